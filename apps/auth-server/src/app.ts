@@ -18,7 +18,7 @@ import { accountRules } from './accounts/account-rules.ts';
 import type { AuthServerConfig } from './config.ts';
 import { credentialRules } from './credentials/credential-rules.ts';
 import { verifyCredential } from './credentials/verify-credential.ts';
-import { followPodcasts } from './grants/follow-podcasts.ts';
+import { followProduct } from './grants/follow-product.ts';
 import { startPages } from './http/start-pages.ts';
 import { issueMachineToken } from './machine-tokens/issue-machine-token.ts';
 import { machineTokenRules } from './machine-tokens/machine-token-rules.ts';
@@ -77,7 +77,7 @@ export async function createApp(
     clock,
     onCommitted: ({ type }, subjectId) => {
       relay.wake();
-      if (type === 'account.create') owners.wake();
+      if (type === 'account.create' || type === 'account.create_without_workspace') owners.wake();
       if (type === 'membership.invite') pages.mailInvitations();
       if (type === 'user.remove_second_factor') pages.mailSecondFactorOff(subjectId);
     },
@@ -118,7 +118,7 @@ export async function createApp(
   const fetchDocument = overrides.fetchDocument ?? createGuardedFetch({ allowOrigins: config.FETCH_ALLOW_ORIGINS });
   const pages = stack.use(await startPages({ config, pool, plans, resources, fetchDocument, execute, clock, logger }));
 
-  stack.use(followPodcasts({ bus, pool, logger, onSaved: pages.mailInvitations }));
+  stack.use(followProduct({ bus, pool, logger, onSaved: pages.mailInvitations }));
 
   const owned = stack.move();
   return {

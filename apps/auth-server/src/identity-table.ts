@@ -1,5 +1,6 @@
 import { accounts, credentials, memberships } from '@longwave/command-catalog';
 import type { Pool, Transaction } from '@longwave/postgres';
+import { isWithoutWorkspace } from './accounts/without-workspace-table.ts';
 import type { Columns, Rows } from './generated/rows.ts';
 import type { IssuedCredential } from './credentials/judge-credential.ts';
 
@@ -16,6 +17,7 @@ interface CredentialRow {
   readonly workspace_id: Stored['workspace_id'];
   readonly account_state: Stored['lifecycle_state'];
   readonly account: Stored['attributes'];
+  readonly without_workspace: boolean;
 }
 
 const credentialFields = credentials.attributes
@@ -59,6 +61,7 @@ export async function findCredential(pool: Pool, secretDigest: string): Promise<
     text: `select c.id as credential_id, c.lifecycle_state as credential_state, c.attributes as credential,
                   u.lifecycle_state as user_state, coalesce(s.last_used_at, c.created_at) as last_used_at,
                   a.id as account_id, a.workspace_id, a.lifecycle_state as account_state, a.attributes as account,
+                  ${isWithoutWorkspace} as without_workspace,
                   (select min(f.id collate "C") from resource f
                    where f.workspace_id = c.workspace_id and f.resource_type = 'credentials'
                      and f.attributes->>'account_id' = a.id and f.attributes->>'kind' = 'api_key'
@@ -88,6 +91,7 @@ export async function findCredential(pool: Pool, secretDigest: string): Promise<
       id: row.account_id,
       workspaceId: row.workspace_id,
       state: row.account_state,
+      hasWorkspace: !row.without_workspace,
       ...accountFields.parse(row.account),
     },
   };

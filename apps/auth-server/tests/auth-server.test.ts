@@ -60,6 +60,7 @@ describe('verifying', () => {
       userId: '',
       scopes: [],
       grantId: '',
+      purposes: [],
       grants: [],
       plan: {
         name: 'grow',

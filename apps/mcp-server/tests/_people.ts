@@ -78,6 +78,7 @@ export async function principalOf(token: string, signingKey: JWK): Promise<Princ
     readOnly: false,
     scopes: [...person.scopes],
     grantId: `grant_${token}`,
+    purposes: [],
     plan: person.plan,
     grants: [],
     statement: await signPrincipal(own, signingKey, new Date()),

@@ -25,6 +25,7 @@ const owner: Omit<Principal, 'statement'> = {
   userId: '',
   scopes: [],
   grantId: '',
+  purposes: [],
   plan,
   grants: [],
 };

@@ -22,6 +22,7 @@ export {
   type RoleHolder,
 } from './decide-access.ts';
 export { openKeyFile } from './key-file.ts';
+export { diagnosticsPurposes, type DiagnosticsPurpose } from './purposes.ts';
 export { analyticsRoles, campaignRoles, collaboratorRoles, managerRoles, roles, type Role } from './roles.ts';
 export { apiScopes, type ApiScope, type ProtectedApi, type RestScope } from './scopes.ts';
 export {

@@ -3,6 +3,7 @@ export { createRestClient, uploadFile, type RestClient } from './rest-client.ts'
 export {
   commandsIn,
   createAccount,
+  createAccountWithoutWorkspace,
   issueCredential,
   openOperator,
   playWithoutDetails,

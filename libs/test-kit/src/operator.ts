@@ -241,6 +241,22 @@ export async function issueCredential(
   return { id, text };
 }
 
+/** Creates an account whose owner provisions the workspace. Its address gets a user, who is the owner. */
+export const createAccountWithoutWorkspace = async (
+  operator: Operator,
+  plan = 'network',
+  more: { readonly name: string; readonly email: string },
+): Promise<Resource<'accounts'>> =>
+  typedResource(
+    await operator.identityCommand(
+      newId('ws'),
+      'account.create_without_workspace',
+      { type: 'accounts' },
+      { plan, ...more },
+    ),
+    'accounts',
+  );
+
 /** Creates an account with an API key, and waits for its workspace. */
 export async function createAccount(
   operator: Operator,

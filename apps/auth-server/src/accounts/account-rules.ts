@@ -1,21 +1,37 @@
-import type { identityCatalog } from '@longwave/command-catalog';
-import { findAnywhere, type Rules } from '@longwave/command-pipeline';
+import type { Attributes, ChangesOf, identityCatalog } from '@longwave/command-catalog';
+import { findAnywhere, type RuleInput, type Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
 import { countAccounts, isEmailTaken } from '../identity-table.ts';
 import type { Plans } from '../plans.ts';
 import { assertEmailFree, createAccount, assertUnoccupied, setPlan } from './account.ts';
+import { insertWithoutWorkspace } from './without-workspace-table.ts';
 
 type AccountRules = Pick<
   Rules<typeof identityCatalog>,
-  'account.create' | 'account.set_plan' | 'account.revise' | 'account.assign_owner'
+  'account.create' | 'account.create_without_workspace' | 'account.set_plan' | 'account.revise' | 'account.assign_owner'
 >;
+
+type NewAccountInput = Pick<RuleInput<unknown, ChangesOf<'account.create'>>, 'tx' | 'workspaceId' | 'changes'>;
+
+async function newAccount(
+  { tx, workspaceId, changes }: NewAccountInput,
+  plans: Plans,
+): Promise<Attributes<'accounts'>> {
+  assertUnoccupied(await countAccounts(tx, workspaceId));
+  if (changes.email !== undefined) assertEmailFree(changes.email, await isEmailTaken(tx, changes.email));
+  return createAccount(changes, plans);
+}
 
 /** Loads what each rule needs and lets the pure functions decide. */
 export const accountRules = (plans: Plans): AccountRules => ({
-  'account.create': async ({ tx, workspaceId, changes }) => {
-    assertUnoccupied(await countAccounts(tx, workspaceId));
-    if (changes.email !== undefined) assertEmailFree(changes.email, await isEmailTaken(tx, changes.email));
-    return { attributes: createAccount(changes, plans) };
+  'account.create': async (input) => ({ attributes: await newAccount(input, plans) }),
+
+  'account.create_without_workspace': async (input) => {
+    const { workspaceId, subjectId, now } = input;
+    return {
+      attributes: await newAccount(input, plans),
+      also: (tx) => insertWithoutWorkspace(tx, { accountId: subjectId, workspaceId, since: now }),
+    };
   },
 
   'account.set_plan': ({ current, changes }) => ({ attributes: setPlan(current, changes.plan, plans) }),

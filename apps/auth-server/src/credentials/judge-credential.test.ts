@@ -47,6 +47,7 @@ const judge = (each: JudgementCase) =>
       ...(each.person && { userId: each.person === 'owner' ? 'usr_1' : 'usr_2' }),
       ...(each.person === 'member' && { memberPermissions: ['edit'] as const }),
       account: {
+        hasWorkspace: true,
         id: 'acc_1',
         owner_user_id: 'usr_1',
         workspaceId: 'ws_1',

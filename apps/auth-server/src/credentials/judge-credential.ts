@@ -28,11 +28,15 @@ export interface IssuedCredential extends Pick<CredentialAttributes, 'scope' | '
   /** Of an access token: the client, what was granted to it, and the grant. */
   readonly oauthClientId?: string;
   readonly scopes?: readonly string[];
+  /** What its scopes are given for, where they are given for a purpose. */
+  readonly purposes?: readonly string[];
   readonly grantId?: string;
   readonly account: Pick<AccountAttributes, 'plan' | 'subscription' | 'email' | 'owner_user_id'> & {
     readonly id: string;
     readonly workspaceId: string;
     readonly state: string;
+    /** False until its owner has provisioned its workspace. */
+    readonly hasWorkspace: boolean;
   };
 }
 

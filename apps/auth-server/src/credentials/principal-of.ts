@@ -1,4 +1,5 @@
 import type { Principal } from '@longwave/principal';
+import { bootstrapScope } from '../oauth/resources.ts';
 import { rolesOfMember } from '../grants/grant.ts';
 import type { StoredGrant } from '../grants/grant-table.ts';
 import { clientIdOf, type IssuedCredential } from './judge-credential.ts';
@@ -33,3 +34,16 @@ export const principalOf = (
     read_only: credential.scope === 'read',
   };
 };
+
+/**
+ * The person as APIs are told: without rights in the own workspace while it is not provisioned, and without any through a token that is
+ * for provisioning alone.
+ */
+export function withRightsOf(
+  credential: IssuedCredential,
+  principal: ReturnType<typeof principalOf>,
+): typeof principal {
+  const isForBootstrap = credential.scopes?.includes(bootstrapScope) === true;
+  if (credential.account.hasWorkspace && !isForBootstrap) return principal;
+  return { ...principal, roles: [], ...(isForBootstrap && { grants: [] }) };
+}

@@ -18,7 +18,7 @@ import {
   type IssuedCredential,
   type Verdict,
 } from './judge-credential.ts';
-import { isMembers, principalOf } from './principal-of.ts';
+import { isMembers, principalOf, withRightsOf } from './principal-of.ts';
 import { secretDigest } from '../secret-digest.ts';
 
 /** MCP personal access tokens are unknown outside MCP, without a lookup. */
@@ -106,7 +106,7 @@ export function verifyCredential(deps: VerifyDeps) {
       if (verdict.kind === 'browser_session') await touchSession(pool, credential.id, now);
       if (credential.grantId !== undefined) await touchGrant(pool, credential.grantId, now);
     }
-    const principal = principalOf(credential, verdict.kind, grants);
+    const principal = withRightsOf(credential, principalOf(credential, verdict.kind, grants));
     const legacy = verdict.kind === 'legacy_token';
     return {
       outcome: {
@@ -122,9 +122,10 @@ export function verifyCredential(deps: VerifyDeps) {
           readOnly: principal.read_only,
           scopes: [...scopesOf(credential)],
           grantId: credential.grantId ?? '',
+          purposes: [...(credential.purposes ?? [])],
           plan: wirePlan(credential.account.plan, verdict.plan, verdict.rates, legacy),
           statement: await sign(principal, now),
-          grants: grants.map(({ workspaceId, podcastId, roles, plan }) => ({
+          grants: (principal.grants.length === 0 ? [] : grants).map(({ workspaceId, podcastId, roles, plan }) => ({
             workspaceId,
             podcastId: podcastId ?? '',
             roles: [...roles],

@@ -48,6 +48,7 @@ export async function listGrants(pool: Pool, account: { id: string; email: strin
                     m.attributes->'permissions' as permissions, null::text[] as invited_as, o.attributes as owner
              from resource m
              join resource o on o.id = m.attributes->>'owner_account_id' and o.lifecycle_state = 'active'
+               and not exists (select from account_without_workspace w where w.account_id = o.id)
              where m.resource_type = 'memberships' and m.lifecycle_state = 'active' and m.attributes->>'member_account_id' = $1
              union all
              select 1, c.since, p.id, p.workspace_id, p.id, null, c.invited_as, o.attributes

@@ -1,3 +1,4 @@
+import { diagnosticsPurposes, type DiagnosticsPurpose } from '@longwave/principal';
 import type { Visit } from '../http/page-route.ts';
 import { formTokenField } from '../pages/form-fields.ts';
 import { html, type Html } from '../pages/html.ts';
@@ -6,8 +7,8 @@ import type { Session } from '../sessions/session.ts';
 import type { ReachableAccount } from '../users/user-table.ts';
 import type { OAuthClient } from './client-table.ts';
 import { interactionPath } from './paths.ts';
-import type { Resource } from './resources.ts';
-import { scopeWords } from './scope-words.ts';
+import { diagnosticsScope, type Resource } from './resources.ts';
+import { purposeWords, scopeWords } from './scope-words.ts';
 
 /** What a client asks a person for. */
 export interface ConsentRequest {
@@ -20,6 +21,8 @@ export interface ConsentRequest {
   readonly accounts: readonly ReachableAccount[];
   readonly scopes: OAuthClient['scopes'];
   readonly hasOfflineAccess: boolean;
+  /** What the client wants to read traces of decisions for; the person decides. */
+  readonly purposes: readonly DiagnosticsPurpose[];
 }
 
 const accountChoice = (accounts: readonly ReachableAccount[], current: string): Html => {
@@ -39,6 +42,28 @@ const accountChoice = (accounts: readonly ReachableAccount[], current: string): 
   </fieldset>`;
 };
 
+/** What traces of decisions may be read for; only for a request of that permission. */
+const purposeChoice = ({ scopes, purposes }: ConsentRequest, error: string | undefined): Html | false =>
+  scopes.some((scope) => scope === diagnosticsScope) &&
+  html`<fieldset ${error !== undefined && html`aria-describedby="purpose-error"`}>
+    <legend>It may see traces in order to</legend>
+    ${diagnosticsPurposes.map(
+      (purpose) =>
+        html`<div class="choice">
+          <input
+            type="checkbox"
+            id="${purpose}"
+            name="purpose"
+            value="${purpose}"
+            ${purposes.includes(purpose) && html`checked`}
+          />
+          <label for="${purpose}">${purposeWords[purpose]}</label>
+        </div>`,
+    )}
+    <p class="hint">Every trace that it reads is recorded with these purposes.</p>
+    ${error !== undefined && html`<span class="error" id="purpose-error">${error}</span>`}
+  </fieldset>`;
+
 const isLoopback = (uri: string) => new URL(uri).hostname === '127.0.0.1';
 
 /**
@@ -46,12 +71,15 @@ const isLoopback = (uri: string) => new URL(uri).hostname === '127.0.0.1';
  * redirect address, which is the one other place to which its forms may lead.
  */
 export function consentPage(
-  { uid, client, redirect, accounts, scopes }: ConsentRequest,
+  request: ConsentRequest,
   { session, formToken }: Visit<Session>,
+  purposeError?: string,
 ): Page {
+  const { uid, client, redirect, accounts, scopes } = request;
   const path = `${interactionPath}/${uid}`;
   return {
     title: `Allow ${client.name}?`,
+    status: purposeError === undefined ? 200 : 422,
     formAction: [redirect.origin],
     body: html`<h1>Allow ${client.name}?</h1>
       <p>
@@ -78,6 +106,7 @@ export function consentPage(
               </div>`,
           )}
         </fieldset>
+        ${purposeChoice(request, purposeError)}
         <p class="hint">Take away what you do not want to allow. You can end the access at any time in the settings.</p>
         <button class="primary">Allow</button>
       </form>

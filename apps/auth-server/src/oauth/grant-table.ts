@@ -1,6 +1,6 @@
 import { oauthClients } from '@longwave/command-catalog';
 import { transaction, type Pool } from '@longwave/postgres';
-import type { ApiScope } from '@longwave/principal';
+import { diagnosticsPurposes, type ApiScope, type DiagnosticsPurpose } from '@longwave/principal';
 import { z } from 'zod';
 import type { Rows } from '../generated/rows.ts';
 import { hasAccessBy } from '../identity-table.ts';
@@ -19,6 +19,8 @@ export interface NewGrant {
   readonly resource: string;
   readonly redirectHost: string;
   readonly scopes: readonly string[];
+  /** What traces of decisions may be read for. */
+  readonly purposes: readonly DiagnosticsPurpose[];
   readonly createdAt: Date;
   readonly expiresAt: Date;
   /** Names the interaction in which it was allowed. */
@@ -32,12 +34,13 @@ export interface NewGrant {
 export async function insertGrant(pool: Pool, grant: NewGrant): Promise<string | undefined> {
   const { rows } = await pool.query<Pick<Stored, 'id'>>(
     `insert into connector_grant
-       (id, user_id, account_id, client_id, resource, redirect_host, scopes, created_at, expires_at, interaction_hash)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+       (id, user_id, account_id, client_id, resource, redirect_host, scopes, created_at, expires_at, interaction_hash,
+        purposes)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
      on conflict (interaction_hash) do nothing returning id`,
     [
       ...[grant.id, grant.userId, grant.accountId, grant.clientId, grant.resource, grant.redirectHost],
-      ...[grant.scopes, grant.createdAt, grant.expiresAt, grant.interactionHash],
+      ...[grant.scopes, grant.createdAt, grant.expiresAt, grant.interactionHash, grant.purposes],
     ],
   );
   if (rows[0]) return rows[0].id;
@@ -93,6 +96,7 @@ export interface GivenGrant {
   readonly accountName: string;
   readonly redirectHost: string;
   readonly scopes: readonly ApiScope[];
+  readonly purposes: readonly DiagnosticsPurpose[];
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
 }
@@ -103,6 +107,7 @@ const givenRow = z.object({
   account_name: z.string(),
   redirect_host: z.string(),
   scopes: oauthClients.attributes.shape.scopes,
+  purposes: z.array(z.enum(diagnosticsPurposes)),
   created_at: z.date(),
   last_used_at: z.date().nullable(),
 });
@@ -111,6 +116,7 @@ const givenRow = z.object({
 export async function listGrantsOf(pool: Pool, userId: string, now: Date): Promise<readonly GivenGrant[]> {
   const { rows } = await pool.query(
     `select g.id, c.attributes->>'name' as client_name, a.attributes->>'name' as account_name, g.redirect_host, g.scopes,
+            coalesce(g.purposes, '{}') as purposes,
             g.created_at, g.last_used_at
      from connector_grant g
      join resource a on a.id = g.account_id
@@ -125,8 +131,15 @@ export async function listGrantsOf(pool: Pool, userId: string, now: Date): Promi
   return z
     .array(givenRow)
     .parse(rows)
-    .map(({ id, scopes, ...row }) => ({
-      ...{ id, scopes, clientName: row.client_name, accountName: row.account_name, redirectHost: row.redirect_host },
+    .map(({ id, scopes, purposes, ...row }) => ({
+      ...{
+        id,
+        scopes,
+        purposes,
+        clientName: row.client_name,
+        accountName: row.account_name,
+        redirectHost: row.redirect_host,
+      },
       ...{ createdAt: row.created_at, lastUsedAt: row.last_used_at },
     }));
 }

@@ -3,27 +3,29 @@ import type { Pool } from '@longwave/postgres';
 import { z } from 'zod';
 import type { CredentialKind, IssuedCredential } from '../credentials/judge-credential.ts';
 import type { Rows } from '../generated/rows.ts';
+import { isWithoutWorkspace } from '../accounts/without-workspace-table.ts';
 import { memberPermissionsOf } from '../identity-table.ts';
 import { artifactHash } from './artifact-table.ts';
-import { isWriteScope, type Resource } from './resources.ts';
+import { diagnosticsScope, isWriteScope, type Resource } from './resources.ts';
 
 type Grant = Rows['connector_grant'];
 type Stored = Rows['resource'];
 interface GrantRow extends Pick<
   Grant,
-  'user_id' | 'client_id' | 'resource' | 'scopes' | 'expires_at' | 'last_used_at'
+  'user_id' | 'client_id' | 'resource' | 'scopes' | 'purposes' | 'expires_at' | 'last_used_at'
 > {
   readonly grant_id: Grant['id'];
   readonly account_id: Stored['id'];
   readonly workspace_id: Stored['workspace_id'];
   readonly account_state: Stored['lifecycle_state'];
   readonly account: Stored['attributes'];
+  readonly without_workspace: boolean;
   readonly member_permissions: Stored['attributes'] | null;
 }
 
 /** Grants that nobody ended, of active clients and users, with what their accounts say today. */
-const grantColumns = `g.id as grant_id, g.user_id, g.client_id, g.resource, g.scopes, g.expires_at, g.last_used_at, a.id as account_id,
-  a.workspace_id, a.lifecycle_state as account_state, a.attributes as account,
+const grantColumns = `g.id as grant_id, g.user_id, g.client_id, g.resource, g.scopes, g.purposes, g.expires_at, g.last_used_at, a.id as account_id,
+  a.workspace_id, a.lifecycle_state as account_state, a.attributes as account, ${isWithoutWorkspace} as without_workspace,
   ${memberPermissionsOf('g.user_id', 'g.created_at')} as member_permissions`;
 const grantJoins = `join resource a on a.id = g.account_id
   join resource u on u.id = g.user_id and u.lifecycle_state = 'active'
@@ -58,6 +60,7 @@ function credentialOf(
     state: 'active',
     scope: scopes.some(isWriteScope) ? 'read_write' : 'read',
     scopes,
+    purposes: scopes.includes(diagnosticsScope) ? (row.purposes ?? []) : [],
     expires_at: expiresAt.toISOString(),
     oauthClientId: row.client_id,
     ...(row.last_used_at !== null && { lastUsedAt: row.last_used_at }),
@@ -67,6 +70,7 @@ function credentialOf(
       id: row.account_id,
       workspaceId: row.workspace_id,
       state: row.account_state,
+      hasWorkspace: !row.without_workspace,
       ...accountFields.parse(row.account),
     },
   };

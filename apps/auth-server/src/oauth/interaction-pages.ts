@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { newId } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
+import { diagnosticsPurposes } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { errors, type InteractionResults, type Provider } from 'oidc-provider';
 import { z } from 'zod';
@@ -14,8 +15,9 @@ import { findClient } from './client-table.ts';
 import { consentPage, type ConsentRequest } from './consent-page.ts';
 import { insertGrant } from './grant-table.ts';
 import { grantSeconds } from './lifetimes.ts';
+import { parsePurposes } from './parse-purposes.ts';
 import { interactionPath } from './paths.ts';
-import type { Resource } from './resources.ts';
+import { bootstrapScope, diagnosticsScope, type Resource } from './resources.ts';
 
 export interface InteractionDeps {
   readonly provider: () => Provider;
@@ -40,6 +42,7 @@ const paramsSchema = z.object({
   redirect_uri: z.string(),
   resource: z.union([z.string(), z.tuple([z.string()]).transform(([only]) => only)]),
   scope: z.string(),
+  purpose: z.string().default(''),
 });
 
 /** What a client asks for in the browser of this person. Throws `not_found` unless the path names that request. */
@@ -49,7 +52,7 @@ async function readRequest(
 ): Promise<ConsentRequest> {
   const { uid, params } = await detailsOf(deps, request, response);
   if (request.params['uid'] !== uid) throw expired();
-  const { client_id: clientId, redirect_uri, resource: identifier, scope } = paramsSchema.parse(params);
+  const { client_id: clientId, redirect_uri, resource: identifier, scope, purpose } = paramsSchema.parse(params);
   const [client, accounts] = await Promise.all([
     findClient(deps.pool, clientId),
     listAccountsOf(deps.pool, session.user.id),
@@ -62,9 +65,11 @@ async function readRequest(
     client,
     resource,
     redirect: new URL(redirect_uri),
-    accounts,
+    // Only its owner opens the workspace of an account.
+    accounts: asked.includes(bootstrapScope) ? accounts.filter(({ isOwner }) => isOwner) : accounts,
     scopes: client.scopes.filter((one) => asked.includes(one) && resource.scopes.includes(one)),
     hasOfflineAccess: asked.includes('offline_access'),
+    purposes: parsePurposes(purpose) ?? [],
   };
 }
 
@@ -74,22 +79,36 @@ function detour({ session, now, request }: Visit<Session>): PageAnswer {
   return { redirect: withReturn('/sign-in/password', `${interactionPath}/${request.params['uid']}`) };
 }
 
+const listField = <T extends z.ZodType>(entry: T) =>
+  z.union([entry.transform((one) => [one]), z.array(entry)]).default([]);
+
 const consentForm = z.object({
   account: z.string(),
-  scope: z.union([z.string().transform((one) => [one]), z.array(z.string())]).default([]),
+  scope: listField(z.string()),
+  purpose: listField(z.enum(diagnosticsPurposes)),
 });
 
 type Consent = z.output<typeof consentForm>;
 
+/** What the person left of the scopes that a client asks for. */
+const givenScopes = ({ scopes }: ConsentRequest, { scope: chosen }: Consent) =>
+  scopes.filter((scope) => chosen.includes(scope));
+
+/** Whether the person allows traces of decisions and says nothing about their purpose. */
+const lacksPurpose = (request: ConsentRequest, consent: Consent): boolean =>
+  consent.purpose.length === 0 && givenScopes(request, consent).some((scope) => scope === diagnosticsScope);
+
 /** Makes the grant of one authorization, once. Answers its id; undefined when the person left nothing of the request. */
 async function giveGrant(
   { provider, pool }: InteractionDeps,
-  { uid, client, resource, redirect, accounts, scopes, hasOfflineAccess }: ConsentRequest,
-  { account: accountId, scope: chosen }: Consent,
+  request: ConsentRequest,
+  consent: Consent,
   { session, now }: Visit<Session>,
 ): Promise<string | undefined> {
+  const { uid, client, resource, redirect, accounts, scopes, hasOfflineAccess } = request;
+  const { account: accountId } = consent;
   if (!accounts.some(({ id }) => id === accountId)) throw new Problem('not_found', 'There is no such account.');
-  const given = scopes.filter((scope) => chosen.includes(scope));
+  const given = givenScopes(request, consent);
   if (given.length === 0) return undefined;
   const refused = scopes.filter((scope) => !given.includes(scope));
   const id = newId('cgr');
@@ -103,9 +122,10 @@ async function giveGrant(
   await grant.save();
   const expiresAt = new Date(now.getTime() + grantSeconds * 1000);
   const redirectHost = redirect.host;
+  const purposes = given.some((scope) => scope === diagnosticsScope) ? [...new Set(consent.purpose)] : [];
   const row = {
     ...{ id, userId: user.id, accountId, clientId: client.client_id, resource: resource.identifier },
-    ...{ redirectHost, scopes: given, createdAt: now, expiresAt, interactionHash: artifactHash(uid) },
+    ...{ redirectHost, scopes: given, purposes, createdAt: now, expiresAt, interactionHash: artifactHash(uid) },
   };
   const grantId = await insertGrant(pool, row);
   if (grantId !== id) {
@@ -113,7 +133,10 @@ async function giveGrant(
     if (grantId === undefined) throw expired();
     return grantId;
   }
-  const detail = { client: client.name, account_id: accountId, redirect_host: redirectHost };
+  const detail = {
+    ...{ client: client.name, account_id: accountId, redirect_host: redirectHost },
+    ...(purposes.length > 0 && { purposes: purposes.join(' ') }),
+  };
   await recordSecurityEvent(pool, user.id, 'consent_given', now, detail);
   return grantId;
 }
@@ -138,6 +161,8 @@ export function interactionRoutes(deps: InteractionDeps): readonly PageRoute[] {
       if (!data) throw new Problem('malformed_request', 'The form cannot be read.');
       const onTheWay = detour(visit);
       if (onTheWay) return onTheWay;
+      if (lacksPurpose(request, data))
+        return consentPage(request, visit, 'Choose at least one purpose, or take the traces away.');
       const grantId = await giveGrant(deps, request, data, visit);
       if (grantId === undefined) return deny(visit);
       return finish(visit, { login: { accountId: visit.session.user.id, remember: false }, consent: { grantId } });

@@ -7,7 +7,8 @@ import { agreesWithRecord } from './client-metadata.ts';
 import type { OAuthClient } from './client-table.ts';
 import { lifetimes } from './lifetimes.ts';
 import { authorizePath, interactionPath, jwksPath, revokePath, tokenPath } from './paths.ts';
-import type { Resource } from './resources.ts';
+import { parsePurposes } from './parse-purposes.ts';
+import { bootstrapScope, type Resource } from './resources.ts';
 
 export interface ProviderDeps extends AdapterDeps {
   /** `{base_url}`. */
@@ -37,9 +38,14 @@ function requestScopes(ctx: KoaContextWithOIDC, { scopes, defaultScopes }: Resou
       scopes.includes(unknown) ? 'the client may not ask for this scope' : 'the resource has no such scope',
       unknown,
     );
-  if (asked.some((scope) => scope !== 'offline_access')) return;
+  const named = asked.filter((scope) => scope !== 'offline_access');
+  if (named.includes(bootstrapScope) && named.length > 1)
+    throw new errors.InvalidScope('this scope is asked for alone', bootstrapScope);
+  if (named.length > 0) return;
   const usual = defaultScopes.filter((scope) => allowed.includes(scope));
-  params['scope'] = [...asked, ...(usual.length > 0 ? usual : allowed)].join(' ');
+  const others = allowed.filter((scope) => scope !== bootstrapScope);
+  const unnamed = [usual, others, allowed].find((scopes) => scopes.length > 0) ?? [];
+  params['scope'] = [...asked, ...unnamed].join(' ');
 }
 
 /** Answers for a resource of a request what its tokens are like. Throws `invalid_target` unless the client may ask for exactly this one. */
@@ -81,6 +87,11 @@ function configurationOf(deps: ProviderDeps, keys: readonly JWK[]): Configuratio
     responseTypes: ['code'],
     // Scopes of APIs belong to their resources: here they would be granted without one.
     scopes: ['offline_access'],
+    extraParams: {
+      purpose: (_ctx, value) => {
+        if (value !== undefined && !parsePurposes(value)) throw new errors.InvalidRequest('no such purpose');
+      },
+    },
     clientAuthMethods: ['none', 'client_secret_basic', 'private_key_jwt'],
     clientDefaults: { id_token_signed_response_alg: 'ES256', response_modes: ['query', 'form_post'] },
     enabledJWA: { clientAuthSigningAlgValues: ['ES256'], idTokenSigningAlgValues: ['ES256'] },

@@ -20,6 +20,12 @@ export interface Resource {
   readonly lifeSeconds: number;
 }
 
+/** The scope that provisions the workspace of an account. It is asked for, given and used alone. */
+export const bootstrapScope = 'management:bootstrap';
+
+/** The scope that reads traces of decisions, for purposes that the person chooses. */
+export const diagnosticsScope = 'management:diagnostics';
+
 /** The APIs of an installation with their tokens. */
 export const resourcesOf = ({ base, mcp, api }: PublicRoots): readonly Resource[] => {
   const opaque = { format: 'opaque', lifeSeconds: 900 } as const;
@@ -62,4 +68,4 @@ export const resourcesOf = ({ base, mcp, api }: PublicRoots): readonly Resource[
 
 /** Whether a scope lets a client change something. With `…:analytics.read` clients order exports. */
 export const isWriteScope = (scope: string): boolean =>
-  scope.endsWith(':analytics.read') || (!scope.endsWith('read') && scope !== 'management:diagnostics');
+  scope.endsWith(':analytics.read') || (!scope.endsWith('read') && scope !== diagnosticsScope);

@@ -1,4 +1,4 @@
-import type { ApiScope } from '@longwave/principal';
+import type { ApiScope, DiagnosticsPurpose } from '@longwave/principal';
 
 /** What each permission means to the person who gives it. */
 export const scopeWords: Readonly<Record<ApiScope, string>> = {
@@ -23,4 +23,12 @@ export const scopeWords: Readonly<Record<ApiScope, string>> = {
   'exchange:read': 'Read source events',
   'audience:write': 'Send measurements',
   'audience:read': 'Read the state of measurements that were sent',
+};
+
+/** What each purpose of diagnostics means to the person who chooses it. */
+export const purposeWords: Readonly<Record<DiagnosticsPurpose, string>> = {
+  delivery_dispute: 'Settle a dispute about what was delivered',
+  campaign_troubleshooting: 'Find out why a campaign does not deliver',
+  quality_assurance: 'Check the quality of decisions',
+  audit: 'Account for what was decided',
 };

@@ -2,7 +2,7 @@ import type { Pool } from '@longwave/postgres';
 import { z } from 'zod';
 import { showPage, takeForm, type PageAnswer, type PageRoute } from '../http/page-route.ts';
 import { listGrantsOf, type GivenGrant } from '../oauth/grant-table.ts';
-import { scopeWords } from '../oauth/scope-words.ts';
+import { purposeWords, scopeWords } from '../oauth/scope-words.ts';
 import { html } from '../pages/html.ts';
 import { askedButtonForm, dayText, notice, type SignedIn } from './settings-parts.ts';
 
@@ -38,6 +38,15 @@ const grantCard = (visit: SignedIn, grant: GivenGrant) =>
           ${grant.scopes.map((scope) => html`<li>${scopeWords[scope]}</li>`)}
         </ul>
       </dd>
+      ${
+        grant.purposes.length > 0 &&
+        html`<dt>Sees traces in order to</dt>
+          <dd>
+            <ul class="bullets">
+              ${grant.purposes.map((purpose) => html`<li>${purposeWords[purpose]}</li>`)}
+            </ul>
+          </dd>`
+      }
     </dl>
     ${askedButtonForm(visit, {
       ...{ action: path, fields: { grant: grant.id }, label: 'End access', about: grant.clientName },

@@ -10,6 +10,7 @@ import type { Sessions } from '../sessions/sessions.ts';
 import type { FinishSignUp } from '../sign-up/create-person.ts';
 import { listAccountsOf, type ReachableAccount } from '../users/user-table.ts';
 import { browserName } from './browser-name.ts';
+import { returnToOf } from './local-path.ts';
 import { secretDigest } from '../secret-digest.ts';
 
 const deviceLifeSeconds = 400 * 86_400;
@@ -57,7 +58,7 @@ export const createBeginSession =
   ): Promise<Begun> => {
     const { request, session, now } = visit;
     const found = await listAccountsOf(deps.pool, userId);
-    const isNew = found.length === 0 && (await deps.finishSignUp(userId));
+    const isNew = found.length === 0 && (await deps.finishSignUp(userId, returnToOf(visit)));
     const accounts = isNew ? await listAccountsOf(deps.pool, userId) : found;
     const account = accounts.find(({ id }) => id === session?.account.id) ?? accounts[0];
     if (!account) return { setCookies: [], accounts };

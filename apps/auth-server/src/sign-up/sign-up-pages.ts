@@ -112,7 +112,7 @@ export function signUpRoutes({ pool, post, limitMails, createPerson, beginSessio
         const about = await takeMailToken(pool, 'sign_up', data.token, visit.now);
         if (!about) return linkIsOver('/sign-up');
         try {
-          const userId = await createPerson(about.name ?? about.email, about.email);
+          const userId = await createPerson(about.name ?? about.email, about.email, returnToOf(visit));
           const passwordSetAt = await savePassword(pool, userId, encoded, visit.now);
           await deleteMailTokens(pool, { email: about.email });
           const proof = { passwordSetAt, secondFactorSince: null };

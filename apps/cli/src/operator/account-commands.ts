@@ -1,7 +1,14 @@
-import { createAccount } from '@longwave/test-kit/clients';
-import { accountOption, needed, type OperatorCommand } from '../command.ts';
+import { createAccount, createAccountWithoutWorkspace } from '@longwave/test-kit/clients';
+import { accountOption, needed, type CommandOption, type OperatorCommand } from '../command.ts';
 
 type Shown = Readonly<Record<string, unknown>>;
+
+const planOption: CommandOption = {
+  name: 'plan',
+  value: 'PLAN',
+  meaning: 'launch, grow, scale or network, or a plan of your PLANS_FILE (default: network)',
+  optional: true,
+};
 
 /** Accounts: their plan and subscription. */
 export const accountCommands: readonly OperatorCommand[] = [
@@ -16,12 +23,7 @@ export const accountCommands: readonly OperatorCommand[] = [
         optional: true,
       },
       { name: 'email', value: 'ADDRESS', meaning: 'e-mail address, which no other account has', optional: true },
-      {
-        name: 'plan',
-        value: 'PLAN',
-        meaning: 'launch, grow, scale or network, or a plan of your PLANS_FILE (default: network)',
-        optional: true,
-      },
+      planOption,
     ],
     example: 'account create --name "My podcasts" --email anna@example.org --plan grow',
     run: async (operator, { name, email, plan }) => {
@@ -38,6 +40,24 @@ export const accountCommands: readonly OperatorCommand[] = [
         plan: attributes.plan,
         api_key: apiKey,
       };
+    },
+  },
+  {
+    name: 'account create-without-workspace',
+    summary: 'Creates an account whose owner lets a program provision its workspace by the Management API.',
+    options: [
+      { name: 'email', value: 'ADDRESS', meaning: 'e-mail address of the owner, which no other account has' },
+      { name: 'name', value: 'NAME', meaning: 'name of the account (default: the e-mail address)', optional: true },
+      planOption,
+    ],
+    example: 'account create-without-workspace --email anna@example.org --plan grow',
+    run: async (operator, options) => {
+      const email = needed(options, 'email');
+      const { id, workspace_id, attributes } = await createAccountWithoutWorkspace(operator, options['plan'], {
+        ...{ name: options['name'] ?? email, email },
+      });
+      const { name, plan } = attributes;
+      return { account_id: id, workspace_id, name, email, plan };
     },
   },
   {

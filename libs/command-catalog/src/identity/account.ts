@@ -29,24 +29,38 @@ export const accounts = defineResource({
   uniqueAttributes: [],
 });
 
+const newAccount = z.strictObject({
+  name: shortText,
+  email: emailAddress.optional(),
+  owner_user_id: reference('usr').optional(),
+  plan: z.string(),
+  subscription: subscription.optional(),
+});
+
 export const accountCommands = {
   'account.create': defineCommand({
     type: 'account.create',
     subject: 'accounts',
     to: 'active',
-    changes: z.strictObject({
-      name: shortText,
-      email: emailAddress.optional(),
-      owner_user_id: reference('usr').optional(),
-      plan: z.string(),
-      subscription: subscription.optional(),
-    }),
+    changes: newAccount,
     machines: ['operator', 'auth-server'],
     event: 'account.created',
     hasRule: true,
     problems: ['validation_failed', 'value_taken'],
     externalEffect: 'A workspace is provisioned.',
     summary: 'Creates an account on a plan.',
+  }),
+  // Its event is another one, so that no release of management provisions the workspace by itself.
+  'account.create_without_workspace': defineCommand({
+    type: 'account.create_without_workspace',
+    subject: 'accounts',
+    to: 'active',
+    changes: newAccount,
+    machines: ['operator', 'auth-server'],
+    event: 'account.created_without_workspace',
+    hasRule: true,
+    problems: ['validation_failed', 'value_taken'],
+    summary: 'Creates an account on a plan whose owner provisions its workspace by the Management API.',
   }),
   'account.set_plan': defineCommand({
     type: 'account.set_plan',

@@ -283,6 +283,7 @@ export async function startAnalytics() {
       userId: '',
       scopes: [],
       grantId: '',
+      purposes: [],
       readOnly: false,
       plan: ownPlan,
       statement,

@@ -4,6 +4,7 @@ import { domainEventSchema, topics } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import { z } from 'zod';
+import { deleteWithoutWorkspace } from '../accounts/without-workspace-table.ts';
 import { collaborationRoles } from './grant.ts';
 import { saveCollaborators } from './grant-table.ts';
 
@@ -12,8 +13,11 @@ const podcast = z.object({
   collaborators: z.array(z.object({ email: z.string(), role: z.enum(collaborationRoles) })).default([]),
 });
 
-/** Keeps who collaborates on which podcast, from management's events; an archived podcast has no collaborators. */
-export const followPodcasts = (options: {
+/**
+ * Keeps, from management's events, who collaborates on which podcast (an archived one has no collaborators) and which accounts have their
+ * workspace.
+ */
+export const followProduct = (options: {
   readonly bus: EventBus;
   readonly pool: Pool;
   readonly logger: Logger;
@@ -26,6 +30,7 @@ export const followPodcasts = (options: {
     handle: async (messages) => {
       for (const { payload } of messages) {
         const { subject, workspace_id: workspaceId, after, occurred_at: at } = domainEventSchema.parse(payload);
+        if (isResource(after, 'workspaces')) await deleteWithoutWorkspace(options.pool, workspaceId);
         if (!isResource(after, 'podcasts')) continue;
         const { title, collaborators } = podcast.parse(after.attributes);
         await saveCollaborators(options.pool, {
