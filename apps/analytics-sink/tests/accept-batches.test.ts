@@ -114,7 +114,7 @@ test("another producer's batch, another workspace's and a missing one are the sa
     api.call('/batches/batch-1', {}, await api.token({ workspaces: [newId('ws')] })),
     api.call('/batches/%20%20'),
   ]);
-  const bytes = answers.map(({ text, body }) => text.replace(String(body['trace_id']), ''));
+  const bytes = answers.map(({ text, body }) => text.replaceAll(String(body['trace_id']), ''));
   expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
   expect(new Set(bytes).size).toBe(1);
   const rival = await api.token({ producer: 'rival' });
@@ -122,7 +122,7 @@ test("another producer's batch, another workspace's and a missing one are the sa
     api.call('/watermarks?producer=acme', {}, rival),
     api.call('/watermarks?producer=nobody', {}, rival),
   ]);
-  expect(new Set(marks.map(({ text, body }) => text.replace(String(body['trace_id']), ''))).size).toBe(1);
+  expect(new Set(marks.map(({ text, body }) => text.replaceAll(String(body['trace_id']), ''))).size).toBe(1);
   expect(marks[0].status).toBe(404);
 });
 

@@ -12,10 +12,12 @@ import { archiveStreams, busFromConfig } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import { jobsChannel } from '@longwave/services';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
+import { connectRedis, createRateLimit, listenHttp, logRedisError } from '@longwave/http-kit';
 import { objectStoreFromConfig } from '@longwave/object-store';
 import { createPool, databaseOutage, pingDatabase } from '@longwave/postgres';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
+import { CredentialServiceService } from '@longwave/rpc/credential';
 import { ProbeServiceService } from '@longwave/rpc/probe';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import type { PollLoop } from '@longwave/worker-kit';
@@ -29,6 +31,8 @@ import { followEvents } from './reactions.ts';
 import { sendAsManagement } from './background/send-as-management.ts';
 import { startJobRunner } from './background/job-runner.ts';
 import { observeJobs } from './background/observe-jobs.ts';
+import { createAuthenticate } from './http/authenticate.ts';
+import { createManagementServer } from './http/server.ts';
 import { createJobHandlers } from './job-handlers.ts';
 import { createFindQueuePlace } from './background/queue-forecast.ts';
 import { createCountDelivered } from './advertising/line-items/count-delivered.ts';
@@ -42,8 +46,6 @@ import { createRules } from './rules.ts';
 import { managementServices } from './rpc/server.ts';
 import { createSignExport } from './hosting/statistics-exports/sign-export.ts';
 import { createUploadSigner } from './workspace/uploads/sign-upload.ts';
-
-/** Redis channel that wakes workers when a job may be waiting. */
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
 
@@ -171,6 +173,8 @@ export async function createApp(
   );
   // Prisma opens its engine with the first query; a user should not wait for it.
   await reader.listResources({ scopes: [{ workspaceId: 'ws_warm_up' }], resourceType: 'podcasts' });
+  const access = createAccess(pool);
+  const principalKeys = (readJson(config.PRINCIPAL_KEYS) as { keys: JWK[] }).keys;
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls,
@@ -178,14 +182,14 @@ export async function createApp(
       pool,
       execute,
       reader,
-      access: createAccess(pool),
+      access,
       findQueuePlace: createFindQueuePlace(pool),
       checkLiveFeed: createCheckLiveFeed(config.MEDIA_URL, publicFetch),
       awaitFeed: createAwaitFeed(config.MEDIA_URL, publicFetch),
       importReport: createImportReport(pool),
       signExport: createSignExport(pool, store, clock),
       uploads: createUploadSigner(pool, store, clock),
-      principalKeys: (readJson(config.PRINCIPAL_KEYS) as { keys: JWK[] }).keys,
+      principalKeys,
       leaseMs: config.JOB_LEASE_MS,
       clock,
     }),
@@ -193,6 +197,29 @@ export async function createApp(
     toProblem: databaseOutage,
   });
   stack.defer(() => server.close());
+  const authServer = stack.adopt(openChannel(config.AUTH_SERVER_ADDRESS, 'auth-server', tls), (c) => c.close());
+  // A request never waits for a lost Redis: then it is not counted.
+  const counters = stack.adopt(
+    await connectRedis(config.REDIS_URL, {
+      connectionName: 'management-rates',
+      commandTimeout: 500,
+      onError: logRedisError(logger),
+    }),
+    (connection) => connection.disconnect(),
+  );
+  const http = await listenHttp(
+    config.HTTP_LISTEN,
+    createManagementServer({
+      authenticate: createAuthenticate(authServer.client(CredentialServiceService), principalKeys, clock),
+      countRequest: createRateLimit(counters, clock, logger),
+      deps: { access, execute, reader, clock },
+      issuer: config.BASE_URL,
+      apiUrl: config.API_URL,
+      pages: config,
+      logger,
+    }),
+  );
+  stack.defer(() => http.close());
 
   const running = stack.move();
   return {

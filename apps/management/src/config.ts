@@ -4,21 +4,33 @@ import {
   commonConfig,
   fetchConfig,
   objectStoreConfig,
+  pagesConfig,
   readConfig,
 } from '@longwave/service-kit';
 import { z } from 'zod';
+
+const root = z.url().transform((url) => url.replace(/\/+$/, ''));
 
 const schema = z.object({
   ...commonConfig,
   ...busConfig,
   ...objectStoreConfig,
   ...fetchConfig,
+  ...pagesConfig,
   GRPC_LISTEN: addressSchema,
+  /** The Management API; public behind the ingress. */
+  HTTP_LISTEN: addressSchema,
   DATABASE_URL: z.string().min(1),
+  /** auth-server's gRPC, which verifies access tokens. */
+  AUTH_SERVER_ADDRESS: addressSchema,
   ENCODER_ADDRESS: addressSchema,
   ANALYTICS_SINK_ADDRESS: addressSchema,
+  /** Public root of auth-server, without a slash at the end: the issuer of access tokens. */
+  BASE_URL: root,
+  /** Public root of the ad server APIs, without a slash at the end. */
+  API_URL: root,
   /** Public root of Public Delivery; file and feed addresses start with it. */
-  MEDIA_URL: z.url().transform((url) => url.replace(/\/+$/, '')),
+  MEDIA_URL: root,
   /** File with the public keys (JWKS) that principal statements are verified with. */
   PRINCIPAL_KEYS: z.string().min(1),
   /** File with the private Ed25519 JWK that signs receipts. */

@@ -26,6 +26,7 @@ export { createReceiptSigner, receiptHash } from './store/receipt.ts';
 export { holdResource, lockResource } from './store/resource-table.ts';
 export {
   definitionOf,
+  entityTagOf,
   notFoundProblem,
   resourceView,
   revisionDigest,

@@ -256,6 +256,8 @@ test('the root is a page: what this address is, where its documentation is, and 
   const html = await response.text();
   expect(html).toContain('This is the host of the ad server APIs');
   expect([...html.matchAll(/<a href="([^"]+)"/g)].map(([, href]) => href)).toEqual([
+    '/management/v1/docs',
+    '/management/v1/openapi.json',
     '/audience/v1/docs',
     '/audience/v1/openapi.json',
     'http://base.test/api-docs',
@@ -264,7 +266,7 @@ test('the root is a page: what this address is, where its documentation is, and 
   expect((await fetch(url('/'), { method: 'POST' })).status).toBe(404);
 });
 
-test.each(['//', '/audience', '/audience/v10/batches', '/management/v1/contract', '/x/audience/v1/batches'])(
+test.each(['//', '/audience', '/audience/v10/batches', '/management/v2/contract', '/x/audience/v1/batches'])(
   'no service has %s: 404',
   async (path) => {
     serve = (_request, response) => response.end();

@@ -21,9 +21,11 @@ export {
 } from './openapi.ts';
 export { createRateLimit, type CountRequest, type RateVerdict } from './rate-limit.ts';
 export { boundedBytes, requestBytes } from './read-bytes.ts';
+export { checkBodyHeaders, readJson } from './read-json.ts';
 export { problemDocument, renderProblem } from './render-problem.ts';
 export { createHttpApp, requestIdOf, trackRequest } from './track-request.ts';
 export {
+  challengeOf,
   protectedResourcePath,
   protectedResourceUrl,
   serveProtectedResource,

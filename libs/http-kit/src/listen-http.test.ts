@@ -57,6 +57,7 @@ describe('an HTTP listener', () => {
     problem: (status: number, code: string) => ({
       ...{ type: `urn:longwave:problem:${code.replaceAll('_', '-')}`, status, code },
       ...{ title: expect.any(String), detail: expect.stringMatching(/\.$/), retry: { class: 'after_fix' } },
+      ...{ trace_id: expect.stringMatching(/^req_/), instance: expect.stringMatching(/^urn:longwave:request:req_/) },
     }),
   } as const;
 

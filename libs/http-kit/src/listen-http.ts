@@ -1,6 +1,8 @@
 import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { Problem, problemView } from '@longwave/problems';
+import { newId } from '@longwave/ids';
+import { Problem } from '@longwave/problems';
+import { problemDocument } from './render-problem.ts';
 
 export interface HttpListener {
   readonly port: number;
@@ -8,8 +10,8 @@ export interface HttpListener {
   close(drainMs?: number): Promise<void>;
 }
 
-/** The body of a refusal that never reaches the handler, as JSON. */
-type RefusalBody = (problem: Problem) => { readonly contentType: string; readonly body: object };
+/** The body of a refusal that never reaches the handler, as text. */
+type RefusalBody = (problem: Problem) => { readonly contentType: string; readonly text: string };
 
 const refusals: Readonly<Record<number, Problem>> = {
   400: new Problem('malformed_request', 'The request is not valid HTTP.'),
@@ -25,8 +27,14 @@ const refusedAs: Readonly<Record<string, number>> = {
 };
 /** By the shape of a service's errors: REST v1's own, or RFC 9457. */
 const refusalBodies = {
-  rest: ({ status: code, message }) => ({ contentType: 'application/json', body: { code, message } }),
-  problem: (problem) => ({ contentType: 'application/problem+json', body: problemView(problem) }),
+  rest: ({ status: code, message }) => ({
+    contentType: 'application/json',
+    text: JSON.stringify({ code, message }),
+  }),
+  problem: (problem) => ({
+    contentType: 'application/problem+json',
+    text: problemDocument(problem, newId('req')),
+  }),
 } as const satisfies Readonly<Record<string, RefusalBody>>;
 
 /**
@@ -43,8 +51,7 @@ export async function listenHttp(
   }: { readonly requestTimeoutMs?: number; readonly refusals?: keyof typeof refusalBodies } = {},
 ): Promise<HttpListener> {
   const refusal = (status: number) => {
-    const { contentType, body } = refusalBodies[shape](refusals[status]!);
-    const text = JSON.stringify(body);
+    const { contentType, text } = refusalBodies[shape](refusals[status]!);
     return {
       text,
       headers: { 'content-type': `${contentType}; charset=utf-8`, 'content-length': Buffer.byteLength(text) },

@@ -1,3 +1,4 @@
+import type { ProblemCode } from '@longwave/problems';
 import type { RequestHandler } from 'express';
 
 /** Pages of the operator that metadata name: how programs may use the data, and the terms of service. */
@@ -46,4 +47,16 @@ export function serveProtectedResource(
       .set({ 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'public, max-age=300' })
       .type('application/json')
       .send(body);
+}
+
+/** The `WWW-Authenticate` of a refusal (RFC 6750 §3, RFC 9728 §5.1), or undefined for another problem. */
+export function challengeOf(code: ProblemCode, metadataUrl: string, scope: string | undefined): string | undefined {
+  const error = {
+    token_missing: '',
+    token_invalid: 'error="invalid_token", ',
+    insufficient_scope: 'error="insufficient_scope", ',
+  };
+  if (!Object.hasOwn(error, code)) return undefined;
+  const scopes = scope ? `scope="${scope}", ` : '';
+  return `Bearer ${error[code as keyof typeof error]}${scopes}resource_metadata="${metadataUrl}"`;
 }

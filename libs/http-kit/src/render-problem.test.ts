@@ -25,6 +25,7 @@ test('a problem is rendered as problem+json with its status, delay and request i
     detail: 'Ask again.',
     code: 'temporarily_unavailable',
     retry: { class: 'after_delay', after_seconds: 0 },
+    instance: 'urn:longwave:request:req_1',
     trace_id: 'req_1',
   });
 });

@@ -10,7 +10,12 @@ export interface FieldError {
 export interface ProblemContext {
   readonly errors?: readonly FieldError[];
   readonly subject?: { readonly type: string; readonly id: string | null; readonly version: number };
+  /** Entity-tag of the subject's current version, with its quotes: the `ETag` of the answer. */
+  readonly etag?: string;
   readonly operationId?: string;
+  readonly receiptId?: string;
+  /** Address that helps to recover: of the subject, the operation or a document. */
+  readonly recoveryUrl?: string;
   readonly retryAfterSeconds?: number;
   /** Encoding time that the refused work takes, in milliseconds of sound; absent when it could not be measured. */
   readonly neededMs?: number;
@@ -50,16 +55,18 @@ export interface ProblemView {
   readonly detail: string;
   readonly code: ProblemCode;
   readonly operation_id?: string;
+  readonly receipt_id?: string;
   readonly subject?: { readonly type: string; readonly id: string | null; readonly version: number };
   readonly errors?: readonly FieldError[];
   readonly limit?: { readonly needed_ms: number };
   readonly retry: { readonly class: string; readonly after_seconds?: number };
+  readonly recovery_url?: string;
 }
 
 /** The safe part of a problem: never the cause. */
 export function problemView(problem: Problem): ProblemView {
   const { type, title, retry } = problems[problem.code];
-  const { operationId, subject, errors, neededMs, retryAfterSeconds } = problem.context;
+  const { operationId, receiptId, subject, errors, neededMs, retryAfterSeconds, recoveryUrl } = problem.context;
   return {
     type: `urn:longwave:problem:${type}`,
     title,
@@ -67,10 +74,12 @@ export function problemView(problem: Problem): ProblemView {
     detail: problem.message,
     code: problem.code,
     ...(operationId && { operation_id: operationId }),
+    ...(receiptId && { receipt_id: receiptId }),
     ...(subject && { subject }),
     ...(errors && { errors }),
     ...(neededMs !== undefined && { limit: { needed_ms: neededMs } }),
     retry: { class: retry, ...(retryAfterSeconds !== undefined && { after_seconds: retryAfterSeconds }) },
+    ...(recoveryUrl && { recovery_url: recoveryUrl }),
   };
 }
 
@@ -80,6 +89,7 @@ export function problemFromView(view: ProblemView): Problem {
   return new Problem(view.code, view.detail, {
     status: view.status,
     ...(view.operation_id && { operationId: view.operation_id }),
+    ...(view.receipt_id && { receiptId: view.receipt_id }),
     ...(view.subject && { subject: view.subject }),
     ...(view.errors && { errors: view.errors }),
     ...(view.limit && { neededMs: view.limit.needed_ms }),

@@ -39,10 +39,18 @@ const entries = {
   management: {
     schema: 'product',
     grpc: true,
-    calls: ['encoder', 'analytics-sink'],
+    http: { api: ['/management/v1', '/.well-known/oauth-protected-resource/management/v1'] },
+    apis: [
+      {
+        path: '/management/v1',
+        name: 'Management API',
+        purpose: 'reads and changes every resource by declared commands',
+      },
+    ],
+    calls: ['auth-server', 'encoder', 'analytics-sink'],
     secrets: ['PRINCIPAL_KEYS', 'RECEIPT_SIGNING_KEY', 'CURSOR_KEY'],
     // It archives and trims the streams of every topic.
-    redis: { keys: ['bus:*'], channels: [jobsChannel] },
+    redis: { keys: ['bus:*', 'rate:*'], channels: [jobsChannel] },
     // Management writes every object but those of the encoder and those about decided and delivered plays.
     objects: {
       '': ['read', 'write', 'list'],

@@ -36,6 +36,7 @@ const problem = z.looseObject({
   title: z.string(),
   status: z.int(),
   detail: z.string(),
+  instance: z.string().describe('urn:longwave:request: and the trace ID.'),
   code: z.string(),
   trace_id: z.string(),
   errors: z

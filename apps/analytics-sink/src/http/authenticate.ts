@@ -5,7 +5,7 @@ import {
   type AudienceScope,
   type AudienceTokenClaims,
 } from '@longwave/principal';
-import { Problem, type ProblemCode } from '@longwave/problems';
+import { Problem } from '@longwave/problems';
 import type { JWK } from 'jose';
 
 /** The producer behind a token. */
@@ -50,20 +50,4 @@ export const createAuthenticate = (options: {
 /** Throws `insufficient_scope` unless the client has the scope. */
 export function requireScope(client: Client, scope: AudienceScope): void {
   if (!client.scopes.has(scope)) throw new Problem('insufficient_scope', `This request needs the scope ${scope}.`);
-}
-
-/** The `WWW-Authenticate` of a refusal (RFC 6750 §3, RFC 9728 §5.1), or undefined for another problem. */
-export function challengeOf(
-  code: ProblemCode,
-  metadataUrl: string,
-  scope: AudienceScope | undefined,
-): string | undefined {
-  const error = {
-    token_missing: '',
-    token_invalid: 'error="invalid_token", ',
-    insufficient_scope: 'error="insufficient_scope", ',
-  };
-  if (!Object.hasOwn(error, code)) return undefined;
-  const scopes = scope ? `scope="${scope}", ` : '';
-  return `Bearer ${error[code as keyof typeof error]}${scopes}resource_metadata="${metadataUrl}"`;
 }

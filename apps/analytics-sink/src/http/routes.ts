@@ -1,4 +1,4 @@
-import type { RoutePlace } from '@longwave/http-kit';
+import { checkBodyHeaders, readJson, type RoutePlace } from '@longwave/http-kit';
 import { jcsDigest, requireIdempotencyKey } from '@longwave/idempotency';
 import type { Pool } from '@longwave/postgres';
 import type { AudienceScope } from '@longwave/principal';
@@ -12,7 +12,6 @@ import { findRowJudgements } from '../batches/row-judgements.ts';
 import { readWatermark } from '../batches/watermark-table.ts';
 import type { answerSchemas } from './answer-schemas.ts';
 import type { Client } from './authenticate.ts';
-import { checkBodyHeaders, readJson } from './read-json.ts';
 
 export interface RouteDeps {
   readonly pool: Pool;

@@ -1,6 +1,7 @@
 import { serveApiDocs } from '@longwave/api-docs';
 import {
   answerErrors,
+  challengeOf,
   createHttpApp,
   methodNotAllowed,
   mountRoutes,
@@ -14,11 +15,11 @@ import {
 } from '@longwave/http-kit';
 import { inProgressProblem } from '@longwave/idempotency';
 import { databaseOutage, isLockFailure } from '@longwave/postgres';
-import { audienceScopes, type AudienceScope } from '@longwave/principal';
+import { audienceScopes } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import type { Express, Request, Response } from 'express';
-import { challengeOf, requireScope, type Authenticate } from './authenticate.ts';
+import { requireScope, type Authenticate } from './authenticate.ts';
 import { audienceOpenApi } from './openapi.ts';
 import { audienceRoutes, type RouteDeps } from './routes.ts';
 
@@ -93,7 +94,7 @@ export function createAudienceServer(options: {
       logger,
       toFailure: (error) => problemOf(error, toProblem),
       render: (problem, response) => {
-        const challenge = challengeOf(problem.code, metadataUrl, response.locals['scope'] as AudienceScope | undefined);
+        const challenge = challengeOf(problem.code, metadataUrl, response.locals['scope'] as string | undefined);
         if (challenge) response.set('WWW-Authenticate', challenge);
         renderProblem(response, problem, requestIdOf(response));
       },

@@ -3,6 +3,7 @@ import { jcsDigest, requireIdempotencyKey } from '@longwave/idempotency';
 import { fieldErrors, fieldSentence, pointerSegment, Problem, type FieldError } from '@longwave/problems';
 import { z } from 'zod';
 import { accessOf, type Actor, type CommandRequest } from './command-request.ts';
+import { entityTagOf } from '../store/resource-row.ts';
 
 const ifMatchForm = /^(?:W\/)?"?(\d{1,9})\.([0-9a-f]{16})"?$/;
 const freeReason = z.union([z.string().max(2000), z.strictObject({})]).optional();
@@ -97,13 +98,14 @@ export function checkVersion(
 ): void {
   const { version, ifMatch } = stated;
   const subject = { type: current.type, id: current.id, version: current.version };
+  const etag = entityTagOf(current);
   const stale = `The current version is ${current.version}. Read it and send a new command.`;
   if (ifMatch && version !== undefined && ifMatch.version !== version)
     throw new Problem('version_guard_mismatch', 'If-Match and subject.version name different versions.');
   if (ifMatch && (ifMatch.version !== current.version || !current.digest.startsWith(ifMatch.digestPrefix)))
-    throw new Problem('version_conflict', stale, { subject });
+    throw new Problem('version_conflict', stale, { subject, etag });
   if (version !== undefined && version !== current.version)
-    throw new Problem('version_conflict', stale, { subject, status: 409 });
+    throw new Problem('version_conflict', stale, { subject, etag, status: 409 });
   if (definition.versionGuard === 'required' && !ifMatch && version === undefined)
     throw new Problem(
       'version_guard_required',

@@ -47,6 +47,10 @@ export function revisionDigest(
   });
 }
 
+/** Strong entity-tag of a version (RFC 9110 §8.8.3): `"<version>.<first 16 digits of its digest>"`, as `If-Match` takes it. */
+export const entityTagOf = ({ version, digest }: Pick<ResourceRow, 'version' | 'digest'>): string =>
+  `"${version}.${digest.slice(0, 16)}"`;
+
 /** Link name → linked id, for the links whose attribute is set. */
 export function linksOf(
   definition: ResourceDefinition,

@@ -130,6 +130,13 @@ export function createAccess(pool: Pool) {
       if (!isPermitted(actor, workspaceId, undefined)) throw new Problem('not_found', 'There is no such workspace.');
     },
 
+    /** Throws the `not_found` of an unknown workspace unless the actor sees anything in the workspace: all of it, or a podcast. */
+    checkAnywhereIn(actor: Actor, workspaceId: string): void {
+      const sees =
+        actor.kind === 'service' || scopesOf(actor.principal).some((scope) => scope.workspaceId === workspaceId);
+      if (!sees) throw new Problem('not_found', 'There is no such workspace.');
+    },
+
     /** Throws `permission_denied` unless the actor may see the analytics of a visible resource. */
     checkAnalytics(actor: Actor, { resource, podcastId }: VisibleResource): void {
       if (!isPermitted(actor, resource.workspace_id, podcastId, { roles: analyticsRoles }))

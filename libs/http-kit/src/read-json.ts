@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { boundedBytes, requestBytes } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
+import { boundedBytes, requestBytes } from './read-bytes.ts';
 
-/** The limit of a body, both compressed and not. */
+/** The limit of a JSON body, both compressed and not. */
 const maxBodyBytes = 1024 * 1024;
 
 const tooLarge = () => new Problem('payload_too_large', 'The body must not exceed 1 MiB, compressed or not.');
 
 const codingOf = ({ headers }: IncomingMessage) => (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
 
-/** Checks the headers before the body is read. Throws `unsupported_media_type` or `payload_too_large`. */
+/** Checks the headers of a request with a JSON body, before the body is read. Throws `unsupported_media_type` or `payload_too_large`. */
 export function checkBodyHeaders(request: IncomingMessage): void {
   const { headers } = request;
   const mediaType = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
@@ -47,8 +47,8 @@ function findRepeatedName(text: string): string | undefined {
 }
 
 /**
- * Reads the JSON of a body of at most 1 MiB, whose headers were checked; gzip is bounded while it unpacks. Throws `payload_too_large`, or `malformed_json` when the body
- * is not gzip, UTF-8 or JSON, or an object has a name twice.
+ * Reads the JSON of a body of at most 1 MiB, whose headers were checked; gzip is bounded while it unpacks. Throws `payload_too_large`, or
+ * `malformed_json` when the body is not gzip, UTF-8 or JSON, or an object has a name twice.
  */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];

@@ -1,0 +1,69 @@
+import { apiScopes, bearerOf, tryVerifyPrincipal, type Principal } from '@longwave/principal';
+import { Problem } from '@longwave/problems';
+import type { RpcClient } from '@longwave/rpc';
+import { Api, Carrier, type CredentialServiceService } from '@longwave/rpc/credential';
+import type { JWK } from 'jose';
+
+export type ManagementScope = (typeof apiScopes.management)[number];
+
+/** A person with an access token for the Management API. */
+export interface TokenHolder {
+  readonly principal: Principal;
+  /** The authenticated client: rate counters belong to it. */
+  readonly clientId: string;
+  readonly scopes: ReadonlySet<string>;
+  /** The grant that the person gave to the client; empty when the token has none. */
+  readonly grantId: string;
+  /** Of the account's plan. */
+  readonly requestsPerMinute: number;
+}
+
+/** The holder of the token in an `Authorization` header. Throws `token_missing`, or `token_invalid` for every other reason. */
+export type Authenticate = (authorization: string | undefined) => Promise<TokenHolder>;
+
+/** How long auth-server may take to verify a token. */
+const verifyMs = 5_000;
+
+/**
+ * Asks auth-server at every request, so that a revocation takes effect at once. It accepts only access tokens that were issued for the
+ * Management API. Throws `temporarily_unavailable` or `timeout` when auth-server does not answer.
+ * @param principalKeys public keys of statements about principals
+ */
+export function createAuthenticate(
+  credentials: Pick<RpcClient<typeof CredentialServiceService>, 'verify'>,
+  principalKeys: readonly JWK[],
+  clock: () => Date,
+): Authenticate {
+  return async (authorization) => {
+    if (authorization === undefined) throw new Problem('token_missing', 'Send a token: Authorization: Bearer ….');
+    const invalid = () => new Problem('token_invalid', 'The token is not valid here.');
+    const credential = bearerOf(authorization);
+    if (credential === undefined) throw invalid();
+    const request = { credential, api: Api.MANAGEMENT, carrier: Carrier.HEADER };
+    const { outcome } = await credentials.verify(request, { deadlineMs: verifyMs });
+    if (outcome?.$case !== 'principal') throw invalid();
+    const { statement, scopes, grantId, clientId, credentialId, plan } = outcome.value;
+    const principal = await tryVerifyPrincipal(statement, principalKeys, clock());
+    if (!principal || !plan)
+      throw new Error('auth-server answered a principal without a valid statement or without a plan');
+    return {
+      principal,
+      clientId: clientId || credentialId,
+      scopes: new Set(scopes),
+      grantId,
+      requestsPerMinute: plan.requestsPerMinute,
+    };
+  };
+}
+
+const bootstrap: ManagementScope = 'management:bootstrap';
+
+/**
+ * Throws `insufficient_scope` unless the token has the scope. A token with the scope of provisioning can do nothing else, whatever other
+ * scopes it has.
+ */
+export function requireScope({ scopes }: Pick<TokenHolder, 'scopes'>, scope: ManagementScope): void {
+  if (!scopes.has(scope)) throw new Problem('insufficient_scope', `This request needs the scope ${scope}.`);
+  if (scope !== bootstrap && scopes.has(bootstrap))
+    throw new Problem('insufficient_scope', `A token with the scope ${bootstrap} can only provision a workspace.`);
+}

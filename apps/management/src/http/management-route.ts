@@ -1,0 +1,90 @@
+import type { ExecuteCommand, ResourceReader } from '@longwave/command-pipeline';
+import type { RoutePlace } from '@longwave/http-kit';
+import type { Principal } from '@longwave/principal';
+import type { ProblemCode } from '@longwave/problems';
+import type { Request, Response } from 'express';
+import type { z } from 'zod';
+import type { Access } from '../workspace/access/access.ts';
+import type { ManagementScope } from './authenticate.ts';
+
+/** What routes answer from. A route that needs more adds a field here and in `app.ts`. */
+export interface RouteDeps {
+  readonly access: Access;
+  readonly execute: ExecuteCommand;
+  readonly reader: ResourceReader;
+  readonly clock: () => Date;
+  /** Root of the API's addresses, without a slash at the end: `{api_url}/management/v1`. */
+  readonly root: string;
+}
+
+/** A request that has passed the checks before its route: token, rate, scope, workspace, query. */
+export interface RouteCall {
+  readonly request: Request;
+  readonly actor: { readonly kind: 'principal'; readonly principal: Principal };
+  /** Of the path, visible to the actor; empty for a route without one. */
+  readonly workspaceId: string;
+  /** Another parameter of the path. Throws when the path has none of that name. */
+  readonly parameter: (name: string) => string;
+  /** The query, parsed by the route's schema, which gives it its type. */
+  readonly query: Readonly<Record<string, unknown>>;
+}
+
+interface AnswerHead {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An answer with a body of JSON text, or with none. */
+export interface TextAnswer extends AnswerHead {
+  readonly body?: string;
+}
+
+/** An answer that is written bit by bit, as server-sent events are. */
+interface StreamAnswer extends AnswerHead {
+  readonly contentType: string;
+  /** Writes the body after the head was sent, and ends the response. */
+  readonly stream: (response: Response) => Promise<void>;
+}
+
+export type RouteAnswer = TextAnswer | StreamAnswer;
+
+/** One answer of a route in the documentation. */
+interface DescribedAnswer {
+  readonly description: string;
+  /** Its body: a name for the schema in the document, and the schema. Absent: no body. */
+  readonly body?: { readonly name: string; readonly schema: z.ZodType };
+  /** Default `application/json`. */
+  readonly mediaType?: string;
+  /** Name → description. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An operation of the Management API: what the server does with a request before it answers, and what the documentation says. */
+export interface ManagementRoute extends RoutePlace {
+  /** `noun.verb`, in logs, metrics and the documentation. */
+  readonly operation: string;
+  readonly summary: string;
+  /** Sentences for the documentation, after the scope. */
+  readonly note?: string;
+  /** The scope that a token needs; null: needs no token. */
+  readonly scope: ManagementScope | null;
+  /** Closed schema of the query, default: no parameter. */
+  readonly query?: z.ZodObject;
+  /** Headers that it reads, for the documentation. */
+  readonly headers?: Readonly<Record<string, { readonly description: string; readonly required?: boolean }>>;
+  /** A body of JSON, for the documentation; the route itself reads and parses it. */
+  readonly body?: { readonly name: string; readonly schema: z.ZodType };
+  /** By status. */
+  readonly answers: Readonly<Record<number, DescribedAnswer>>;
+  /** Problems that it throws itself, beside those of the server's checks. */
+  readonly refusals: readonly ProblemCode[];
+  /** Checks the headers of a body, before the token is checked. */
+  readonly checkHeaders?: (request: Request) => void;
+  readonly answer: (call: RouteCall, deps: RouteDeps) => Promise<RouteAnswer>;
+}
+
+/** An answer of 200, or another status, with a value as JSON. */
+export const json = (
+  body: unknown,
+  { status = 200, headers }: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+): TextAnswer => ({ status, body: JSON.stringify(body), ...(headers && { headers }) });

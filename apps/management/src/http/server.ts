@@ -1,0 +1,150 @@
+import {
+  answerErrors,
+  challengeOf,
+  createHttpApp,
+  mountRoutes,
+  problemOf,
+  protectedResourcePath,
+  protectedResourceUrl,
+  renderProblem,
+  requestIdOf,
+  serveProtectedResource,
+  type CountRequest,
+  type OperatorPages,
+} from '@longwave/http-kit';
+import { databaseOutage } from '@longwave/postgres';
+import { apiScopes } from '@longwave/principal';
+import { parseOrProblem, Problem } from '@longwave/problems';
+import type { Logger } from '@longwave/service-kit';
+import type { Express, Request, Response } from 'express';
+import { z } from 'zod';
+import { requireScope, type Authenticate, type TokenHolder } from './authenticate.ts';
+import { completeProblem } from './complete-problem.ts';
+import type { ManagementRoute, RouteAnswer, RouteCall, RouteDeps } from './management-route.ts';
+import { managementRoutes } from './routes.ts';
+
+/** The base path on `{api_url}`. */
+export const basePath = '/management/v1';
+
+const name = 'Management API';
+
+/** Of a route without a query. */
+const noParameters = z.strictObject({});
+
+function checkAccept({ answers }: ManagementRoute, request: Request): void {
+  const types = Object.values(answers).map(({ mediaType = 'application/json' }) => mediaType);
+  if (!request.accepts([...new Set([...types, 'application/problem+json'])]))
+    throw new Problem('not_acceptable', `This is answered as ${[...new Set(types)].join(' or ')}.`);
+}
+
+/** A person who has shown nothing: the actor of routes that need no token. They read nothing about anybody. */
+const nobody: TokenHolder['principal'] = {
+  account_id: '',
+  workspace_id: '',
+  roles: [],
+  grants: [],
+  credential_id: '',
+  credential_kind: 'management_access_token',
+  read_only: true,
+};
+
+async function send(response: Response, answer: RouteAnswer): Promise<void> {
+  response.status(answer.status).set({ 'Cache-Control': 'no-store', ...answer.headers });
+  if ('stream' in answer) {
+    response.type(answer.contentType).flushHeaders();
+    return answer.stream(response);
+  }
+  if (answer.body === undefined) return void response.end();
+  response.type('application/json').send(answer.body);
+}
+
+export interface ManagementServerOptions {
+  readonly authenticate: Authenticate;
+  readonly countRequest: CountRequest;
+  readonly deps: Omit<RouteDeps, 'root'>;
+  /** `{base_url}`. */
+  readonly issuer: string;
+  /** `{api_url}`. */
+  readonly apiUrl: string;
+  readonly pages: OperatorPages;
+  readonly logger: Logger;
+}
+
+/**
+ * The Management API (docs/management-api.md). A request is checked in this order, and the first failure answers: route, method and
+ * headers, token, rate of the client, scope, whether the workspace is visible, the query; then the route's own checks.
+ */
+export function createManagementServer(options: ManagementServerOptions): Express {
+  const { authenticate, countRequest, issuer, apiUrl, pages, logger } = options;
+  const root = `${apiUrl}${basePath}`;
+  const deps: RouteDeps = { ...options.deps, root };
+  const api = { resource: root, name, issuer, scopes: apiScopes.management, documentation: `${root}/docs` };
+  const metadataUrl = protectedResourceUrl(api.resource);
+  const app = createHttpApp(logger, ({ operation = 'none', credentialId }) => ({
+    operation,
+    credential_id: credentialId,
+  }));
+  app.get(protectedResourcePath(api.resource), serveProtectedResource(api, pages));
+
+  /** The token's holder, when its client may send another request now. */
+  async function admit(request: Request, response: Response): Promise<TokenHolder> {
+    const holder = await authenticate(request.get('authorization'));
+    response.locals['credentialId'] = holder.principal.credential_id;
+    const { throttled, headers } = await countRequest(`management:${holder.clientId}`, holder.requestsPerMinute);
+    response.set(headers);
+    if (throttled)
+      throw new Problem('rate_limited', 'Too many requests. Wait as long as Retry-After says.', {
+        retryAfterSeconds: Number(headers['Retry-After']),
+      });
+    return holder;
+  }
+
+  async function callOf(route: ManagementRoute, request: Request, response: Response): Promise<RouteCall> {
+    const holder = route.scope === null ? undefined : await admit(request, response);
+    if (holder && route.scope !== null) requireScope(holder, route.scope);
+    const actor = { kind: 'principal', principal: holder?.principal ?? nobody } as const;
+    const parameter = (key: string): string => {
+      const value = request.params[key];
+      if (typeof value !== 'string') throw new Error(`${route.operation}: the path has no ${key}`);
+      return value;
+    };
+    const workspaceId = route.path.includes('{workspace_id}') ? parameter('workspace_id') : '';
+    if (workspaceId !== '') deps.access.checkAnywhereIn(actor, workspaceId);
+    const query = parseOrProblem(route.query ?? noParameters, { ...request.query }, '/query');
+    return { request, actor, workspaceId, parameter, query };
+  }
+
+  mountRoutes(app, basePath, managementRoutes, {
+    answer: async (route, request, response) => {
+      Object.assign(response.locals, {
+        operation: route.operation,
+        scope: route.scope ?? undefined,
+        workspaceId: request.params['workspace_id'],
+      });
+      checkAccept(route, request);
+      route.checkHeaders?.(request);
+      const call = await callOf(route, request, response);
+      await send(response, await route.answer(call, deps));
+    },
+  });
+  app.use(() => {
+    throw new Problem('not_found', 'There is no such route.');
+  });
+  app.use(
+    answerErrors({
+      logger,
+      toFailure: (error) => problemOf(error, databaseOutage),
+      render: (problem, response) => {
+        const { scope, workspaceId = '' } = response.locals as {
+          readonly scope?: string;
+          readonly workspaceId?: string;
+        };
+        const challenge = challengeOf(problem.code, metadataUrl, scope);
+        if (challenge) response.set('WWW-Authenticate', challenge);
+        if (problem.context.etag) response.set('ETag', problem.context.etag);
+        renderProblem(response, completeProblem(problem, root, workspaceId), requestIdOf(response));
+      },
+    }),
+  );
+  return app;
+}

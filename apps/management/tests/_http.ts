@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { productCatalog } from '@longwave/command-catalog';
+import { createResourceReader, type Actor } from '@longwave/command-pipeline';
+import { listenHttp, type CountRequest } from '@longwave/http-kit';
+import { newId } from '@longwave/ids';
+import { bearerOf } from '@longwave/principal';
+import { Problem } from '@longwave/problems';
+import { createLogger } from '@longwave/service-kit';
+import type { ManagementScope, TokenHolder } from '../src/http/authenticate.ts';
+import type { RouteDeps } from '../src/http/management-route.ts';
+import { basePath, createManagementServer } from '../src/http/server.ts';
+import { createAccess } from '../src/workspace/access/access.ts';
+import type { TestManagement } from './_management.ts';
+
+/** `{api_url}` as answers name it; requests go to the server's own port. */
+export const apiUrl = 'http://api.test';
+
+/** An answer as a client sees it. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The bytes, as text. */
+  readonly text: string;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- parsed JSON of many shapes
+  readonly json: any;
+}
+
+export interface HttpRequest {
+  readonly method?: string;
+  readonly token?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON, or as it is when it is a text. */
+  readonly body?: unknown;
+}
+
+/** The Management API on a port, with tokens that the test gives out. Everything behind authentication is real. */
+export async function serveHttp(management: TestManagement, further: Partial<RouteDeps> = {}) {
+  await using stack = new AsyncDisposableStack();
+  const { pool, execute, clock } = management;
+  const reader = stack.use(
+    createResourceReader({ pool, schema: 'product', catalog: productCatalog, cursorKey: randomBytes(32), clock }),
+  );
+  const holders = new Map<string, TokenHolder>();
+  const logLines: string[] = [];
+  const counted: { key: string; limit: number }[] = [];
+  const rates: { count: CountRequest } = { count: async () => ({ throttled: false, headers: {} }) };
+  const listener = await listenHttp(
+    '127.0.0.1:0',
+    createManagementServer({
+      authenticate: async (authorization) => {
+        if (authorization === undefined) throw new Problem('token_missing', 'Send a token: Authorization: Bearer ….');
+        const holder = holders.get(bearerOf(authorization) ?? '');
+        if (!holder) throw new Problem('token_invalid', 'The token is not valid here.');
+        return holder;
+      },
+      countRequest: (key, limit) => {
+        counted.push({ key, limit });
+        return rates.count(key, limit);
+      },
+      deps: { access: createAccess(pool), execute, reader, clock, ...further },
+      issuer: 'http://base.test',
+      apiUrl,
+      pages: {},
+      logger: createLogger('management', 'debug', { write: (line) => void logLines.push(line) }),
+    }),
+  );
+  stack.defer(() => listener.close());
+  const origin = `http://127.0.0.1:${listener.port}`;
+  const running = stack.move();
+  return {
+    origin,
+    logLines,
+    counted,
+    rates,
+    /** A token of a person, with scopes and the client that it was given to. */
+    tokenFor(
+      actor: Actor,
+      scopes: readonly ManagementScope[] = ['management:read', 'management:write'],
+      clientId: string = newId('cli'),
+    ): string {
+      if (actor.kind !== 'principal') throw new Error('tokens are for people');
+      const token = newId('tok');
+      const principal = {
+        ...actor.principal,
+        client_id: clientId,
+        credential_kind: 'management_access_token' as const,
+      };
+      holders.set(token, {
+        principal,
+        clientId,
+        scopes: new Set(scopes),
+        grantId: newId('gnt'),
+        requestsPerMinute: 60,
+      });
+      return token;
+    },
+    /** Sends a request to a path below the base path. */
+    async call(path: string, { method, token, headers = {}, body }: HttpRequest = {}): Promise<HttpAnswer> {
+      const isJson = body !== undefined && !('content-type' in headers);
+      const response = await fetch(`${origin}${basePath}${path}`, {
+        method: method ?? (body === undefined ? 'GET' : 'POST'),
+        headers: {
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...(isJson && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const isParsed = response.headers.get('content-type')?.includes('json') ?? false;
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        json: isParsed ? JSON.parse(text) : undefined,
+      };
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+export type HttpWorld = Awaited<ReturnType<typeof serveHttp>>;
+
+/** The body of an answer without what is of its own in every answer: the trace. */
+export const withoutTrace = ({ text, headers }: HttpAnswer): string =>
+  text.replaceAll(headers.get('x-request-id') ?? 'none', 'TRACE');
