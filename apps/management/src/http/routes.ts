@@ -2,6 +2,12 @@ import type { ManagementRoute } from './management-route.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { resourceRoutes } from './routes/resources.ts';
+import { workspaceRoutes } from './routes/workspaces.ts';
 
 /** Every operation of the Management API. */
-export const managementRoutes: readonly ManagementRoute[] = [...resourceRoutes, ...commandRoutes, ...operationRoutes];
+export const managementRoutes: readonly ManagementRoute[] = [
+  ...workspaceRoutes,
+  ...resourceRoutes,
+  ...commandRoutes,
+  ...operationRoutes,
+];
