@@ -64,6 +64,8 @@ export interface CommandDefinition {
   readonly settles?: 'succeeded' | 'failed' | 'cancelled';
   /** Only operations of these commands, where a subject may have several running. */
   readonly settlesOf?: readonly string[];
+  /** The field of its changes that names what the ended work made, where that is not the subject. */
+  readonly result?: { readonly type: string; readonly field: string };
   /**
    * Approvals by other people that a person's command needs: `single` one, `dual` two; `policy` and `host` none, until workspaces have
    * review policies.

@@ -21,7 +21,8 @@ export type { Scope } from './read/list-resources.ts';
 export { createResourceReader, type ResourceReader } from './read/read-resources.ts';
 export { findRevision, findRevisionBefore, listLinkedAt } from './read/read-revisions.ts';
 export { insertNotice } from './store/change-table.ts';
-export type { OperationState, OperationView } from './store/operation.ts';
+export { nextSafeActions, operationStates, type OperationView } from './store/operation.ts';
+export { beginOperation } from './store/operation-table.ts';
 export { createReceiptSigner, receiptHash } from './store/receipt.ts';
 export { holdResource, lockResource } from './store/resource-table.ts';
 export {

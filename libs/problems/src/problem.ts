@@ -16,6 +16,8 @@ export interface ProblemContext {
   readonly receiptId?: string;
   /** Address that helps to recover: of the subject, the operation or a document. */
   readonly recoveryUrl?: string;
+  /** The reference that a provider outside gave; null when it gave none. Only of problems about a provider. */
+  readonly externalReceipt?: string | null;
   readonly retryAfterSeconds?: number;
   /** Encoding time that the refused work takes, in milliseconds of sound; absent when it could not be measured. */
   readonly neededMs?: number;
@@ -56,6 +58,7 @@ export interface ProblemView {
   readonly code: ProblemCode;
   readonly operation_id?: string;
   readonly receipt_id?: string;
+  readonly provider?: { readonly external_receipt: string | null };
   readonly subject?: { readonly type: string; readonly id: string | null; readonly version: number };
   readonly errors?: readonly FieldError[];
   readonly limit?: { readonly needed_ms: number };
@@ -66,7 +69,8 @@ export interface ProblemView {
 /** The safe part of a problem: never the cause. */
 export function problemView(problem: Problem): ProblemView {
   const { type, title, retry } = problems[problem.code];
-  const { operationId, receiptId, subject, errors, neededMs, retryAfterSeconds, recoveryUrl } = problem.context;
+  const { operationId, receiptId, externalReceipt, subject, errors, neededMs, retryAfterSeconds, recoveryUrl } =
+    problem.context;
   return {
     type: `urn:longwave:problem:${type}`,
     title,
@@ -75,6 +79,7 @@ export function problemView(problem: Problem): ProblemView {
     code: problem.code,
     ...(operationId && { operation_id: operationId }),
     ...(receiptId && { receipt_id: receiptId }),
+    ...(externalReceipt !== undefined && { provider: { external_receipt: externalReceipt } }),
     ...(subject && { subject }),
     ...(errors && { errors }),
     ...(neededMs !== undefined && { limit: { needed_ms: neededMs } }),
@@ -90,6 +95,7 @@ export function problemFromView(view: ProblemView): Problem {
     status: view.status,
     ...(view.operation_id && { operationId: view.operation_id }),
     ...(view.receipt_id && { receiptId: view.receipt_id }),
+    ...(view.provider && { externalReceipt: view.provider.external_receipt }),
     ...(view.subject && { subject: view.subject }),
     ...(view.errors && { errors: view.errors }),
     ...(view.limit && { neededMs: view.limit.needed_ms }),

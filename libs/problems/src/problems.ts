@@ -69,6 +69,13 @@ export const problems = {
     'client',
     'after_read',
   ),
+  idempotency_key_spent: define(
+    409,
+    'idempotency-conflict',
+    'The idempotency key named an earlier version of the subject',
+    'client',
+    'after_read',
+  ),
   idempotency_in_progress: define(
     409,
     'idempotency-in-progress',
@@ -142,6 +149,14 @@ export const problems = {
     'The service behind this address is not available',
     'capacity',
     'after_delay',
+  ),
+  provider_rejected: define(502, 'provider-rejected', 'The provider refused this', 'upstream', 'after_read'),
+  provider_outcome_unknown: define(
+    502,
+    'provider-outcome-unknown',
+    'It is not known whether the provider acted',
+    'upstream',
+    'poll',
   ),
   timeout: define(504, 'timeout', 'A dependency did not answer in time', 'capacity', 'after_delay'),
   method_not_allowed: define(405, 'method-not-allowed', 'The method is not allowed here', 'client', 'after_fix'),

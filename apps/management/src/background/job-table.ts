@@ -1,4 +1,5 @@
 import { encodingJobKinds, type EncodingJobInput, type EncodingJobKind } from '@longwave/events';
+import { beginOperation } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
@@ -168,7 +169,7 @@ export async function listQueue(
 const forEver = 2 ** 31 - 1;
 
 /**
- * Claims the next free job in the order of job-order.ts, or returns undefined.
+ * Claims the next free job in the order of job-order.ts, or returns undefined. The operation that queued the job is then running.
  * @param maxExpectedMs excludes jobs that are expected to take longer, for a slot that is reserved for short ones
  */
 export async function claimJob(
@@ -191,7 +192,9 @@ export async function claimJob(
       values: [next.id, newId('lse'), workerId, leaseMs],
     });
     // Otherwise another worker was faster.
-    if (rows[0]) return rows[0];
+    if (!rows[0]) continue;
+    await beginOperation(pool, { id: rows[0].subject_id, version: rows[0].subject_version });
+    return rows[0];
   }
 }
 

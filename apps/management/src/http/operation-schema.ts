@@ -1,3 +1,4 @@
+import { nextSafeActions, operationStates } from '@longwave/command-pipeline';
 import { operationConsequenceSchema } from '@longwave/events';
 import { z } from 'zod';
 
@@ -6,7 +7,7 @@ export const operationSchema = z.strictObject({
   id: z.string(),
   workspace_id: z.string(),
   command_type: z.string(),
-  state: z.enum(['accepted', 'running', 'waiting_review', 'succeeded', 'failed', 'cancelled']),
+  state: z.enum(operationStates),
   subject: z
     .strictObject({ type: z.string(), id: z.string(), version: z.int() })
     .describe('The resource that the command changes, with the version that the operation has made of it.'),
@@ -15,12 +16,31 @@ export const operationSchema = z.strictObject({
     .optional()
     .describe('Other resources that changed in the same transaction; absent when there is none.'),
   receipt_id: z.string().describe('The receipt of the acceptance.'),
+  result: z
+    .strictObject({ type: z.string(), id: z.string(), version: z.int().optional() })
+    .optional()
+    .describe('What it made or changed; absent unless it has succeeded.'),
   problem: z
     .looseObject({ code: z.string(), detail: z.string() })
     .optional()
     .describe('Why it failed; absent unless it has.'),
   review_task_id: z.string().optional().describe('The review of its command; absent when it needs none.'),
-  next_safe_action: z.string().describe('What a client may safely do next.'),
+  provider: z
+    .strictObject({
+      external_receipt: z.string().nullable().describe('The provider’s own reference; null while it has given none.'),
+      ambiguity: z
+        .enum(['none', 'unknown', 'conflicting'])
+        .describe(
+          'unknown: the provider may or may not have acted. conflicting: its statements contradict each other.',
+        ),
+    })
+    .optional()
+    .describe('The part that a provider outside the service has; absent when none was asked.'),
+  next_safe_action: z.enum(nextSafeActions).describe('What a client may safely do next.'),
+  retry_after_s: z
+    .int()
+    .optional()
+    .describe('Seconds until asking again is worthwhile; absent when the operation is over.'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });

@@ -199,6 +199,7 @@ export const campaignCommands = {
     machines: ['management'],
     settles: 'succeeded',
     settlesOf: ['campaign.clone'],
+    result: { type: 'campaigns', field: 'clone_id' },
     event: 'campaign.cloned',
     hasRule: true,
     problems: ['lease_lost'],

@@ -4,7 +4,7 @@ import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { applyConsequences, type AppliedConsequence } from './apply-consequences.ts';
 import { checkVersion, type ParsedRequest } from './check-request.ts';
-import { nextAction, type OperationView } from '../store/operation.ts';
+import { operationView, type OperationView } from '../store/operation.ts';
 import { actorId, type Actor, type CommandOutcome, type CommandRequest } from './command-request.ts';
 import type { CommandRule, Decision, Rule } from './command-rule.ts';
 import type { RevisionChange } from '../store/change-table.ts';
@@ -149,6 +149,10 @@ export async function applyCommand(
       of: definition.settlesOf,
       version: saved.row.version,
       problem: parsed.changes['problem'],
+      result: definition.result && {
+        type: definition.result.type,
+        id: String(parsed.changes[definition.result.field]),
+      },
       now,
     });
   const consequences = await applyConsequences(tx, context, decision.consequences ?? [], { operationId, now });
@@ -219,8 +223,8 @@ export async function acceptCommand(
     applied = { row: current!, view: resourceView(resource, current!), consequences: [], changes: [opened.change] };
   } else applied = await applyCommand(tx, context, { operationId, current, now });
   const { row, view, consequences, changes } = applied;
-  const state = waits ? 'waiting_review' : definition.mode === 'async' ? 'running' : 'succeeded';
-  const operation: OperationView = {
+  const state = waits ? 'waiting_review' : definition.mode === 'async' ? 'accepted' : 'succeeded';
+  const facts = {
     id: operationId,
     workspace_id: request.workspaceId,
     command_type: definition.type,
@@ -229,16 +233,16 @@ export async function acceptCommand(
     ...(consequences.length > 0 && { consequences: consequences.map(({ shown }) => shown) }),
     receipt_id: newId('rcp'),
     ...(task !== undefined && { review_task_id: task }),
-    next_safe_action: nextAction[state],
     created_at: now.toISOString(),
     updated_at: now.toISOString(),
-  };
+  } as const;
+  const operation = operationView(facts, definition, resource);
   const status = state === 'succeeded' ? 200 : 202;
   const operationJson = JSON.stringify(operation);
   await saveOperation(
     tx,
     operation,
-    scope,
+    { scope, requestedBy: actorId(actor) },
     receiptStatement(context, operation, applied, current?.version ?? 0, now),
     changes,
     { status, text: operationJson },

@@ -3,13 +3,12 @@ import { newId } from '@longwave/ids';
 import { transaction, type Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { applyCommand, lockSubject, receiptStatement, type CommandContext } from './accept-command.ts';
-import type { OperationView } from '../store/operation.ts';
 import type { ExecutorOptions } from './execute-command.ts';
 import { prepareRule, ruleOf } from './prepare-rule.ts';
 import type { ResourceRow } from '../store/resource-row.ts';
 import { findResource } from '../read/find-resources.ts';
 import { saveReceipt } from '../store/operation-table.ts';
-import { endWaiting, lockWaiting, type WaitingOperation } from '../review/waiting-operation.ts';
+import { beginWaiting, endWaiting, lockWaiting, type WaitingOperation } from '../review/waiting-operation.ts';
 
 /** A review task's record of its command. */
 type Task = Attributes<'review_tasks'>;
@@ -54,8 +53,8 @@ export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions
     const { row } = applied;
     const receiptId = newId('rcp');
     const operation = { id: waiting.id, workspace_id: row.workspace_id, receipt_id: receiptId };
-    const state: OperationView['state'] = context.definition.mode === 'async' ? 'running' : 'succeeded';
-    await endWaiting(tx, waiting.id, { state, version: row.version, receiptId, now });
+    const isDone = context.definition.mode === 'sync';
+    await beginWaiting(tx, waiting.id, { version: row.version, receiptId, isDone, now });
     const statement = receiptStatement(context, operation, applied, row.version - 1, now);
     await saveReceipt(tx, { ...statement, review_decisions: decisions }, applied.changes, signReceipt);
   }

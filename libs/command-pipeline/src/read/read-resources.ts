@@ -1,7 +1,7 @@
 import { operationConsequenceSchema, type ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { nextAction, type OperationState, type OperationView } from '../store/operation.ts';
+import { operationView, type OperationState, type OperationView, type ProviderOutcome } from '../store/operation.ts';
 import { PrismaClient } from '../generated/prisma/client.ts';
 import { definitionOf, notFoundProblem, resourceView } from '../store/resource-row.ts';
 import {
@@ -73,23 +73,24 @@ export function createResourceReader(
       const where = { id, ...(workspaceId !== undefined && { workspaceId }) };
       const stored = await prisma.operation.findFirst({ where });
       if (!stored) throw notFoundProblem({ noun: 'operation' }, id);
-      const state = stored.state as OperationState;
-      return {
+      const facts = {
         id: stored.id,
         workspace_id: stored.workspaceId,
         command_type: stored.commandType,
-        state,
+        state: stored.state as OperationState,
         subject: { type: stored.subjectType, id: stored.subjectId, version: stored.subjectVersion },
         ...(stored.consequences !== null && {
           consequences: operationConsequenceSchema.array().parse(stored.consequences),
         }),
         receipt_id: stored.receiptId,
-        ...(stored.reviewTaskId !== null && { review_task_id: stored.reviewTaskId }),
+        ...(stored.result !== null && { result: stored.result as { type: string; id: string } }),
         ...(stored.problem !== null && { problem: stored.problem as { code: string; detail: string } }),
-        next_safe_action: nextAction[state],
+        ...(stored.reviewTaskId !== null && { review_task_id: stored.reviewTaskId }),
+        ...(stored.provider !== null && { provider: stored.provider as unknown as ProviderOutcome }),
         created_at: stored.createdAt.toISOString(),
         updated_at: stored.updatedAt.toISOString(),
       };
+      return operationView(facts, catalog.commands[facts.command_type], catalog.resources[facts.subject.type]);
     },
 
     async getReceipt(workspaceId, id) {

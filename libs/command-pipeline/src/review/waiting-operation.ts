@@ -1,6 +1,5 @@
 import type { Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
-import type { OperationState } from '../store/operation.ts';
 
 /** An operation whose command waits for a review. */
 export type WaitingOperation = Readonly<Columns<'operation', 'id'>>;
@@ -15,25 +14,48 @@ export async function lockWaiting(tx: Transaction, operationId: string): Promise
   return rows[0];
 }
 
-/** Ends a waiting operation; one that no longer waits stays as it is. */
+/** Begins a waiting operation: its command was approved and is carried out in this transaction. */
+export async function beginWaiting(
+  tx: Transaction,
+  operationId: string,
+  carriedOut: {
+    /** The subject's version after the command. */
+    readonly version: number;
+    /** The receipt of the executed command. */
+    readonly receiptId: string;
+    /** Whether that was all: the command is synchronous. */
+    readonly isDone: boolean;
+    readonly now: Date;
+  },
+): Promise<void> {
+  const { version, receiptId, isDone, now } = carriedOut;
+  await tx.query({
+    name: 'begin_waiting_operation',
+    text: `update operation set state = 'running', version = version + 1, subject_version = $2, receipt_id = $3, updated_at = $4
+           where id = $1 and state = 'waiting_review'`,
+    values: [operationId, version, receiptId, now],
+  });
+  if (isDone)
+    await tx.query({
+      name: 'complete_operation',
+      text: `update operation set state = 'succeeded', version = version + 1 where id = $1 and state = 'running'`,
+      values: [operationId],
+    });
+}
+
+/** Ends a waiting operation without its command; one that no longer waits stays as it is. */
 export async function endWaiting(
   tx: Transaction,
   operationId: string,
   ended: {
-    readonly state: OperationState;
-    /** The subject's version after the command was executed. */
-    readonly version?: number;
-    /** The receipt of the executed command. */
-    readonly receiptId?: string;
+    readonly state: 'failed' | 'cancelled';
     readonly problem?: { readonly code: string; readonly detail: string };
     readonly now: Date;
   },
 ): Promise<void> {
   await tx.query({
     name: 'end_waiting_operation',
-    text: `update operation set state = $2, subject_version = coalesce($3, subject_version), receipt_id = coalesce($4, receipt_id),
-             problem = $5, updated_at = $6
-           where id = $1 and state = 'waiting_review'`,
-    values: [operationId, ended.state, ended.version, ended.receiptId, ended.problem ?? null, ended.now],
+    text: `update operation set state = $2, version = version + 1, problem = $3, updated_at = $4 where id = $1 and state = 'waiting_review'`,
+    values: [operationId, ended.state, ended.problem ?? null, ended.now],
   });
 }

@@ -1,8 +1,14 @@
-import type { Transaction } from '@longwave/postgres';
+import type { Pool, Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 import { changeColumns, insertChanges, type RevisionChange } from './change-table.ts';
 import type { IdempotencyScope } from './idempotency-table.ts';
-import type { OperationView } from './operation.ts';
+import {
+  isTransition,
+  operationStates,
+  type OperationState,
+  type OperationView,
+  type RunningWork,
+} from './operation.ts';
 import { chainStart, receiptHash, type ReceiptStatement, type SignReceipt } from './receipt.ts';
 
 /** The next receipt of a workspace, signed. The chain's row is locked until commit: call it last. */
@@ -37,7 +43,7 @@ const operationChanges = insertChanges({
 export async function saveOperation(
   tx: Transaction,
   operation: OperationView,
-  scope: IdempotencyScope,
+  { scope, requestedBy }: { readonly scope: IdempotencyScope; readonly requestedBy: string },
   statement: Omit<ReceiptStatement, 'chain'>,
   changes: readonly RevisionChange[],
   answer: { readonly status: number; readonly text: string },
@@ -53,8 +59,8 @@ export async function saveOperation(
              update idempotency_record set status = $15, answer = $16
              where client_id = $3 and workspace_id = $2 and command_type = $4 and key = $17
            )
-           insert into operation (id, workspace_id, client_id, command_type, state, subject_type, subject_id, subject_version, receipt_id, created_at, updated_at, review_task_id, consequences)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $18, $19)`,
+           insert into operation (id, workspace_id, client_id, command_type, state, subject_type, subject_id, subject_version, receipt_id, created_at, updated_at, review_task_id, consequences, requested_by)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $18, $19, $25)`,
     values: [
       operation.id,
       operation.workspace_id,
@@ -77,6 +83,7 @@ export async function saveOperation(
       operation.consequences && JSON.stringify(operation.consequences),
       ...changeColumns(changes),
       statement.kind,
+      requestedBy,
     ],
   });
 }
@@ -119,7 +126,14 @@ export async function saveReceipt(
   });
 }
 
-/** Ends the running operations of a subject. */
+/** The states from which an operation may come to this one. */
+const statesBefore = (state: OperationState, work: RunningWork): OperationState[] =>
+  operationStates.filter((before) => isTransition(before, state, work));
+
+/**
+ * Ends the operations of a subject whose work is queued or running. One that waits for a review goes on waiting, and one whose provider was
+ * asked is not cancelled.
+ */
 export async function settleOperation(
   tx: Transaction,
   subjectId: string,
@@ -129,13 +143,43 @@ export async function settleOperation(
     readonly of: readonly string[] | undefined;
     readonly version: number;
     readonly problem: unknown;
+    /** What the work made, where that is not its subject. */
+    readonly result: { readonly type: string; readonly id: string } | undefined;
     readonly now: Date;
   },
 ): Promise<void> {
+  const before = (isSentOutside: boolean) =>
+    statesBefore(settled.state, { isCancellable: true, isSentOutside }).filter((state) => state !== 'waiting_review');
   await tx.query({
     name: 'settle_operation',
-    text: `update operation set state = $2, subject_version = $3, problem = $4, updated_at = $5
-           where subject_id = $1 and state = 'running' and ($6::text[] is null or command_type = any($6))`,
-    values: [subjectId, settled.state, settled.version, settled.problem ?? null, settled.now, settled.of ?? null],
+    text: `update operation set state = $2, version = version + 1, subject_version = $3, problem = $4, updated_at = $5, result = $9
+           where subject_id = $1 and state = any(case when provider is null then $7::text[] else $8::text[] end)
+             and ($6::text[] is null or command_type = any($6))`,
+    values: [
+      subjectId,
+      settled.state,
+      settled.version,
+      settled.problem ?? null,
+      settled.now,
+      settled.of ?? null,
+      before(false),
+      before(true),
+      settled.result ?? null,
+    ],
+  });
+}
+
+/**
+ * Marks the operation as running that made this version of its subject: its work begins. Stays as it is when it does not wait to begin.
+ */
+export async function beginOperation(
+  pool: Pool,
+  subject: { readonly id: string; readonly version: number },
+): Promise<void> {
+  await pool.query({
+    name: 'begin_operation',
+    text: `update operation o set state = 'running', version = o.version + 1, updated_at = now()
+           from revision v where v.resource_id = $1 and v.version = $2 and o.id = v.operation_id and o.state = 'accepted'`,
+    values: [subject.id, subject.version],
   });
 }

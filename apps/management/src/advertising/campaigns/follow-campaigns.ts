@@ -1,4 +1,4 @@
-import { findResource, listLinked } from '@longwave/command-pipeline';
+import { beginOperation, findResource, listLinked } from '@longwave/command-pipeline';
 import type { EventOf, StateOf } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 import { endedLineItemStates } from './campaign.ts';
@@ -38,6 +38,7 @@ export async function endLineItems(event: EventOf<'campaign.cancelled'>, send: S
     throw new Error(`line item ${id} of a cancelled campaign does not end`);
   }
 
+  await beginOperation(pool, subject);
   for (const { id } of await listLinked(pool, workspaceId, 'line_items', 'campaign', subject.id)) await end(id);
   await send(event, 'complete', { type: 'campaign.complete_cancel', id: subject.id, changes: {} });
 }

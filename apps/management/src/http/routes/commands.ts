@@ -7,9 +7,6 @@ import { z } from 'zod';
 import type { ManagementRoute } from '../management-route.ts';
 import { operationSchema } from '../operation-schema.ts';
 
-/** Seconds until a client should ask for the operation the first time. */
-export const pollSeconds = 1;
-
 /** The body of every command; each command's own schemas are for `changes` and `reason`. */
 const commandBody = z.strictObject({
   subject: z.strictObject({
@@ -97,12 +94,12 @@ const execute: ManagementRoute = {
       placed,
       row,
     );
-    const { id } = JSON.parse(outcome.operationJson) as OperationView;
+    const { id, retry_after_s: retryAfter } = JSON.parse(outcome.operationJson) as OperationView;
     return {
       status: outcome.status,
       headers: {
         Location: `${root}/workspaces/${workspaceId}/operations/${id}`,
-        ...(outcome.status === 202 && { 'Retry-After': String(pollSeconds) }),
+        ...(outcome.status === 202 && { 'Retry-After': String(retryAfter ?? 1) }),
       },
       body: outcome.operationJson,
     };

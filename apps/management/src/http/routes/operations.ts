@@ -4,7 +4,6 @@ import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { json, type ManagementRoute, type RouteCall, type RouteDeps } from '../management-route.ts';
 import { operationSchema } from '../operation-schema.ts';
-import { pollSeconds } from './commands.ts';
 
 const receiptSchema = z.strictObject({
   id: z.string(),
@@ -30,8 +29,6 @@ async function visibleOperation(
   }
 }
 
-const isOver = ({ state }: OperationView) => state === 'succeeded' || state === 'failed' || state === 'cancelled';
-
 const readOperation: ManagementRoute = {
   operation: 'operation.read',
   method: 'GET',
@@ -49,7 +46,8 @@ const readOperation: ManagementRoute = {
   answer: async (call, deps) => {
     const id = call.parameter('operation_id');
     const operation = await visibleOperation(call, deps, id, { noun: 'operation', id });
-    return json(operation, { ...(!isOver(operation) && { headers: { 'Retry-After': String(pollSeconds) } }) });
+    const { retry_after_s: retryAfter } = operation;
+    return json(operation, { ...(retryAfter !== undefined && { headers: { 'Retry-After': String(retryAfter) } }) });
   },
 };
 

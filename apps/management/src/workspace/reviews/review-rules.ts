@@ -1,5 +1,5 @@
 import type { productCatalog } from '@longwave/command-catalog';
-import { accessOf, endWaiting, actorId, type Actor, type OperationState, type Rules } from '@longwave/command-pipeline';
+import { accessOf, endWaiting, actorId, type Actor, type Rules } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { Problem, type ProblemCode } from '@longwave/problems';
 import { decided, isApproved, type Reviewer, type ReviewTask } from './review-task.ts';
@@ -18,7 +18,7 @@ const reviewerOf = (actor: Actor, workspaceId: string): Reviewer =>
 const ends =
   (
     task: ReviewTask,
-    state: OperationState,
+    state: 'failed' | 'cancelled',
     now: Date,
     problem?: { readonly code: ProblemCode; readonly detail: string },
   ) =>
