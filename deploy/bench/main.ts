@@ -8,6 +8,7 @@ import { coreRate, countingRate } from './count-rate.ts';
 import { decideRate } from './decide-rate.ts';
 import { decisionCore } from './decision-core.ts';
 import { encodeTime } from './encode-time.ts';
+import { listRate } from './list-rate.ts';
 import type { Row } from './measure.ts';
 import { rangeThroughput, resolveRate } from './delivery-rate.ts';
 import { requestRate } from './request-rate.ts';
@@ -34,6 +35,7 @@ function show(...measured: Row[]): void {
 
 console.log('\n   ratio   ours against the baseline (medians of alternating rounds)\n');
 show(await commandRate());
+show(await listRate());
 show(await coreRate());
 show(...(await decisionCore()));
 

@@ -40,7 +40,7 @@ test('a command is answered with its operation, which can be read with its subje
   expect(resource.json).toMatchObject({ id: subject.id, version: 1, lifecycle_state: 'draft' });
   expect(resource.headers.get('etag')).toBe(`"1.${resource.json.digest.slice(0, 16)}"`);
   const versions = await api.call(at(`/resources/advertisers/${subject.id}/versions`), { token });
-  expect(versions.json.rows).toMatchObject([{ version: 1, operation_id: id }]);
+  expect(versions.json.rows).toMatchObject([{ version: 1, updated_by: { operation_id: id } }]);
   const receipt = await api.call(at(`/receipts/${receiptId}`), { token });
   expect(receipt.json).toMatchObject({ id: receiptId, operation_id: id, statement: { proves: 'acceptance' } });
 });

@@ -90,8 +90,12 @@ test('history keeps every version, newest first, and links find the children of 
   const world = createWorld(management);
   const episode = await world.episode();
   await world.send('episode.revise', episode, { title: 'Two' });
-  const versions = await reader.listVersions(world.workspaceId, 'episodes', episode.id);
-  expect(versions.map((v) => [v['version'], (v['attributes'] as { title: string }).title])).toEqual([
+  const { versions } = await reader.listVersions({
+    workspaceId: world.workspaceId,
+    resourceType: 'episodes',
+    id: episode.id,
+  });
+  expect(versions.map(({ version, attributes }) => [version, attributes['title']])).toEqual([
     [2, 'Two'],
     [1, 'One'],
   ]);
@@ -112,7 +116,8 @@ test('another workspace reads nothing: resource, versions, operation and receipt
   expect((await reader.getReceipt(world.workspaceId, receiptId)).jws.split('.')).toHaveLength(3);
   const reads = [
     (id: string) => reader.getResource(stranger, 'podcasts', id),
-    (id: string) => reader.listVersions(stranger, 'podcasts', id),
+    (id: string) => reader.listVersions({ workspaceId: stranger, resourceType: 'podcasts', id }),
+    (id: string) => reader.readVersion({ workspaceId: stranger, resourceType: 'podcasts', id }, 1),
   ];
   for (const read of reads) {
     const messages = await Promise.all(

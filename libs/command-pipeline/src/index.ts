@@ -17,7 +17,7 @@ export { startOutboxRelay } from './outbox/relay-outbox.ts';
 export { findAnywhere, findLink, findResource, listByIds, listInStates, listLinked } from './read/find-resources.ts';
 export { listDue, type Due, type DueQuestion } from './read/list-due.ts';
 export { findWithParents, listParents, type ParentRow } from './read/list-parents.ts';
-export type { Scope } from './read/list-resources.ts';
+export { pageLimit, type Scope } from './read/list-resources.ts';
 export { createResourceReader, type ResourceReader } from './read/read-resources.ts';
 export { findRevision, findRevisionBefore, listLinkedAt } from './read/read-revisions.ts';
 export { insertNotice } from './store/change-table.ts';

@@ -10,7 +10,7 @@ import { countRows, readPage, type ListFilter, type Scope } from './list-table.t
 export type { Scope };
 
 /** Rows of a page, unless asked otherwise, and at most. */
-const pageLimit = { default: 50, max: 200 } as const;
+export const pageLimit = { default: 50, max: 200 } as const;
 
 export interface ListQuery {
   /** An empty list finds nothing. */

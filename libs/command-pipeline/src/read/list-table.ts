@@ -88,15 +88,15 @@ function sortExpressions(
 }
 
 /** The condition that a row belongs to one of the podcasts; nothing does whose type has no way to a podcast. */
-function ofPodcasts({ type, links }: ResourceDefinition, podcasts: string): string {
-  if (type === 'podcasts') return `r.id = any(${podcasts}::text[])`;
+function ofPodcasts({ type, links }: ResourceDefinition, podcastIds: readonly string[], { add }: Parameters): string {
+  if (type === 'podcasts') return `r.id = any(${add(podcastIds)}::text[])`;
   const linkTo = (parent: string) => Object.entries(links).find(([, link]) => link.type === parent)?.[0];
   const [toPodcast, toEpisode] = [linkTo('podcasts'), linkTo('episodes')];
   if (toPodcast !== undefined)
-    return `r.id in (select from_id from link where name = ${text(toPodcast)} and to_id = any(${podcasts}::text[]))`;
+    return `r.id in (select from_id from link where name = ${text(toPodcast)} and to_id = any(${add(podcastIds)}::text[]))`;
   if (toEpisode === undefined) return 'false';
   return `r.id in (select e.from_id from link e join link p on p.from_id = e.to_id and p.name = 'podcast'
-            where e.name = ${text(toEpisode)} and p.to_id = any(${podcasts}::text[]))`;
+            where e.name = ${text(toEpisode)} and p.to_id = any(${add(podcastIds)}::text[]))`;
 }
 
 /** The condition that neither the podcast nor the episode of a row is in one of the hidden states. */
@@ -118,9 +118,9 @@ function belowLiving({ links }: ResourceDefinition, hidden: ListFilter['hiddenBe
   ];
 }
 
-function inScope(definition: ResourceDefinition, { workspaceId, podcastIds }: Scope, { add }: Parameters): string {
-  const workspace = `r.workspace_id = ${add(workspaceId)}`;
-  return podcastIds === undefined ? workspace : `${workspace} and ${ofPodcasts(definition, add(podcastIds))}`;
+function inScope(definition: ResourceDefinition, { workspaceId, podcastIds }: Scope, sql: Parameters): string {
+  const workspace = `r.workspace_id = ${sql.add(workspaceId)}`;
+  return podcastIds === undefined ? workspace : `${workspace} and ${ofPodcasts(definition, podcastIds, sql)}`;
 }
 
 /** Conditions on scope and state, one for each part of the list; together they are the whole list. */

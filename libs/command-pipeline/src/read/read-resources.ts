@@ -12,6 +12,7 @@ import {
   type ResourceCount,
   type ResourcePage,
 } from './list-resources.ts';
+import { listVersions, readVersion, type HistoryOf, type VersionPage, type VersionView } from './list-versions.ts';
 import { toRow } from './stored-resource.ts';
 
 export interface ResourceReader extends AsyncDisposable {
@@ -21,8 +22,10 @@ export interface ResourceReader extends AsyncDisposable {
   listResources(query: ListQuery): Promise<ResourcePage>;
   /** The number of resources in all pages of a list. */
   countResources(query: ListQuery): Promise<ResourceCount>;
-  /** Every revision, newest first. */
-  listVersions(workspaceId: string, resourceType: string, id: string): Promise<Record<string, unknown>[]>;
+  /** A page of the immutable history of a resource, newest first. */
+  listVersions(of: HistoryOf, options?: Parameters<typeof listVersions>[3]): Promise<VersionPage>;
+  /** Throws `not_found` when there is no such version. */
+  readVersion(of: HistoryOf, version: number, options?: Parameters<typeof readVersion>[4]): Promise<VersionView>;
   /** Without a workspace it searches all. */
   getOperation(workspaceId: string | undefined, id: string): Promise<OperationView>;
   /** The signed statement as compact JWS. */
@@ -52,22 +55,9 @@ export function createResourceReader(
 
     countResources: (query) => countResources(options.pool, options, query),
 
-    async listVersions(workspaceId, resourceType, id) {
-      const definition = definitionOf(catalog, resourceType);
-      const revisions = await prisma.revision.findMany({
-        where: { resourceId: id, resource: { workspaceId, resourceType } },
-        orderBy: { version: 'desc' },
-      });
-      if (revisions.length === 0) throw notFoundProblem(definition, id);
-      return revisions.map((revision) => ({
-        version: revision.version,
-        lifecycle_state: revision.lifecycleState,
-        attributes: revision.attributes,
-        digest: revision.digest,
-        operation_id: revision.operationId,
-        created_at: revision.createdAt.toISOString(),
-      }));
-    },
+    listVersions: (of, versions) => listVersions(options.pool, options, of, versions),
+
+    readVersion: (of, version, versions) => readVersion(options.pool, catalog, of, version, versions),
 
     async getOperation(workspaceId, id) {
       const where = { id, ...(workspaceId !== undefined && { workspaceId }) };

@@ -1,42 +1,52 @@
-import { productCatalog } from '@longwave/command-catalog';
+import { productCatalog, type ResourceDefinition } from '@longwave/command-catalog';
 import { definitionOf, entityTagOf } from '@longwave/command-pipeline';
 import { resourceViewSchema } from '@longwave/events';
 import { ifNoneMatchNames } from '@longwave/http-kit';
+import { Problem } from '@longwave/problems';
 import { z } from 'zod';
+import { checkListQuery, flag, listQuery, pageQuery, parentTypeOf, withFields, type ListQuery } from '../list-query.ts';
 import { json, type ManagementRoute, type RouteAnswer } from '../management-route.ts';
-
-const maxLimit = 200;
-
-const listQuery = z.strictObject({
-  limit: z
-    .string()
-    .regex(/^[1-9]\d{0,5}$/, 'Send a number from 1.')
-    .transform((text) => Math.min(Number(text), maxLimit))
-    .optional()
-    .describe('Rows of a page: 50 when absent, and at most 200, which a larger number is cut to.'),
-  cursor: z.string().min(1).max(4_000).optional().describe('`next_cursor` of the page before, unchanged.'),
-});
 
 const page = z.strictObject({
   rows: z.array(resourceViewSchema),
   limit: z.int().describe('The number of rows that the page was bounded by.'),
   next_cursor: z.string().optional().describe('Absent on the last page.'),
+  total: z
+    .strictObject({
+      count: z.int(),
+      exact: z.boolean().describe('false: there are more, or could be. Counting has a bound.'),
+    })
+    .optional()
+    .describe('The number of rows in all pages; absent unless asked for.'),
+});
+
+const versionSchema = z.strictObject({
+  version: z.int(),
+  lifecycle_state: z.string(),
+  attributes: z.record(z.string(), z.unknown()),
+  digest: z.string(),
+  updated_by: z.strictObject({
+    operation_id: z.string(),
+    service: z.string().optional().describe('The service that sent the command; absent when a person did.'),
+  }),
+  created_at: z.iso.datetime(),
+  difference: z
+    .array(z.looseObject({ op: z.enum(['add', 'remove', 'replace']), path: z.string() }))
+    .optional()
+    .describe(
+      'JSON Patch (RFC 6902) over `{lifecycle_state, attributes}`, from the version before; absent unless asked for, and of the first version.',
+    ),
 });
 
 const versions = z.strictObject({
-  rows: z
-    .array(
-      z.strictObject({
-        version: z.int(),
-        lifecycle_state: z.string(),
-        attributes: z.record(z.string(), z.unknown()),
-        digest: z.string(),
-        operation_id: z.string(),
-        created_at: z.iso.datetime(),
-      }),
-    )
-    .describe('Newest first.'),
+  rows: z.array(versionSchema).describe('Newest first.'),
+  limit: z.int().describe('The number of rows that the page was bounded by.'),
+  next_cursor: z.string().optional().describe('Absent on the last page.'),
 });
+
+const difference = flag.describe('Whether each version says what it changed.');
+const versionsQuery = z.strictObject({ ...pageQuery, difference });
+const versionQuery = z.strictObject({ difference });
 
 const tagHeaders = { ETag: 'Strong entity-tag of the version: `"<version>.<first 16 digits of its digest>"`.' };
 const conditional = {
@@ -49,26 +59,54 @@ const tagged = (ifNoneMatch: string | undefined, etag: string, body: unknown): R
     ? { status: 304, headers: { ETag: etag } }
     : json(body, { headers: { ETag: etag } });
 
+/** What has ended with its podcast or episode is hidden from people. */
+const hiddenBelow = {
+  podcasts: productCatalog.resources.podcasts.terminalStates,
+  episodes: productCatalog.resources.episodes.terminalStates,
+};
+
+/** The links by which a list of children finds its place. */
+const placeOf = (definition: ResourceDefinition, parent: string | undefined): Record<string, string> => {
+  const type = parent === undefined ? undefined : parentTypeOf(definition, parent);
+  if (type === 'podcasts') return { podcast: parent! };
+  return type === 'episodes' ? { episode: parent! } : {};
+};
+
 const list: ManagementRoute = {
   operation: 'resource.list',
   method: 'GET',
   path: '/workspaces/{workspace_id}/resources/{resource_type}',
-  summary: 'The resources of a type, oldest first.',
+  summary: 'The resources of a type.',
+  note: 'Workspace, type, filter and sort stay the same from page to page. Sorted by a stable key, nothing that exists is skipped or repeated while others write.',
   scope: 'management:read',
   query: listQuery,
   answers: { 200: { description: 'A page of resources.', body: { name: 'ResourcePage', schema: page } } },
-  refusals: ['unknown_resource_type', 'invalid_cursor'],
+  refusals: ['unknown_resource_type', 'invalid_cursor', 'timeout'],
   answer: async ({ actor, workspaceId, parameter, query }, { access, reader }) => {
-    const { limit = 50, cursor } = query as z.output<typeof listQuery>;
-    const resourceType = definitionOf(productCatalog, parameter('resource_type')).type;
-    const scopes = await access.scopes(actor, workspaceId, {});
-    const { resources, nextCursor } = await reader.listResources({
-      scopes,
-      resourceType,
+    const definition = definitionOf(productCatalog, parameter('resource_type'));
+    const asked = query as ListQuery;
+    checkListQuery(definition, asked);
+    const { limit, cursor, sort, state, parent, ids, updated_since: updatedSince, text, fields, count } = asked;
+    const filter = {
+      scopes: await access.scopes(actor, workspaceId, placeOf(definition, parent)),
+      resourceType: definition.type,
+      hiddenBelow,
+      ...(state !== undefined && { lifecycleStates: state }),
+      ...(parent !== undefined && { parentId: parent }),
+      ...(ids !== undefined && { ids }),
+      ...(updatedSince !== undefined && { updatedSince }),
+      ...(text !== undefined && { titleContains: text }),
+    };
+    const [{ resources, nextCursor }, total] = await Promise.all([
+      reader.listResources({ ...filter, sort, limit, ...(cursor !== undefined && { cursor }) }),
+      count ? reader.countResources(filter) : undefined,
+    ]);
+    return json({
+      rows: resources.map((row) => withFields(row, fields)),
       limit,
-      ...(cursor !== undefined && { cursor }),
+      ...(nextCursor !== undefined && { next_cursor: nextCursor }),
+      ...(total && { total }),
     });
-    return json({ rows: resources, limit, ...(nextCursor !== undefined && { next_cursor: nextCursor }) });
   },
 };
 
@@ -95,29 +133,45 @@ const read: ManagementRoute = {
   },
 };
 
-const readVersions: ManagementRoute = {
+const listVersions: ManagementRoute = {
   operation: 'resource.versions',
   method: 'GET',
   path: '/workspaces/{workspace_id}/resources/{resource_type}/{resource_id}/versions',
-  summary: 'The immutable history of a resource.',
+  summary: 'The immutable history of a resource, newest version first.',
   scope: 'management:read',
-  headers: conditional,
-  answers: {
-    200: {
-      description: 'Every version.',
-      body: { name: 'ResourceVersions', schema: versions },
-      headers: tagHeaders,
-    },
-    304: { description: 'There is no newer version.', headers: tagHeaders },
+  query: versionsQuery,
+  answers: { 200: { description: 'A page of versions.', body: { name: 'ResourceVersions', schema: versions } } },
+  refusals: ['unknown_resource_type', 'not_found', 'invalid_cursor'],
+  answer: async ({ actor, workspaceId, parameter, query }, { access, reader }) => {
+    const [resourceType, id] = [parameter('resource_type'), parameter('resource_id')];
+    const { limit, cursor, difference: withDifference } = query as z.output<typeof versionsQuery>;
+    await access.getVisible(actor, workspaceId, resourceType, id);
+    const { versions: rows, nextCursor } = await reader.listVersions(
+      { workspaceId, resourceType, id },
+      { limit, withDifference, ...(cursor !== undefined && { cursor }) },
+    );
+    return json({ rows, limit, ...(nextCursor !== undefined && { next_cursor: nextCursor }) });
   },
+};
+
+const readVersion: ManagementRoute = {
+  operation: 'resource.version',
+  method: 'GET',
+  path: '/workspaces/{workspace_id}/resources/{resource_type}/{resource_id}/versions/{version}',
+  summary: 'One version of a resource.',
+  scope: 'management:read',
+  query: versionQuery,
+  answers: { 200: { description: 'The version.', body: { name: 'ResourceVersion', schema: versionSchema } } },
   refusals: ['unknown_resource_type', 'not_found'],
-  answer: async ({ request, actor, workspaceId, parameter }, { access, reader }) => {
-    const [type, id] = [parameter('resource_type'), parameter('resource_id')];
-    const { resource } = await access.getVisible(actor, workspaceId, type, id);
-    const rows = await reader.listVersions(workspaceId, type, id);
-    return tagged(request.get('if-none-match'), entityTagOf(resource), { rows });
+  answer: async ({ actor, workspaceId, parameter, query }, { access, reader }) => {
+    const [resourceType, id, version] = [parameter('resource_type'), parameter('resource_id'), parameter('version')];
+    const { difference: withDifference } = query as z.output<typeof versionQuery>;
+    const { resource } = await access.getVisible(actor, workspaceId, resourceType, id);
+    if (!/^[1-9]\d{0,9}$/.test(version) || Number(version) > resource.version)
+      throw new Problem('not_found', `There is no version ${version.slice(0, 16)} of ${id}.`);
+    return json(await reader.readVersion({ workspaceId, resourceType, id }, Number(version), { withDifference }));
   },
 };
 
 /** Reads of resources. */
-export const resourceRoutes: readonly ManagementRoute[] = [list, read, readVersions];
+export const resourceRoutes: readonly ManagementRoute[] = [list, read, listVersions, readVersion];
