@@ -8,7 +8,10 @@ import {
   defaultSeparation,
   topics,
   type DomainEvent,
+  planPoliciesKey,
+  planPoliciesSchema,
   type PlanLineItem,
+  type PlanPolicy,
   type ServingPlanDocument,
 } from '@longwave/events';
 import {
@@ -158,6 +161,8 @@ export interface Engines extends AsyncDisposable {
   startNode(): Promise<Node>;
   /** Puts the document where management puts it; answers its digest. */
   storePlan(plan: ServingPlanDocument): Promise<string>;
+  /** The same for the policies of a plan, each of version 1. */
+  storePolicies(workspaceId: string, policies: readonly GivenPolicy[]): Promise<string>;
   announce(workspaceId: string, change: PlanChange): Promise<void>;
   /** Publishes what happened to any resource. */
   tell(workspaceId: string, change: ResourceChange): Promise<void>;
@@ -168,9 +173,16 @@ export interface Engines extends AsyncDisposable {
   clientAs(name: ClientName, port: number): ServingClient;
 }
 
+/** A policy for the whole workspace, where no place is given. */
+export type GivenPolicy = { readonly id: string; readonly place?: PlanPolicy['place'] } & Pick<
+  PlanPolicy,
+  'kind' | 'rules'
+>;
+
 interface PlanChange {
   readonly servingPlanId: string;
   readonly digest: string;
+  readonly policiesDigest?: string;
   readonly state?: string;
   readonly version?: number;
   readonly occurredAt?: string;
@@ -215,6 +227,7 @@ function eventOf(workspaceId: string, change: ResourceChange): DomainEvent {
 function planChange({
   servingPlanId,
   digest,
+  policiesDigest,
   state = 'published',
   version = 3,
   occurredAt,
@@ -223,6 +236,7 @@ function planChange({
     effective_from: '2020-01-01T00:00:00Z',
     storage_key: `plans/${digest}.json`,
     digest,
+    ...(policiesDigest !== undefined && { policies_digest: policiesDigest }),
     counts: { line_items: 1, creatives: 1 },
     inputs: [],
     separation: defaultSeparation,
@@ -278,6 +292,15 @@ export async function startEngines(): Promise<Engines> {
     return digest;
   };
 
+  const storePolicies: Engines['storePolicies'] = async (workspaceId, given) => {
+    const policies = given.map((one) => ({ version: 1, place: null, ...one }));
+    const document = planPoliciesSchema.parse({ format: 1, workspace_id: workspaceId, policies });
+    const bytes = Buffer.from(canonicalize(document)!);
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    await store.put(planPoliciesKey(digest), bytes, { contentType: 'application/json' });
+    return digest;
+  };
+
   const tell: Engines['tell'] = async (workspaceId, change) => {
     const event = eventOf(workspaceId, change);
     await bus.publish([{ topic: topics.product, key: change.id, id: event.id, type: event.type, payload: event }]);
@@ -305,6 +328,7 @@ export async function startEngines(): Promise<Engines> {
     },
     clientAs,
     storePlan,
+    storePolicies,
     announce,
     tell,
     bus: () => bus,

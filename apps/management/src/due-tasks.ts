@@ -3,6 +3,7 @@ import { listDueEpisodes } from './hosting/episodes/episode-table.ts';
 import { flightTasks } from './advertising/line-items/flight-tasks.ts';
 import { expireReviews } from './workspace/reviews/expire-reviews.ts';
 import { supersededServingPlans } from './advertising/serving-plans/superseded-serving-plans.ts';
+import { activatePolicies, supersededPolicies } from './workspace/policies/policy-tasks.ts';
 import { uploadTasks } from './workspace/uploads/expire-uploads.ts';
 import type { DueTask } from './background/due-task.ts';
 
@@ -20,5 +21,7 @@ export const dueTasks: readonly DueTask[] = [
   ...flightTasks,
   supersededBreakPlans.task,
   supersededServingPlans.task,
+  activatePolicies,
+  supersededPolicies.task,
   expireReviews,
 ];

@@ -6,6 +6,8 @@ import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { supersededBreakPlans } from './advertising/break-plans/superseded-break-plans.ts';
 import { saveEncodingLimit } from './hosting/productions/encoding-balance-table.ts';
+import { renewPolicies } from './advertising/serving-plans/renew-policies.ts';
+import { supersededPolicies } from './workspace/policies/policy-tasks.ts';
 import { supersededServingPlans } from './advertising/serving-plans/superseded-serving-plans.ts';
 import type { Logger } from '@longwave/service-kit';
 import { deleteClips, recordClip } from './hosting/media-clips/follow-clips.ts';
@@ -40,6 +42,11 @@ export function followEvents(options: {
   }
 
   const plans = { send, pool, clock };
+  /** Policies that came into force between the reading of the policies and the publication were not seen by either. */
+  async function planPublished(event: EventOf<'serving_plan.published' | 'serving_plan.republished'>): Promise<void> {
+    await endSuperseded(supersededServingPlans, event, plans);
+    await renewPolicies(event, plans);
+  }
   const filesUsed = (event: DomainEvent) => markFilesReceived(event, { send, pool, store });
   const reactions: Reactions<Promise<void>> = {
     'podcast.created': filesUsed,
@@ -65,8 +72,15 @@ export function followEvents(options: {
     'creative.media_attached': filesUsed,
     'upload.aborted': removeObject,
     'upload.expired': removeObject,
-    'serving_plan.published': (event) => endSuperseded(supersededServingPlans, event, plans),
-    'serving_plan.republished': (event) => endSuperseded(supersededServingPlans, event, plans),
+    'serving_plan.published': planPublished,
+    'serving_plan.republished': planPublished,
+    'serving_plan.policies_renewed': (event) => endSuperseded(supersededServingPlans, event, plans),
+    'policy.activated': async (event) => {
+      await endSuperseded(supersededPolicies, event, plans);
+      await renewPolicies(event, plans);
+    },
+    'policy.superseded': (event) => renewPolicies(event, plans),
+    'policy.retired': (event) => renewPolicies(event, plans),
     'serving_plan.rolled_back': (event) => republishTarget(event, plans),
     'campaign.cancelled': (event) => endLineItems(event, send, pool),
     'review.approved': (event) => options.runApproved(event.workspace_id, event.subject.id),

@@ -20,6 +20,7 @@ import { createFindNamedUpload } from './hosting/podcasts/named-upload.ts';
 import { podcastRules } from './hosting/podcasts/podcast-rules.ts';
 import { createPublishGate } from './hosting/podcasts/publish-gate.ts';
 import type { PrepareArtwork } from './outside/prepare-artwork.ts';
+import { policyRules } from './workspace/policies/policy-rules.ts';
 import { productionRules } from './hosting/productions/production-rules.ts';
 import type { ProbeDuration } from './outside/probe-duration.ts';
 import { reviewRules } from './workspace/reviews/review-rules.ts';
@@ -56,8 +57,9 @@ export const createRules = (options: {
   ...lineItemRules(options),
   ...inventoryUnitRules,
   ...breakPlanRules,
-  ...servingPlanRules,
+  ...servingPlanRules(options),
   ...servingHaltRules,
+  ...policyRules,
   ...reviewRules,
 });
 

@@ -186,6 +186,21 @@ export function createAdvertising(hosting: HostingWorld) {
         ...(effectiveAt && { effective_at: effectiveAt }),
       });
     },
+    policy: (given: Record<string, unknown> = {}) =>
+      send('policy.create', null, {
+        name: 'At most a minute',
+        kind: 'ad_load',
+        scope: { kind: 'workspace' },
+        rules: { max_ms_per_play: 60_000 },
+        ...given,
+      }),
+    /** Submitted by the operator, whose commands need no review. */
+    async scheduledPolicy(given?: Record<string, unknown>, changes: Record<string, unknown> = {}) {
+      return send('policy.submit', await world.policy(given), changes, service('operator'));
+    },
+    async activePolicy(given?: Record<string, unknown>) {
+      return send('policy.activate', await world.scheduledPolicy(given), {}, service('management'));
+    },
     halt: () => send('serving.halt', null, { scope: { kind: 'workspace' }, cause: 'A wrong ad went out.' }),
   };
   return world;

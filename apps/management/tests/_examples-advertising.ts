@@ -115,4 +115,9 @@ export const advertisingExamples = {
   },
   'serving_plan.republish': async (w) =>
     creates('serving_plans', { republishes: (await w.supersededPlan()).id }, service('management')),
+  'serving_plan.renew_policies': async (w) => {
+    const plan = await w.publishedPlan();
+    await w.activePolicy();
+    return creates('serving_plans', { renews: plan.id }, service('management'));
+  },
 } satisfies Examples;

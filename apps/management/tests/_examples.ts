@@ -6,6 +6,7 @@ import { flightExamples } from './_examples-flights.ts';
 import { inventoryExamples } from './_examples-inventory.ts';
 import { mediaExamples } from './_examples-media.ts';
 import { moveExamples } from './_examples-moves.ts';
+import { policyExamples } from './_examples-policies.ts';
 import { reviewExamples } from './_examples-reviews.ts';
 import type { World } from './_world.ts';
 
@@ -17,5 +18,6 @@ export const examples: { readonly [C in ProductCommand]: (world: World) => Promi
   ...advertisingExamples,
   ...flightExamples,
   ...inventoryExamples,
+  ...policyExamples,
   ...reviewExamples,
 };

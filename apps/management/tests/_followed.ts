@@ -37,7 +37,7 @@ export async function startFollowed() {
     send: sendAsManagement(execute, logger),
     runApproved: management.runApproved,
     logger,
-    clock: () => new Date(),
+    clock: management.clock,
   }))
     stack.use(subscription);
 

@@ -22,6 +22,10 @@ export const verdictCodes = [
   'targeting_daypart',
   /** Its price is below the podcast's floor. */
   'below_floor',
+  /** A policy keeps its advertiser or category out, or all advertising out of this episode. */
+  'policy_brand_safety',
+  /** A policy keeps out line items that target as this one does. */
+  'policy_privacy',
   'targeting_position',
   'surface_unsupported',
   'no_rendition',
@@ -29,14 +33,20 @@ export const verdictCodes = [
   'creative_out_of_window',
   'no_lease',
   'capped',
+  /** It has served to the listener as often as a policy allows. */
+  'policy_frequency',
   'separated_advertiser',
   'separated_group',
   'separated_category',
+  /** A policy demands more distance from another ad of the play. */
+  'policy_separation',
   /** It has had its share of the breaks of the last window. */
   'paced_out',
   'duration_too_long',
   /** The play takes no more seconds of ads. */
   'ad_load',
+  /** A policy allows no more ads, or seconds of them, in this break or play. */
+  'policy_ad_load',
   /** No slot of the break takes its type, production or length. */
   'slot_rule',
   /** The only slots that take it are filled. */

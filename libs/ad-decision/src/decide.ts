@@ -11,6 +11,7 @@ import { findEligible, findEligibleInBreak, type Eligibility } from './eligibili
 import { fillBreak, type FilledBreak } from './fill-break.ts';
 import { capKeysOf } from './frequency.ts';
 import type { PlanIndex } from './plan-index.ts';
+import type { PlayPolicies, PolicyVersion } from './policies.ts';
 import type { PlacedAd } from './separation.ts';
 import { traceCandidates, traceStages, type TraceCandidate, type TraceStage } from './trace.ts';
 
@@ -43,6 +44,8 @@ export interface Decision {
   readonly stages: readonly TraceStage[];
   /** At most 50, shared evenly by the breaks, and always every winner. */
   readonly candidates: readonly TraceCandidate[];
+  /** The policies that the play was decided under. */
+  readonly policies: readonly PolicyVersion[];
 }
 
 const maxTraceCandidates = 50;
@@ -57,13 +60,15 @@ const reasonsByVerdict: readonly (readonly [NoAdReason, readonly VerdictCode[]])
       'separated_advertiser',
       'separated_group',
       'separated_category',
+      'policy_separation',
       'ad_load',
+      'policy_ad_load',
       'slot_rule',
       'position_taken',
     ],
   ],
   ['no_lease', ['no_lease']],
-  ['capped', ['capped']],
+  ['capped', ['capped', 'policy_frequency']],
   ['paced_out', ['paced_out']],
 ];
 
@@ -97,6 +102,7 @@ export interface PreparedPlay {
   readonly index: PlanIndex;
   readonly context: DecisionContext;
   readonly suspended: DecisionInputs['suspended'];
+  readonly policies: PlayPolicies;
   readonly eligible: readonly Eligibility[];
 }
 
@@ -106,9 +112,10 @@ export function preparePlay(
   context: DecisionContext,
   suspended?: DecisionInputs['suspended'],
 ): PreparedPlay {
-  const inPlay = findEligible(index, context, suspended);
+  const policies = index.policies.inPlay(context);
+  const inPlay = findEligible(index, context, suspended, policies);
   const eligible = context.breaks.map((adBreak) => findEligibleInBreak(index, context, inPlay, adBreak));
-  return { index, context, suspended, eligible };
+  return { index, context, suspended, policies, eligible };
 }
 
 /**
@@ -120,7 +127,7 @@ export function preparePlay(
  * Cost is bounded: bitset tests over the plan, then at most 4096 candidates and one search of 400 nodes a break.
  */
 export function decidePrepared(
-  { index, context, eligible, suspended }: PreparedPlay,
+  { index, context, eligible, suspended, policies }: PreparedPlay,
   counters: Omit<DecisionInputs, 'suspended'>,
 ): Decision {
   const inputs = { ...counters, suspended };
@@ -136,15 +143,18 @@ export function decidePrepared(
   const neighbours = neighboursOf(context.breaks);
   let noAdReason: NoAdReason | undefined = context.breaks.length === 0 ? 'no_breaks' : undefined;
   let adLoadLeftMs = context.adLoadLimitMs ?? Infinity;
+  let policyLeftMs = policies.maxMs;
   const maxListed = Math.floor(maxTraceCandidates / Math.max(1, context.breaks.length));
 
   context.breaks.forEach((adBreak, at) => {
     const adjacentKeys = neighbours.get(adBreak.key)!;
+    const slotCount = Math.min(adBreak.maxSlots, maxSlots);
     const filled = fillBreak(
       {
         index,
         context,
         inputs,
+        policies,
         adBreak,
         seed: at === 0 ? seed : decisionHash(seed, at),
         taken,
@@ -153,8 +163,10 @@ export function decidePrepared(
         neighbours: new Set(
           picks.filter((pick) => adjacentKeys.includes(pick.breakKey)).map((pick) => pick.creativeId),
         ),
-        slotCount: Math.min(adBreak.maxSlots, maxSlots),
-        limitMs: Math.min(adBreak.maxDurationMs, adLoadLeftMs),
+        slotCount,
+        maxAds: Math.min(slotCount, policies.maxAdsPerBreak, policies.maxAds - picks.length),
+        limitMs: Math.min(adBreak.maxDurationMs, adLoadLeftMs, policyLeftMs),
+        limitCode: policyLeftMs < adLoadLeftMs ? 'policy_ad_load' : 'ad_load',
       },
       eligible[at]!,
     );
@@ -174,11 +186,12 @@ export function decidePrepared(
         durationMs,
         clickUrl: served.creative.clickUrl,
         billable: line.billable,
-        capKeys: capKeysOf(line, episodeBreak),
+        capKeys: capKeysOf(line, episodeBreak, index.policies.capPers),
       });
       placed.push({ line, adBreak });
       taken.set(ordinal, (taken.get(ordinal) ?? 0) + 1);
       adLoadLeftMs -= durationMs;
+      policyLeftMs -= durationMs;
     }
     for (const ordinal of filled.opportunities) {
       const before = shareOf(ordinal);
@@ -190,7 +203,7 @@ export function decidePrepared(
     stages.push(...traceStages(index, adBreak, eligible[at]!, filled));
     candidates.push(...traceCandidates(index, adBreak, eligible[at]!, filled, maxListed));
   });
-  return { picks, noAdReason, opportunities, stages, candidates };
+  return { picks, noAdReason, opportunities, stages, candidates, policies: policies.versions };
 }
 
 /** `preparePlay` and `decidePrepared` in one. */

@@ -3,6 +3,7 @@ import type { VerdictCode } from './codes.ts';
 import type { AdBreak, DecisionContext } from './decision-context.ts';
 import type { Dimension } from './dimension.ts';
 import type { DimensionName, PlanIndex } from './plan-index.ts';
+import type { PlayPolicies } from './policies.ts';
 import type { SuspendedLines } from './suspensions.ts';
 
 /** One test of the eligibility stage: what passes is a set, or what a dimension allows, or everything outside a range. */
@@ -59,6 +60,7 @@ function playTests(
   index: PlanIndex,
   context: DecisionContext,
   suspended: SuspendedLines | undefined,
+  policies: PlayPolicies,
 ): EligibilityTest[] {
   const values: Readonly<Record<DimensionName, readonly string[]>> = {
     podcasts: [context.podcastId],
@@ -89,6 +91,7 @@ function playTests(
   if (index.daypartsAt) tests.push({ code: 'targeting_daypart', allowed: index.daypartsAt(context.atMs) });
   const belowFloor = index.belowFloor(context.podcastId);
   if (belowFloor.from < belowFloor.to) tests.push({ code: 'below_floor', ...belowFloor });
+  tests.push(...policies.tests);
   return tests;
 }
 
@@ -118,9 +121,10 @@ export function findEligible(
   index: PlanIndex,
   context: DecisionContext,
   suspended: SuspendedLines | undefined,
+  policies: PlayPolicies,
 ): Eligibility {
   const all = { bits: index.all, count: index.lines.length, tests: [], droppedBy: new Map() };
-  return narrowBy(all, playTests(index, context, suspended));
+  return narrowBy(all, playTests(index, context, suspended, policies));
 }
 
 /** Those of them that may serve in one break, whatever else is placed in it. */

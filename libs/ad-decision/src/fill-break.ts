@@ -17,6 +17,8 @@ const misfitCodes: ReadonlySet<VerdictCode> = new Set([
   'separated_advertiser',
   'separated_group',
   'separated_category',
+  'policy_separation',
+  'policy_ad_load',
   'duration_too_long',
   'ad_load',
   'slot_rule',
@@ -36,6 +38,8 @@ export interface FilledBreak {
   readonly opportunities: readonly number[];
   /** True when nothing more could have been placed, whatever the plan holds. */
   readonly full: boolean;
+  /** Why candidates that were not considered do not serve. */
+  readonly rest: 'outranked' | 'policy_ad_load';
 }
 
 /** The order of equals in one tier: weight, lack of share, or the hash alone. */
@@ -60,8 +64,9 @@ function* walkTier(screening: Screening, eligible: Eligibility, tier: number): G
   }
 }
 
-function separationBetween({ index, adBreak }: Screening, one: Candidate, other: Candidate): VerdictCode | undefined {
-  return separationOf(index.separation, one.line, adBreak, other.line, adBreak);
+function separationBetween(screening: Screening, one: Candidate, other: Candidate): VerdictCode | undefined {
+  const { adBreak } = screening;
+  return separationOf(screening, { line: one.line, adBreak }, { line: other.line, adBreak });
 }
 
 /** Puts those last among equals whose creative plays in a neighbouring break. */
@@ -71,7 +76,8 @@ function sortPool({ index: { groupEnds } }: Screening, pool: Candidate[]): void 
 }
 
 function chooseFrom(screening: Screening, pool: readonly Candidate[]): readonly Chosen[] {
-  if (screening.slotCount === 1) return searchBreak(pool, [], 1, screening.limitMs);
+  const { slotCount, maxAds, limitMs } = screening;
+  if (maxAds === 1) return searchBreak(pool, [], { slotCount, maxAds, limitMs });
   const separated = pool.map(() => 0);
   for (let one = 0; one < pool.length; one++)
     for (let other = one + 1; other < pool.length; other++) {
@@ -79,7 +85,7 @@ function chooseFrom(screening: Screening, pool: readonly Candidate[]): readonly 
       separated[one]! |= 1 << other;
       separated[other]! |= 1 << one;
     }
-  return searchBreak(pool, separated, screening.slotCount, screening.limitMs);
+  return searchBreak(pool, separated, { slotCount, maxAds, limitMs });
 }
 
 const lengthOf = (chosen: readonly Chosen[]) => chosen.reduce((sum, { served }) => sum + served.stream.durationMs, 0);
@@ -87,13 +93,15 @@ const lengthOf = (chosen: readonly Chosen[]) => chosen.reduce((sum, { served }) 
 /** The candidate beside ads that are chosen already, or the reason why it does not fit there. */
 function placeBeside(screening: Screening, chosen: readonly Chosen[], candidate: Candidate): Chosen | VerdictCode {
   if (chosen.length >= screening.slotCount) return 'outranked';
+  if (chosen.length >= screening.maxAds) return 'policy_ad_load';
   for (const other of chosen) {
     const separated = separationBetween(screening, candidate, other.candidate);
     if (separated) return separated;
   }
   const leftMs = screening.limitMs - lengthOf(chosen);
   const short = candidate.creatives.filter(({ stream }) => stream.durationMs <= leftMs);
-  if (short.length === 0) return screening.limitMs < screening.adBreak.maxDurationMs ? 'ad_load' : 'duration_too_long';
+  if (short.length === 0)
+    return screening.limitMs < screening.adBreak.maxDurationMs ? screening.limitCode : 'duration_too_long';
   const served = short.find(({ slots }) => assignSlots([...chosen.map((one) => one.served.slots), slots]));
   return served ? { candidate, served } : 'position_taken';
 }
@@ -116,7 +124,7 @@ function placeInSlots({ adBreak }: Screening, chosen: readonly Chosen[]): Placem
  * and what still fits beside it of those that come after. A line item has at most one slot of a break.
  */
 export function fillBreak(screening: Screening, eligible: Eligibility): FilledBreak {
-  const { slotCount, limitMs } = screening;
+  const { slotCount, maxAds, limitMs } = screening;
   const considered = new Map<number, VerdictCode>();
   const opportunities: number[] = [];
   /** Notes a break in which the line item could have served, had its share not been used up: shares are counted of those. */
@@ -124,8 +132,10 @@ export function fillBreak(screening: Screening, eligible: Eligibility): FilledBr
     if (typeof screened === 'string' && screened !== 'paced_out') return;
     if (screening.index.lines[ordinal]!.sharePct !== undefined) opportunities.push(ordinal);
   };
-  const closed = slotCount <= 0 || limitMs <= 0;
-  if (closed || eligible.count === 0) return { placements: [], considered, opportunities, full: closed };
+  const closed = maxAds <= 0 || limitMs <= 0;
+  const byPolicy = slotCount > 0 && (maxAds <= 0 || (limitMs <= 0 && screening.limitCode === 'policy_ad_load'));
+  const rest = byPolicy ? 'policy_ad_load' : 'outranked';
+  if (closed || eligible.count === 0) return { placements: [], considered, opportunities, full: closed, rest };
 
   for (const ordinal of walkTier(screening, eligible, tiers.exclusive)) {
     const screened = screenCandidate(screening, ordinal);
@@ -134,17 +144,17 @@ export function fillBreak(screening: Screening, eligible: Eligibility): FilledBr
     if (considered.size >= maxConsidered) break;
     if (typeof screened === 'string') continue;
     const alone = [{ candidate: screened, served: screened.creatives[0]! }];
-    return { placements: placeInSlots(screening, alone), considered, opportunities, full: true };
+    return { placements: placeInSlots(screening, alone), considered, opportunities, full: true, rest };
   }
 
   const pool: Candidate[] = [];
-  const maxPool = poolMaxOf(slotCount);
+  const maxPool = poolMaxOf(maxAds);
   let chosen: readonly Chosen[] | undefined;
   const choose = () => {
     sortPool(screening, pool);
     return chooseFrom(screening, pool);
   };
-  const isFull = () => chosen !== undefined && (chosen.length >= slotCount || lengthOf(chosen) >= limitMs);
+  const isFull = () => chosen !== undefined && (chosen.length >= maxAds || lengthOf(chosen) >= limitMs);
 
   /** Verdict of one candidate; `won` is provisional while it only joins the pool. */
   const consider = (ordinal: number): VerdictCode => {
@@ -178,5 +188,5 @@ export function fillBreak(screening: Screening, eligible: Eligibility): FilledBr
     if (won) better.push(won);
     else considered.set(candidate.ordinal, refusalOf(screening, better, candidate));
   }
-  return { placements: placeInSlots(screening, chosen), considered, opportunities, full: isFull() };
+  return { placements: placeInSlots(screening, chosen), considered, opportunities, full: isFull(), rest };
 }

@@ -9,5 +9,6 @@ export {
 } from './decision-context.ts';
 export { seedOf } from './decision-hash.ts';
 export { buildIndex, type BreakPosition, type IndexedLine, type PlanIndex } from './plan-index.ts';
+export type { PolicyVersion } from './policies.ts';
 export { recordInputs, replayInputs, type RecordedInputs } from './recorded-inputs.ts';
 export { noSuspensions, suspendLines, type SuspendedLines, type Suspensions } from './suspensions.ts';

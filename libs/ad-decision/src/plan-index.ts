@@ -1,8 +1,9 @@
-import type { PlanLineItem, PlanTargeting, ServingPlanDocument } from '@longwave/events';
+import type { PlanLineItem, PlanPolicy, PlanTargeting, ServingPlanDocument } from '@longwave/events';
 import { addBit, createBits, type Bits } from './bitset.ts';
 import { indexDimension, type Dimension } from './dimension.ts';
 import { indexCreatives, parseWindow, type IndexedCreative } from './index-creatives.ts';
 import { indexLabels, type Labels } from './labels.ts';
+import { indexPolicies, type FrequencyCap, type IndexedPolicies } from './policies.ts';
 import { indexAges, indexDayparts, indexWindows } from './index-times.ts';
 
 /** Strictly ordered: everything of a lower tier number goes before everything of a higher one (docs/services/internal-serving.md#how-a-break-is-filled). */
@@ -10,12 +11,6 @@ export const tiers = { exclusive: 0, sponsorship: 1, guaranteed: 2, non_guarante
 
 export type Tier = (typeof tiers)[PlanLineItem['type']];
 export type BreakPosition = PlanLineItem['break_positions'][number];
-
-export interface FrequencyCap {
-  readonly max: number;
-  readonly per: PlanLineItem['frequency_caps'][number]['per'];
-  readonly windowMs: number;
-}
 
 /** A line item under its ordinal. */
 export interface IndexedLine {
@@ -54,6 +49,7 @@ export interface PlanIndex {
   /** Per tier the end of its ordinals. */
   readonly tierEnds: readonly number[];
   readonly separation: ServingPlanDocument['separation'];
+  readonly policies: IndexedPolicies;
   readonly dimensions: Readonly<Record<DimensionName, Dimension>>;
   readonly positions: Dimension;
   readonly streamFormats: Dimension;
@@ -156,10 +152,11 @@ function indexFloors(
 /**
  * Compiles a serving plan for `decide`. Empty inclusions of targeting mean any; a line serves only at the break positions that it
  * lists. Priority 1 goes before priority 10.
+ * @param policies those under which the plan decides; each only narrows it
  * Throws `RangeError` for an invalid plan: a line item twice, a window or time zone that cannot be read, a goal without quantity, more
  * than 2^20 line items.
  */
-export function buildIndex(plan: ServingPlanDocument): PlanIndex {
+export function buildIndex(plan: ServingPlanDocument, policies: readonly PlanPolicy[] = []): PlanIndex {
   if (plan.line_items.length > maxLineItems) throw new RangeError(`A plan holds at most ${maxLineItems} line items`);
   const sorted = plan.line_items.toSorted(
     (a, b) => tiers[a.type] - tiers[b.type] || rankOf(a) - rankOf(b) || compareIds(a.line_item_id, b.line_item_id),
@@ -170,6 +167,7 @@ export function buildIndex(plan: ServingPlanDocument): PlanIndex {
     if (ids.has(lineItemId)) throw new RangeError(`The plan names ${lineItemId} twice`);
     ids.add(lineItemId);
   }
+  const indexedPolicies = indexPolicies(policies, sorted);
   const tierEnds = Object.values(tiers).map((tier) => lines.findLastIndex((line) => line.tier <= tier) + 1);
   const bitsWhere = (holds: (line: PlanLineItem) => boolean) => {
     const bits = createBits(sorted.length);
@@ -195,6 +193,7 @@ export function buildIndex(plan: ServingPlanDocument): PlanIndex {
     groupEnds: rankGroups(sorted),
     tierEnds,
     separation: plan.separation,
+    policies: indexedPolicies,
     dimensions: {
       podcasts: dimensionOf('podcasts'),
       episodes: dimensionOf('episodes'),
@@ -217,7 +216,9 @@ export function buildIndex(plan: ServingPlanDocument): PlanIndex {
     daypartsAt: indexDayparts(sorted.map((line) => line.targeting.dayparts)),
     agesAt: indexAges(sorted.map((line) => line.targeting.episode_age_hours)),
     belowFloor: indexFloors(plan.floors, lines, tierEnds[tiers.guaranteed]!, tierEnds[tiers.non_guaranteed]!),
-    asksListener: lines.some((line) => line.caps.length > 0 || line.rotation === 'sequential'),
+    asksListener:
+      indexedPolicies.capPers.length > 0 ||
+      lines.some((line) => line.caps.length > 0 || line.rotation === 'sequential'),
     sharedOrdinals: lines.flatMap((line, ordinal) => (line.sharePct === undefined ? [] : [ordinal])),
   };
 }

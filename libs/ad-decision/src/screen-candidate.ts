@@ -4,6 +4,7 @@ import { decisionHash, weighByHash } from './decision-hash.ts';
 import { capKey, isCapped } from './frequency.ts';
 import { nearestStream, type IndexedCreative, type IndexedStream } from './index-creatives.ts';
 import type { IndexedLine, PlanIndex } from './plan-index.ts';
+import type { PlayPolicies } from './policies.ts';
 import { separationOf, type PlacedAd } from './separation.ts';
 
 /** A creative that may fill a slot of the break, in the stream that suits the content. */
@@ -29,6 +30,7 @@ export interface Screening {
   readonly index: PlanIndex;
   readonly context: DecisionContext;
   readonly inputs: DecisionInputs;
+  readonly policies: PlayPolicies;
   readonly adBreak: AdBreak;
   readonly seed: number;
   /** Slots per ordinal so far in this decision. */
@@ -41,8 +43,12 @@ export interface Screening {
   readonly neighbours: ReadonlySet<string>;
   /** Slots of the break, at most 16. */
   readonly slotCount: number;
+  /** Ads that policies allow in the break; at most `slotCount`. */
+  readonly maxAds: number;
   /** Seconds that the break and the play's ad load leave. */
   readonly limitMs: number;
+  /** Whose limit that is, where it is smaller than the break. */
+  readonly limitCode: 'ad_load' | 'policy_ad_load';
 }
 
 /** Keeps the creative's choice independent of the line item's. */
@@ -113,21 +119,22 @@ function findCreatives(screening: Screening, ordinal: number): readonly Candidat
     const slots = slotsOf(screening, line, creative, stream.durationMs);
     if (slots !== 0) found.push({ creative, stream, slots });
   }
-  if (found.length === 0) return tooLong ? 'duration_too_long' : tooMuch ? 'ad_load' : 'slot_rule';
+  if (found.length === 0) return tooLong ? 'duration_too_long' : tooMuch ? screening.limitCode : 'slot_rule';
   if (found.length === 1 || neighbours.size === 0) return found;
   const repeatsNeighbour = ({ creative }: CandidateCreative) => Number(neighbours.has(creative.creativeId));
   return found.sort((a, b) => repeatsNeighbour(a) - repeatsNeighbour(b));
 }
 
-/** Goals, caps, competitors of earlier breaks, creatives and shares, in this order: a candidate, or the verdict of the first check that fails. */
+/** Goals, caps, policies of frequency, competitors of earlier breaks, creatives and shares, in this order: a candidate, or the verdict of the first check that fails. */
 export function screenCandidate(screening: Screening, ordinal: number): Candidate | VerdictCode {
-  const { index, context, inputs, adBreak, taken, placed, neighbours } = screening;
+  const { index, context, inputs, policies, adBreak, taken, placed, neighbours } = screening;
   const line = index.lines[ordinal]!;
   const slotsTaken = taken.get(ordinal) ?? 0;
   if (line.goalQuantity !== undefined && slotsTaken >= (inputs.remaining?.(ordinal) ?? 0)) return 'no_lease';
-  if (isCapped(line, context, adBreak, inputs.frequencyRecord, slotsTaken)) return 'capped';
+  if (isCapped(line, line.caps, context, adBreak, inputs.frequencyRecord, slotsTaken)) return 'capped';
+  if (isCapped(line, policies.caps, context, adBreak, inputs.frequencyRecord, slotsTaken)) return 'policy_frequency';
   for (const other of placed) {
-    const separated = separationOf(index.separation, line, adBreak, other.line, other.adBreak);
+    const separated = separationOf(screening, { line, adBreak }, other);
     if (separated) return separated;
   }
   const creatives = findCreatives(screening, ordinal);

@@ -11,7 +11,7 @@ const maxPriorities = 10;
 const leaderBase = maxCandidates + 1;
 
 /** How many candidates one search takes: enough to choose from, no more than it can hold. */
-export const poolMaxOf = (slotCount: number) => Math.min(maxCandidates, 4 + 4 * slotCount);
+export const poolMaxOf = (maxAds: number) => Math.min(maxCandidates, 4 + 4 * maxAds);
 
 /** A candidate and the creative that it serves. */
 export interface Chosen {
@@ -127,15 +127,15 @@ function boundsOf(candidates: readonly Candidate[]) {
  * holds the best placed candidate of each tier, so that share, hash and weight decide who serves and short ads are not starved;
  * then the one that fills most seconds.
  * @param separated per candidate a mask of those that it may not share the break with
+ * @param room slots of the break, the ads that may fill them, and the milliseconds for all of them
  */
 export function searchBreak(
   candidates: readonly Candidate[],
   separated: readonly number[],
-  slotCount: number,
-  limitMs: number,
+  { slotCount, maxAds, limitMs }: { readonly slotCount: number; readonly maxAds: number; readonly limitMs: number },
 ): readonly Chosen[] {
   const [first] = candidates;
-  if (slotCount === 1 || !first) return first ? [{ candidate: first, served: first.creatives[0]! }] : [];
+  if (maxAds === 1 || !first) return first ? [{ candidate: first, served: first.creatives[0]! }] : [];
   const everySlot = (1 << slotCount) - 1;
   const anySlot = candidates.every((one) => one.creatives.every(({ slots }) => slots === everySlot));
   const boundOf = boundsOf(candidates);
@@ -153,7 +153,7 @@ export function searchBreak(
   function visit(from: number, worth: Worth, members: number): void {
     if (++nodes > maxNodes) return;
     if (compareWorth(worth, best.worth) > 0) best = { worth, chosen: [...chosen] };
-    const slotsLeft = slotCount - chosen.length;
+    const slotsLeft = maxAds - chosen.length;
     if (from === candidates.length || slotsLeft === 0 || worth.durationMs >= limitMs) return;
     if (compareWorth(boundOf(from, worth, slotsLeft, limitMs), best.worth) <= 0) return;
     const candidate = candidates[from]!;

@@ -30,9 +30,11 @@ export interface TraceCandidate {
 const stageOf: Readonly<Partial<Record<VerdictCode, TraceStage['name']>>> = {
   no_lease: 'goals',
   capped: 'frequency',
+  policy_frequency: 'frequency',
   separated_advertiser: 'separation',
   separated_group: 'separation',
   separated_category: 'separation',
+  policy_separation: 'separation',
   paced_out: 'pacing',
 };
 
@@ -51,7 +53,7 @@ export function traceStages(
   };
   for (const code of filled.considered.values()) if (code !== 'won') drop(code, 1);
   const unseen = eligible.count - filled.considered.size;
-  if (unseen > 0) drop('outranked', unseen);
+  if (unseen > 0) drop(filled.rest, unseen);
 
   let left = index.lines.length;
   const stages: TraceStage[] = [];
@@ -70,7 +72,7 @@ export function traceCandidates(
   index: PlanIndex,
   { key: breakKey }: AdBreak,
   eligible: Eligibility,
-  { considered }: FilledBreak,
+  { considered, rest: unseen }: FilledBreak,
   max: number,
 ): readonly TraceCandidate[] {
   const view = (ordinal: number, codes: readonly [VerdictCode, ...VerdictCode[]], rank?: number): TraceCandidate => {
@@ -87,7 +89,7 @@ export function traceCandidates(
   }
   for (let ordinal = 0; ordinal < index.lines.length && listed.length < max; ordinal++) {
     if (considered.has(ordinal)) continue;
-    const [first = 'outranked', ...rest] = eligible.failures(ordinal);
+    const [first = unseen, ...rest] = eligible.failures(ordinal);
     listed.push(view(ordinal, [first, ...rest]));
   }
   return listed;

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { PlanLineItem, ServingPlanDocument } from '@longwave/events';
+import type { PlanLineItem, PlanPolicy, ServingPlanDocument } from '@longwave/events';
 import { describe, expect, test } from '@jest/globals';
 import {
   buildIndex,
@@ -35,6 +35,11 @@ interface GoldenCase {
   readonly line_items: readonly CaseLine[];
   readonly separation?: Partial<ServingPlanDocument['separation']>;
   readonly floors?: ServingPlanDocument['floors'];
+  /** Policies of version 1 for the whole workspace, where no place is named. */
+  readonly policies?: readonly (Pick<PlanPolicy, 'kind' | 'rules'> & {
+    readonly id: string;
+    readonly place?: PlanPolicy['place'];
+  })[];
   readonly play?: {
     readonly at?: string;
     readonly published_at?: string;
@@ -65,6 +70,8 @@ interface GoldenCase {
   /** Loudness of the stream of each pick. */
   readonly picked_lufs?: readonly (number | null)[];
   readonly no_ad_reason: string | null;
+  /** The policies under which it was decided. */
+  readonly obeyed?: readonly string[];
   readonly verdicts: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
@@ -111,7 +118,8 @@ describe.each(readdirSync(folder))('%s', (file) => {
   test.each(cases.map((one) => [one.guarantee, one] as const))('%s', (_, golden) => {
     const { room = {}, heard = {}, shares = {}, floors = [] } = golden;
     const separation = { ...planOf([]).separation, ...golden.separation };
-    const index = buildIndex(planOf(golden.line_items, { separation, floors }));
+    const policies = (golden.policies ?? []).map((one) => ({ version: 1, place: null, ...one }) as PlanPolicy);
+    const index = buildIndex(planOf(golden.line_items, { separation, floors }), policies);
     const idOf = (ordinal: number) => index.lines[ordinal]!.lineItemId;
     const { lines: suspended } = suspendLines(index, {
       halts: { ...noSuspensions.halts, ...golden.halts },
@@ -142,6 +150,7 @@ describe.each(readdirSync(folder))('%s', (file) => {
       const found = decision.candidates.filter((candidate) => candidate.breakKey === breakKey);
       expect(Object.fromEntries(found.map((one) => [one.lineItemId, one.verdict]))).toMatchObject(verdicts);
     }
+    if (golden.obeyed) expect(decision.policies.map(({ id }) => id)).toEqual(golden.obeyed);
     for (const candidate of decision.candidates) expect(verdictCodes).toContain(candidate.verdict);
   });
 });

@@ -84,7 +84,7 @@ test('no set of candidates that fit together is worth more than the one that is 
           0,
         ),
       );
-      const found = searchBreak(candidates, separated, slotCount, limitMs).map((one) =>
+      const found = searchBreak(candidates, separated, { slotCount, maxAds: slotCount, limitMs }).map((one) =>
         candidates.indexOf(one.candidate),
       );
       let best: number[] = worthOf(candidates, []);

@@ -72,6 +72,8 @@ test('exactly these commands need a second person, so that no change of that lis
     'campaign.cancel',
     'creative.reinstate',
     'line_item.stop',
+    'policy.retire',
+    'policy.submit',
     'serving.release',
   ]);
 });

@@ -18,6 +18,7 @@ import { machineTokenCommands, machineTokens } from './identity/machine-token.ts
 import { mediaClipCommands, mediaClips } from './hosting/media-clip.ts';
 import { podcastCommands, podcasts } from './hosting/podcast.ts';
 import { productionCommands, productions } from './hosting/production.ts';
+import { policies, policyCommands } from './workspace/policy.ts';
 import { reviewCommands, reviewTasks } from './workspace/review-task.ts';
 import { servingHaltCommands, servingHalts } from './advertising/serving-halt.ts';
 import { servingPlanCommands, servingPlans } from './advertising/serving-plan.ts';
@@ -51,6 +52,7 @@ export const productCatalog = {
     break_plans: breakPlans,
     serving_plans: servingPlans,
     serving_halts: servingHalts,
+    policies,
     review_tasks: reviewTasks,
   },
   commands: {
@@ -71,6 +73,7 @@ export const productCatalog = {
     ...breakPlanCommands,
     ...servingPlanCommands,
     ...servingHaltCommands,
+    ...policyCommands,
     ...reviewCommands,
   },
 } as const satisfies Catalog;

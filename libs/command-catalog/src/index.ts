@@ -33,6 +33,13 @@ export { users } from './identity/user.ts';
 export { machineTokens } from './identity/machine-token.ts';
 export { oauthClients } from './identity/oauth-client.ts';
 export { reviewRequested, reviewTasks } from './workspace/review-task.ts';
+export {
+  policyRulesOf,
+  policyScopes,
+  type PolicyKind,
+  type PolicyRules,
+  type PolicyScope,
+} from './workspace/policy-terms.ts';
 export { batchEncodings, batchInitiators, defaultInitiator } from './hosting/batch-encoding.ts';
 export { clipFormats, mediaClips } from './hosting/media-clip.ts';
 export { statisticsExports } from './hosting/statistics-export.ts';

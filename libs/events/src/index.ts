@@ -22,6 +22,7 @@ export { progressTickSchema, type EncodingStage, type ProgressTick } from './enc
 export { operationConsequenceSchema, type OperationConsequence } from './operation-consequence.ts';
 export { servedAdSchema } from './served-ad.ts';
 export { decisionMadeSchema, type DecisionMade } from './decision-made.ts';
+export { planPoliciesKey, planPoliciesSchema, type PlanPolicy } from './plan-policies.ts';
 export {
   anyTargeting,
   defaultSeparation,

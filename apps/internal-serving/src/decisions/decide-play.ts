@@ -32,7 +32,14 @@ export interface DecidePlayOptions extends Limits {
 }
 
 /** The decision for a workspace without a published plan. */
-export const noPlan: Decision = { picks: [], noAdReason: 'no_plan', opportunities: [], stages: [], candidates: [] };
+export const noPlan: Decision = {
+  picks: [],
+  noAdReason: 'no_plan',
+  opportunities: [],
+  stages: [],
+  candidates: [],
+  policies: [],
+};
 
 /** Rejects with `timeout` when the caller stops waiting first; the work goes on, and a retry finds its answer. */
 async function beforeDeadline<T>(deadline: Date, work: () => Promise<T>): Promise<T> {
@@ -124,6 +131,7 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
         context,
         told: inputs ?? { room: {}, shares: {}, heard: {} },
         suspensions: suspended?.digest ?? null,
+        ...(plan?.policiesDigest !== undefined && { policies: plan.policiesDigest }),
         cap_keys: capKeysOf(decision),
       },
       countedSlots,

@@ -1,5 +1,11 @@
 import { hash } from 'node:crypto';
-import { seedOf, type Decision, type DecisionContext, type RecordedInputs } from '@longwave/ad-decision';
+import {
+  seedOf,
+  type Decision,
+  type DecisionContext,
+  type PolicyVersion,
+  type RecordedInputs,
+} from '@longwave/ad-decision';
 import { idFromBytes } from '@longwave/ids';
 import type { DecideResponse } from '@longwave/rpc/serving';
 import type { CurrentPlan } from '../plans/current-plans.ts';
@@ -59,6 +65,8 @@ export interface StoredInputs {
   readonly told: RecordedInputs;
   /** SHA-256 (hex) of the active suspensions (`suspension_set`); null when there were none. */
   readonly suspensions: string | null;
+  /** SHA-256 (hex) of the plan's policies; absent when it had none. */
+  readonly policies?: string;
   /** The entries of this decision in the listener's record, one per serving and cap. */
   readonly cap_keys: readonly string[];
 }
@@ -74,6 +82,8 @@ export interface StoredTrace {
   };
   readonly stages: readonly unknown[];
   readonly candidates: readonly unknown[];
+  /** The policies that the play was decided under; absent in traces that are older than policies. */
+  readonly policy_versions?: readonly PolicyVersion[];
   readonly seed: number;
   readonly input_digest: string;
   readonly output_digest: string;
@@ -130,6 +140,7 @@ export function traceOf(
       tier: one.tier,
       rank: one.rank ?? null,
     })),
+    policy_versions: decision.policies,
     seed: seedOf(context.decisionId),
     input_digest: request.digest,
     output_digest: outputDigestOf(answer),

@@ -4,7 +4,7 @@ import type { Pool } from '@longwave/postgres';
 import { isProblem, Problem } from '@longwave/problems';
 import type { ExplainRequest, ExplainResponse, ReplayRequest, ReplayResponse } from '@longwave/rpc/serving';
 import { LRUCache } from 'lru-cache';
-import { loadPlan } from '../plans/load-plan.ts';
+import { loadPlan, type PlanDigests } from '../plans/load-plan.ts';
 import { findSuspensionSet } from '../suspensions/serving-state-table.ts';
 import { noPlan } from './decide-play.ts';
 import { answerOf, outputDigestOf } from './decision-record.ts';
@@ -33,12 +33,12 @@ export function createReplayDecisions(
   const plans = new LRUCache<string, PlanIndex>({ max: maxPlans });
 
   /** Undefined when the store no longer has it. */
-  async function planOf(workspaceId: string, digest: string): Promise<PlanIndex | undefined> {
-    const key = `${workspaceId} ${digest}`;
+  async function planOf(workspaceId: string, digests: PlanDigests): Promise<PlanIndex | undefined> {
+    const key = `${workspaceId} ${digests.digest} ${digests.policiesDigest ?? ''}`;
     const kept = plans.get(key);
     if (kept) return kept;
     try {
-      const index = await loadPlan(store, workspaceId, digest);
+      const index = await loadPlan(store, workspaceId, digests);
       plans.set(key, index);
       return index;
     } catch (error) {
@@ -59,7 +59,7 @@ export function createReplayDecisions(
     if (!inputs) return undefined;
     if (planDigest === undefined) return outputDigestOf(answerOf(decisionId, undefined, noPlan));
     const [index, suspensions] = await Promise.all([
-      planOf(workspaceId, planDigest),
+      planOf(workspaceId, { digest: planDigest, policiesDigest: inputs.policies }),
       findSuspensionSet(pool, workspaceId, inputs.suspensions),
     ]);
     if (!index || !suspensions) return undefined;
@@ -97,7 +97,7 @@ export function createReplayDecisions(
         decided_at: new Date(stored.atMs).toISOString(),
         serving_plan_id: stored.servingPlanId ?? null,
         index_version,
-        // Goals are counted at the decision, and policies are part of the plan.
+        // Goals are counted at the decision.
         pacing_version: null,
         policy_versions: [],
         suspensions_version: stored.inputs?.suspensions ?? null,

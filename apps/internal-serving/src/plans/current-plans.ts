@@ -10,6 +10,7 @@ import { listCurrentPlans, type PlanPointer } from './published-plan-table.ts';
 export interface CurrentPlan {
   readonly servingPlanId: string;
   readonly digest: string;
+  readonly policiesDigest: string | undefined;
   readonly index: PlanIndex;
 }
 
@@ -46,19 +47,20 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
   let planned: ReadonlySet<string> = new Set();
   let ready = false;
 
-  async function load({ workspaceId, servingPlanId, digest }: PlanPointer): Promise<CurrentPlan | undefined> {
+  async function load({ workspaceId, servingPlanId, ...digests }: PlanPointer): Promise<CurrentPlan | undefined> {
     const old = plans.get(workspaceId);
-    if (old?.digest === digest) return { ...old, servingPlanId };
+    if (old?.digest === digests.digest && old.policiesDigest === digests.policiesDigest)
+      return { ...old, servingPlanId };
     const failure = failures.get(servingPlanId);
     if (failure && clock().getTime() < failure.retryAtMs) return old;
     try {
-      const index = await loadPlan(store, workspaceId, digest);
+      const index = await loadPlan(store, workspaceId, digests);
       failures.delete(servingPlanId);
       logger.info(
         { workspace_id: workspaceId, serving_plan_id: servingPlanId, line_items: index.lines.length },
         'plan.loaded',
       );
-      return { servingPlanId, digest, index };
+      return { servingPlanId, ...digests, index };
     } catch (error) {
       const delayMs = Math.min(failure ? failure.delayMs * 2 : retry.initialMs, retry.maxMs);
       failures.set(servingPlanId, { delayMs, retryAtMs: clock().getTime() + delayMs });

@@ -8,20 +8,24 @@ import { applyPlanRevision, type PlanRevision } from './published-plan-table.ts'
 /** Consumers of all nodes together: each event is applied once, and every node reads the table. */
 export const planFollowerGroup = 'internal-serving';
 
-const compiled = z.object({ digest: z.string().regex(/^[0-9a-f]{64}$/), effective_from: z.iso.datetime() });
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const compiled = z.object({ digest: sha256, policies_digest: sha256.optional(), effective_from: z.iso.datetime() });
 const uncompiled = compiled.partial();
 
 function revisionOf(
   event: DomainEvent,
   { lifecycle_state: lifecycleState, attributes }: Resource<'serving_plans'>,
 ): PlanRevision {
-  const { digest, effective_from } = (lifecycleState === 'published' ? compiled : uncompiled).parse(attributes);
+  const { digest, policies_digest, effective_from } = (lifecycleState === 'published' ? compiled : uncompiled).parse(
+    attributes,
+  );
   return {
     servingPlanId: event.subject.id,
     workspaceId: event.workspace_id,
     version: event.subject.version,
     lifecycleState,
     digest,
+    policiesDigest: policies_digest,
     effectiveFrom: effective_from === undefined ? undefined : new Date(effective_from),
     occurredAt: new Date(event.occurred_at),
   };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { buildIndex, type PlanIndex } from '@longwave/ad-decision';
-import { servingPlanSchema } from '@longwave/events';
+import { planPoliciesKey, planPoliciesSchema, servingPlanSchema, type PlanPolicy } from '@longwave/events';
 import type { ObjectStore } from '@longwave/object-store';
 
 const maxSizeBytes = 256 * 1024 ** 2;
@@ -32,15 +32,37 @@ async function readObject(store: ObjectStore, key: string): Promise<Buffer> {
   });
 }
 
-/**
- * Reads `plans/{digest}.json`, whose bytes are the JCS form of the document, and compiles it. Rejects with the reason when the
- * bytes have another digest, or are no valid serving plan of this workspace; with the store's error when it fails.
- */
-export async function loadPlan(store: ObjectStore, workspaceId: string, digest: string): Promise<PlanIndex> {
-  const bytes = await readObject(store, `plans/${digest}.json`);
+/** Reads a document in JCS form. Rejects when its bytes have another digest. */
+async function readDocument(store: ObjectStore, key: string, digest: string, what: string): Promise<unknown> {
+  const bytes = await readObject(store, key);
   const found = createHash('sha256').update(bytes).digest('hex');
-  if (found !== digest) throw new Error(`the stored plan has the digest ${found}`);
-  const plan = servingPlanSchema.parse(JSON.parse(bytes.toString('utf8')));
+  if (found !== digest) throw new Error(`the stored ${what} has the digest ${found}`);
+  return JSON.parse(bytes.toString('utf8'));
+}
+
+async function readPolicies(store: ObjectStore, workspaceId: string, digest: string): Promise<readonly PlanPolicy[]> {
+  const document = planPoliciesSchema.parse(await readDocument(store, planPoliciesKey(digest), digest, 'policies'));
+  if (document.workspace_id !== workspaceId) throw new Error(`the policies belong to ${document.workspace_id}`);
+  return document.policies;
+}
+
+/** The digests of a plan's document and of its policies; without policies it has no second one. */
+export interface PlanDigests {
+  readonly digest: string;
+  readonly policiesDigest: string | undefined;
+}
+
+/**
+ * Reads `plans/{digest}.json`, whose bytes are the JCS form of the document, and its policies, and compiles both. Rejects with the reason
+ * when bytes have another digest, or are no valid serving plan and policies of this workspace; with the store's error when it fails.
+ */
+export async function loadPlan(
+  store: ObjectStore,
+  workspaceId: string,
+  { digest, policiesDigest }: PlanDigests,
+): Promise<PlanIndex> {
+  const plan = servingPlanSchema.parse(await readDocument(store, `plans/${digest}.json`, digest, 'plan'));
   if (plan.workspace_id !== workspaceId) throw new Error(`the stored plan belongs to ${plan.workspace_id}`);
-  return buildIndex(plan);
+  const policies = policiesDigest === undefined ? [] : await readPolicies(store, workspaceId, policiesDigest);
+  return buildIndex(plan, policies);
 }

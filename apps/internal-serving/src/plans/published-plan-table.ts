@@ -9,6 +9,8 @@ export interface PlanRevision {
   readonly lifecycleState: string;
   /** SHA-256 (hex) of the document; undefined until it is compiled. */
   readonly digest: string | undefined;
+  /** The same of its policies; undefined when it has none. */
+  readonly policiesDigest: string | undefined;
   readonly effectiveFrom: Date | undefined;
   readonly occurredAt: Date;
 }
@@ -17,17 +19,18 @@ export interface PlanPointer {
   readonly workspaceId: string;
   readonly servingPlanId: string;
   readonly digest: string;
+  readonly policiesDigest: string | undefined;
 }
 
 /** Applies a revision; one that is not newer than the row changes nothing. */
 export async function applyPlanRevision(pool: Pool, plan: PlanRevision): Promise<void> {
   await pool.query(
     `insert into published_plan
-       (serving_plan_id, workspace_id, version, lifecycle_state, digest, effective_from, occurred_at)
-     values ($1, $2, $3, $4, $5, $6, $7)
+       (serving_plan_id, workspace_id, version, lifecycle_state, digest, policies_digest, effective_from, occurred_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
      on conflict (serving_plan_id) do update set
        version = excluded.version, lifecycle_state = excluded.lifecycle_state, digest = excluded.digest,
-       effective_from = excluded.effective_from, occurred_at = excluded.occurred_at
+       policies_digest = excluded.policies_digest, effective_from = excluded.effective_from, occurred_at = excluded.occurred_at
      where published_plan.version < excluded.version`,
     [
       plan.servingPlanId,
@@ -35,6 +38,7 @@ export async function applyPlanRevision(pool: Pool, plan: PlanRevision): Promise
       plan.version,
       plan.lifecycleState,
       plan.digest,
+      plan.policiesDigest,
       plan.effectiveFrom,
       plan.occurredAt,
     ],
@@ -47,9 +51,9 @@ export async function applyPlanRevision(pool: Pool, plan: PlanRevision): Promise
  */
 export async function listCurrentPlans(pool: Pool, at: Date): Promise<readonly PlanPointer[]> {
   const { rows } = await pool.query<
-    Columns<'published_plan', 'workspace_id' | 'serving_plan_id' | 'digest', { digest: string }>
+    Columns<'published_plan', 'workspace_id' | 'serving_plan_id' | 'digest' | 'policies_digest', { digest: string }>
   >(
-    `select distinct on (workspace_id) workspace_id, serving_plan_id, digest
+    `select distinct on (workspace_id) workspace_id, serving_plan_id, digest, policies_digest
      from published_plan
      where lifecycle_state in ('published', 'rolled_back') and digest is not null and effective_from <= $1
      order by workspace_id, occurred_at desc, serving_plan_id desc`,
@@ -59,5 +63,6 @@ export async function listCurrentPlans(pool: Pool, at: Date): Promise<readonly P
     workspaceId: row.workspace_id,
     servingPlanId: row.serving_plan_id,
     digest: row.digest,
+    policiesDigest: row.policies_digest ?? undefined,
   }));
 }

@@ -1,7 +1,7 @@
 import type { EventOf } from '@longwave/command-catalog';
 import type { DomainEvent } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
-import type { Supersession } from './supersession.ts';
+import type { Supersession } from '../background/supersession.ts';
 import type { Send } from '../background/send-as-management.ts';
 
 interface Deps {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
+import { policyKinds } from '../workspace/policy-terms.ts';
 import { cause, foundProblem, instant, leaseReason, reference, sha256, stateReason } from '../fields.ts';
 
 const compiled = {
@@ -21,6 +22,14 @@ export const servingPlans = defineResource({
     target_id: reference('spl').optional(),
     /** The plan whose content this one repeats. */
     republishes: reference('spl').optional(),
+    /** The plan whose content this one has under other policies. */
+    renews: reference('spl').optional(),
+    /** The policies under which it decides, in the order of ids; absent when there are none. */
+    policies: z
+      .array(z.strictObject({ id: reference('pol'), version: z.int().min(1), kind: z.enum(policyKinds) }))
+      .optional(),
+    /** SHA-256 (hex) of their document. */
+    policies_digest: sha256.optional(),
     state_reason: stateReason,
   }),
   states: ['compiling', 'ready', 'published', 'superseded', 'rolled_back', 'failed'],
@@ -28,6 +37,7 @@ export const servingPlans = defineResource({
   links: {
     target: { attribute: 'target_id', type: 'serving_plans' },
     republishes: { attribute: 'republishes', type: 'serving_plans' },
+    renews: { attribute: 'renews', type: 'serving_plans' },
   },
   uniqueAttributes: [],
   sortKeys: { effective_from: { stable: false, at: ['effective_from'] } },
@@ -84,6 +94,7 @@ export const servingPlanCommands = {
     review: 'policy',
     versionGuard: 'required',
     event: 'serving_plan.published',
+    hasRule: true,
     externalEffect: 'Ad decisions use this plan within seconds.',
     summary: 'Publishes a compiled plan; the earlier one is superseded.',
   }),
@@ -122,5 +133,17 @@ export const servingPlanCommands = {
     problems: ['link_not_found'],
     externalEffect: 'Ad decisions use this plan within seconds.',
     summary: 'Publishes the content of an earlier plan again.',
+  }),
+  'serving_plan.renew_policies': defineCommand({
+    type: 'serving_plan.renew_policies',
+    subject: 'serving_plans',
+    to: 'published',
+    changes: z.strictObject({ renews: reference('spl') }),
+    machines: ['management'],
+    event: 'serving_plan.policies_renewed',
+    hasRule: true,
+    problems: ['state_not_allowed'],
+    externalEffect: 'Ad decisions use this plan within seconds.',
+    summary: 'Publishes the content of a published plan again, under the policies that are in force now.',
   }),
 } as const;

@@ -1,4 +1,4 @@
-import { createSupersession } from '../supersession.ts';
+import { createSupersession } from '../../background/supersession.ts';
 
 /**
  * Published break plans that a later plan replaces: it is in effect and covers everything that they cover. A plan for the whole workspace

@@ -17,7 +17,8 @@ interface Coverage {
 type UnitRow = ResourceRow<'inventory_units'>;
 const merged = (...lists: readonly (readonly string[])[]) => [...new Set(lists.flat())].sort();
 
-function coverageOf(units: readonly UnitRow[]): Coverage {
+/** The podcasts and episodes that units cover. */
+export function coverageOf(units: readonly UnitRow[]): Coverage {
   const of = units.map(({ attributes }) => attributes);
   return {
     everything: of.some(({ kind }) => kind === 'network'),

@@ -1,8 +1,12 @@
 import type { productCatalog, CommandWithRule } from '@longwave/command-catalog';
-import type { Rules } from '@longwave/command-pipeline';
+import { findResource, type Rules } from '@longwave/command-pipeline';
+import type { ObjectStore } from '@longwave/object-store';
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
 import { finishJob, insertJob } from '../../background/job-table.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
 import { copyPlanContent } from './plan-content-table.ts';
+import { storePlanPolicies } from './plan-policies.ts';
 
 type Catalog = typeof productCatalog;
 type ServingPlanRules = Pick<Rules<Catalog>, Extract<CommandWithRule<Catalog>, `serving_plan.${string}`>>;
@@ -10,8 +14,14 @@ type ServingPlanRules = Pick<Rules<Catalog>, Extract<CommandWithRule<Catalog>, `
 /** States other than `superseded`: a rollback needs a plan that was in use before. */
 const notSuperseded = ['compiling', 'ready', 'published', 'rolled_back', 'failed'];
 
-/** Rules of the serving plan commands. */
-export const servingPlanRules: ServingPlanRules = {
+/** Rules of the serving plan commands. A plan decides under the policies that are in force when it is published. */
+export const servingPlanRules = ({
+  pool,
+  store,
+}: {
+  readonly pool: Pool;
+  readonly store: ObjectStore;
+}): ServingPlanRules => ({
   'serving_plan.compile': ({ workspaceId, subjectId, changes, now }) => ({
     attributes: changes,
     also: (tx, { version }) =>
@@ -36,6 +46,13 @@ export const servingPlanRules: ServingPlanRules = {
     also: (tx) => finishJob(tx, subjectId, reason),
   }),
 
+  'serving_plan.publish': {
+    prepare: async ({ workspaceId }) => {
+      const policies = await storePlanPolicies(pool, store, workspaceId);
+      return ({ current }) => ({ attributes: { ...current, ...policies } });
+    },
+  },
+
   'serving_plan.rollback': async ({ tx, workspaceId, current, changes: { target_id: id } }) => {
     await requireResources(tx, {
       workspaceId,
@@ -47,18 +64,41 @@ export const servingPlanRules: ServingPlanRules = {
     return { attributes: { ...current, target_id: id } };
   },
 
-  'serving_plan.republish': async ({ tx: held, workspaceId, subjectId, changes: { republishes: id }, now }) => {
-    const [target] = await requireResources(held, {
-      workspaceId,
-      type: 'serving_plans',
-      ids: [id],
-      path: '/changes/republishes',
-      unless: notSuperseded,
-    });
-    const { storage_key, digest, counts } = target!.attributes;
-    return {
-      attributes: { effective_from: now.toISOString(), storage_key, digest, counts, republishes: id },
-      also: (tx) => copyPlanContent(tx, id, subjectId),
-    };
+  'serving_plan.republish': {
+    prepare: async ({ workspaceId, changes: { republishes: id } }) => {
+      const policies = await storePlanPolicies(pool, store, workspaceId);
+      return async ({ tx: held, subjectId, now }) => {
+        const [target] = await requireResources(held, {
+          workspaceId,
+          type: 'serving_plans',
+          ids: [id],
+          path: '/changes/republishes',
+          unless: notSuperseded,
+        });
+        const { storage_key, digest, counts } = target!.attributes;
+        return {
+          attributes: { effective_from: now.toISOString(), storage_key, digest, counts, republishes: id, ...policies },
+          also: (tx) => copyPlanContent(tx, id, subjectId),
+        };
+      };
+    },
   },
-};
+
+  'serving_plan.renew_policies': {
+    prepare: async ({ workspaceId, changes: { renews: id } }) => {
+      const policies = await storePlanPolicies(pool, store, workspaceId);
+      return async ({ tx: held, subjectId }) => {
+        const target = await findResource(held, workspaceId, 'serving_plans', id);
+        if (target?.lifecycle_state !== 'published')
+          throw new Problem('state_not_allowed', 'The serving plan is not published.');
+        const { effective_from, storage_key, digest, counts, policies_digest } = target.attributes;
+        if (policies_digest === policies.policies_digest)
+          throw new Problem('state_not_allowed', 'The serving plan has the policies in force already.');
+        return {
+          attributes: { effective_from, storage_key, digest, counts, renews: id, ...policies },
+          also: (tx) => copyPlanContent(tx, id, subjectId),
+        };
+      };
+    },
+  },
+});

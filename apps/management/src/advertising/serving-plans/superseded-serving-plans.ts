@@ -1,4 +1,4 @@
-import { createSupersession } from '../supersession.ts';
+import { createSupersession } from '../../background/supersession.ts';
 
 /**
  * Published serving plans that a later published plan in effect replaces. Decisions use the last published of the plans in effect.

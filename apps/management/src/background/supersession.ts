@@ -1,11 +1,11 @@
 import type { Due } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
-import type { DueTask } from '../background/due-task.ts';
+import type { DueTask } from './due-task.ts';
 import { listSuperseded, type SupersedingPlans } from './supersession-table.ts';
 
-type SupersedeCommand = 'break_plan.supersede' | 'serving_plan.supersede';
+type SupersedeCommand = 'break_plan.supersede' | 'serving_plan.supersede' | 'policy.supersede';
 
-/** Finds and ends the plans of one type that others replaced. */
+/** Finds and ends the plans, or policies, of one type that others replaced. */
 export interface Supersession {
   /** @param workspaceId undefined: all workspaces */
   readonly list: (pool: Pool, workspaceId: string | undefined, now: Date, limit: number) => Promise<readonly Due[]>;

@@ -1,18 +1,25 @@
+import type { ResourceType } from '@longwave/command-catalog';
 import type { Due } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 
-/** A type of plans with the condition by which one replaces another. */
+const supersedable = {
+  break_plan: { type: 'break_plans', state: 'published' },
+  serving_plan: { type: 'serving_plans', state: 'published' },
+  policy: { type: 'policies', state: 'active' },
+} as const satisfies Readonly<Record<string, { readonly type: ResourceType; readonly state: string }>>;
+
+/** A type of plans or policies with the condition by which one replaces another. */
 export interface SupersedingPlans {
   /** Noun of the commands. */
-  readonly noun: 'break_plan' | 'serving_plan';
+  readonly noun: keyof typeof supersedable;
   /** The attribute that says when a plan is in effect. */
   readonly effectiveFrom: string;
-  /** SQL: whether the published plan `newer`, once in effect, replaces the published plan `older`. */
+  /** SQL: whether `newer`, once in effect, replaces `older`; both are published, or active. */
   readonly replaces: string;
 }
 
 /**
- * Published plans that others in effect replace, in the order of their replacement.
+ * Published plans and active policies that others in effect replace, in the order of their replacement.
  * @param workspaceId undefined: all workspaces
  */
 export async function listSuperseded(
@@ -22,14 +29,14 @@ export async function listSuperseded(
   now: Date,
   limit: number,
 ): Promise<readonly Due[]> {
-  const type = `${noun}s`;
+  const { type, state } = supersedable[noun];
   const { rows } = await pool.query<Due>({
     name: `list_superseded_${type}`,
     text: `select older.id, older.workspace_id, min(newer.attributes ->> '${effectiveFrom}') as occurrence
            from resource newer join resource older
-             on older.workspace_id = newer.workspace_id and older.resource_type = '${type}' and older.lifecycle_state = 'published'
+             on older.workspace_id = newer.workspace_id and older.resource_type = '${type}' and older.lifecycle_state = '${state}'
                and ${replaces}
-           where newer.resource_type = '${type}' and newer.lifecycle_state = 'published'
+           where newer.resource_type = '${type}' and newer.lifecycle_state = '${state}'
              and instant_of(newer.attributes ->> '${effectiveFrom}') <= $1 and ($2::text is null or newer.workspace_id = $2)
            group by older.id order by occurrence limit $3`,
     values: [now, workspaceId ?? null, limit],

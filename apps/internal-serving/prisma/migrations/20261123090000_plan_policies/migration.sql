@@ -1,0 +1,2 @@
+-- Plans of releases without policies have none.
+ALTER TABLE "published_plan" ADD COLUMN "policies_digest" TEXT;

@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { planPoliciesKey, planPoliciesSchema, type ResourceView } from '@longwave/events';
+import { until } from '@longwave/test-kit';
+import { startFollowed, type Followed } from './_followed.ts';
+import { hour, service } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
+
+let followed: Followed;
+beforeAll(async () => {
+  followed = await startFollowed();
+});
+afterAll(async () => followed[Symbol.asyncDispose]());
+
+const operator = service('operator');
+const inAnHour = () => new Date(followed.management.clock().getTime() + hour).toISOString();
+const untilState = ({ id }: Pick<ResourceView, 'id'>, state: string) =>
+  followed.until(id, (row) => row.lifecycle_state === state);
+
+describe('a submitted policy', () => {
+  test('comes into force at its time, not before, and supersedes the older one of its kind and scope alone', async () => {
+    const world = createWorld(followed.management);
+    const older = await world.activePolicy();
+    const otherScope = await world.activePolicy({
+      scope: { kind: 'podcasts', podcast_ids: [(await world.podcast()).id] },
+    });
+    const otherKind = await world.activePolicy({ kind: 'separation', rules: { advertiser: { scope: 'episode' } } });
+    const next = await world.scheduledPolicy({}, { effective_at: inAnHour() });
+    await expect(world.send('policy.activate', next, {}, service('management'))).rejects.toMatchObject({
+      code: 'state_not_allowed',
+    });
+    await using _clock = followed.runClock();
+    followed.management.aheadMs += hour + 1000;
+    await untilState(next, 'active');
+    await untilState(older, 'superseded');
+    for (const { id } of [otherScope, otherKind]) expect((await followed.read(id)).lifecycle_state).toBe('active');
+  });
+
+  test('waits for two reviewers when a person submits it', async () => {
+    const world = createWorld(followed.management);
+    const policy = await world.policy();
+    await world.send('policy.submit', policy, {});
+    const task = await world.taskOf(policy.id);
+    expect(task.attributes).toMatchObject({ command_type: 'policy.submit', mode: 'dual' });
+    expect((await followed.read(policy.id)).lifecycle_state).toBe('draft');
+  });
+
+  test('that is retired before its time never comes into force', async () => {
+    const world = createWorld(followed.management);
+    const policy = await world.scheduledPolicy({}, { effective_at: inAnHour() });
+    const replacement = await world.activePolicy({
+      scope: { kind: 'podcasts', podcast_ids: [(await world.podcast()).id] },
+    });
+    const retired = await world.send('policy.retire', policy, { replacement_id: replacement.id }, operator);
+    expect(retired).toMatchObject({ lifecycle_state: 'retired', attributes: { replacement_id: replacement.id } });
+    const other = await world.activePolicy({
+      kind: 'frequency',
+      rules: { caps: [{ max: 1, per: 'break', window_seconds: 60 }] },
+    });
+    await expect(
+      world.send('policy.retire', other, { replacement_id: replacement.id }, operator),
+    ).rejects.toMatchObject({ code: 'validation_failed' });
+  });
+});
+
+describe('rules', () => {
+  const errorsOf = (world: World, given: Record<string, unknown>) =>
+    world.policy(given).then(
+      () => [],
+      (error: { context: { errors: { path: string }[] } }) => error.context.errors.map(({ path }) => path),
+    );
+
+  test.each([
+    ['frequency', { caps: [{ max: 0, per: 'listener_bucket', window_seconds: 60 }] }, '/changes/rules/caps/0/max'],
+    [
+      'frequency',
+      { caps: [{ max: 1, per: 'episode', window_seconds: 31 * 86_400 }] },
+      '/changes/rules/caps/0/window_seconds',
+    ],
+    ['separation', { advertiser: { scope: 'none' } }, '/changes/rules/advertiser/scope'],
+    ['separation', {}, '/changes/rules'],
+    ['brand_safety', { blocked_ad_categories: [] }, '/changes/rules/blocked_ad_categories'],
+    ['ad_load', { max_ads_per_play: 0 }, '/changes/rules/max_ads_per_play'],
+    ['ad_load', { caps: [] }, '/changes/rules'],
+    ['privacy', { blocked_targeting: ['podcasts'] }, '/changes/rules/blocked_targeting/0'],
+    ['retention', { days: 1 }, '/changes/kind'],
+  ])('of the kind %s are closed and bounded: %j', async (kind, rules, path) => {
+    expect(await errorsOf(createWorld(followed.management), { kind, rules })).toContain(path);
+  });
+
+  test('of a draft are revised by its kind', async () => {
+    const world = createWorld(followed.management);
+    const policy = await world.policy();
+    await expect(
+      world.send('policy.revise', policy, { rules: { caps: [{ max: 1, per: 'break', window_seconds: 60 }] } }),
+    ).rejects.toMatchObject({ code: 'validation_failed' });
+    const revised = await world.send('policy.revise', policy, { rules: { max_ads_per_break: 1 } });
+    expect(revised.attributes['rules']).toEqual({ max_ads_per_break: 1 });
+  });
+
+  test('name advertisers, podcasts and units of the workspace only', async () => {
+    const world = createWorld(followed.management);
+    const foreign = createWorld(followed.management);
+    const kind = 'brand_safety';
+    const rules = { blocked_advertiser_ids: [(await foreign.advertiser()).id] };
+    expect(await errorsOf(world, { kind, rules })).toEqual(['/changes/rules/blocked_advertiser_ids']);
+    const scope = { kind: 'podcasts', podcast_ids: [(await foreign.podcast()).id] };
+    expect(await errorsOf(world, { scope })).toEqual(['/changes/scope/podcast_ids']);
+  });
+});
+
+describe('a serving plan', () => {
+  /** The plan of a workspace that decides: the last one published, once `holds`. */
+  const decidingPlan = (
+    world: World,
+    holds: (policies: readonly string[], attributes: Record<string, unknown>) => boolean,
+  ) =>
+    until(
+      'a published plan under these policies',
+      async () =>
+        (
+          await followed.management.pool.query<{ id: string; attributes: Record<string, unknown> }>(
+            `select id, attributes from resource where workspace_id = $1 and resource_type = 'serving_plans'
+               and lifecycle_state = 'published' order by updated_at desc, id desc limit 1`,
+            [world.workspaceId],
+          )
+        ).rows[0],
+      {
+        holds: (row) =>
+          row !== undefined &&
+          holds(
+            ((row.attributes['policies'] ?? []) as { id: string }[]).map(({ id }) => id),
+            row.attributes,
+          ),
+      },
+    );
+
+  const documentOf = async (attributes: Record<string, unknown>) => {
+    const digest = attributes['policies_digest'] as string;
+    const bytes = await text(await followed.management.store.get(planPoliciesKey(digest)));
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(digest);
+    return planPoliciesSchema.parse(JSON.parse(bytes));
+  };
+
+  test('decides under a policy soon after it came into force, under the newer one after that, and without it when it is retired', async () => {
+    const world = createWorld(followed.management);
+    const { lineItem } = await world.booked();
+    const plan = await world.planned(lineItem.id);
+    await using _clock = followed.runClock();
+    const first = await world.scheduledPolicy();
+    const renewed = await decidingPlan(world, (ids) => ids.includes(first.id));
+    await untilState(plan, 'superseded');
+    expect(renewed.attributes).toMatchObject({ renews: plan.id, digest: plan.attributes['digest'] });
+    expect((await documentOf(renewed.attributes)).policies).toEqual([
+      { id: first.id, version: 3, kind: 'ad_load', place: null, rules: { max_ms_per_play: 60_000 } },
+    ]);
+    const { rows } = await followed.management.pool.query<{ line_item_ids: string[] }>(
+      'select line_item_ids from serving_plan_content where serving_plan_id = $1',
+      [renewed.id],
+    );
+    expect(rows).toEqual([{ line_item_ids: [lineItem.id] }]);
+    const second = await world.scheduledPolicy({ rules: { max_ads_per_play: 1 } });
+    await decidingPlan(world, (ids) => ids.length === 1 && ids[0] === second.id);
+    const { version } = await untilState(second, 'active');
+    await world.send('policy.retire', { ...second, version }, { replacement_id: 'none' }, operator);
+    const last = await decidingPlan(world, (ids) => ids.length === 0);
+    expect(last.attributes).not.toHaveProperty('policies_digest');
+    expect(last.attributes['digest']).toBe(plan.attributes['digest']);
+  });
+
+  test('has the policies in force from its publication on, with inventory units as the podcasts that they cover', async () => {
+    const world = createWorld(followed.management);
+    const podcast = await world.podcast();
+    const unit = await world.show(podcast.id);
+    const policy = await world.activePolicy({
+      scope: { kind: 'inventory_units', inventory_unit_ids: [unit.id, unit.id] },
+    });
+    const everywhere = await world.activePolicy({
+      kind: 'privacy',
+      scope: { kind: 'inventory_units', inventory_unit_ids: [(await world.network()).id] },
+      rules: { blocked_targeting: ['regions'] },
+    });
+    const plan = await world.publishedPlan();
+    expect(plan.attributes['policies']).toEqual([
+      { id: policy.id, version: policy.version, kind: 'ad_load' },
+      { id: everywhere.id, version: everywhere.version, kind: 'privacy' },
+    ]);
+    expect((await documentOf(plan.attributes)).policies.map(({ place }) => place)).toEqual([
+      { podcasts: [podcast.id], episodes: [] },
+      null,
+    ]);
+    await followed.caughtUp(world);
+    // It has them already: nothing is published again.
+    expect((await followed.read(plan.id)).lifecycle_state).toBe('published');
+  });
+
+  test('for a later time comes under the policies of that time, after the one that decides until then', async () => {
+    const world = createWorld(followed.management);
+    const now = await world.publishedPlan();
+    const later = await world.send('serving_plan.publish', await world.readyPlan(inAnHour()), {});
+    await using _clock = followed.runClock();
+    const policy = await world.scheduledPolicy();
+    const at = later.attributes['effective_from'];
+    const last = await decidingPlan(world, (ids, row) => ids.includes(policy.id) && row['effective_from'] === at);
+    const renewedNow = await untilState(now, 'superseded');
+    expect(renewedNow.attributes).not.toHaveProperty('policies');
+    followed.management.aheadMs += hour + 1000;
+    await untilState(later, 'superseded');
+    expect((await followed.read(last.id)).lifecycle_state).toBe('published');
+  });
+});
