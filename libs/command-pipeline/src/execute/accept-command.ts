@@ -207,7 +207,7 @@ export async function acceptCommand(
   const { definition, resource, request, parsed, actor, scope } = context;
   const { now, signReceipt, reviewTasks } = deps;
   const operationId = newId('op');
-  if (!(await claimKey(tx, scope, parsed.payloadDigest, operationId, now))) throw new IdempotencyKeyTaken();
+  if (!(await claimKey(tx, scope, parsed, operationId, now))) throw new IdempotencyKeyTaken();
   const current = await lockSubject(tx, context);
   const waits = needsReview(definition, actor);
   let task: string | undefined;

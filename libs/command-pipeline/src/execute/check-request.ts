@@ -14,6 +14,8 @@ export interface ParsedRequest {
   readonly ifMatch: { readonly version: number; readonly digestPrefix: string } | undefined;
   /** `jcsDigest` of {subject, changes, reason}. */
   readonly payloadDigest: string;
+  /** The same without the subject's version: tells a new version under a used key from other content. */
+  readonly unversionedDigest: string;
 }
 
 /** Levels of nesting: more than any declared schema has, and few enough to walk an unparsed value cheaply. */
@@ -59,15 +61,16 @@ export function parseRequest(definition: CommandDefinition, request: CommandRequ
   if (request.ifMatch && !guard)
     errors.push({ path: '/headers/if-match', code: 'malformed', detail: 'Expected an ETag of this API.' });
   if (errors.length > 0) throw invalid(errors);
+  const content = { changes: request.changes ?? {}, reason: request.reason ?? null };
   return {
     changes: changes.data as Record<string, unknown>,
     reason: reason.data,
     ifMatch: guard ? { version: Number(guard[1]), digestPrefix: guard[2]! } : undefined,
     payloadDigest: jcsDigest({
+      ...content,
       subject: { type: subject.type, id: subject.id, version: subject.version ?? null },
-      changes: request.changes ?? {},
-      reason: request.reason ?? null,
     }),
+    unversionedDigest: jcsDigest({ ...content, subject: { type: subject.type, id: subject.id } }),
   };
 }
 

@@ -94,15 +94,23 @@ function parseCommand(
   };
 }
 
-const conflict = ({ operation_id: operationId }: IdempotencyRecord) =>
-  new Problem('idempotency_conflict', 'This idempotency key was already used with other content.', { operationId });
+/** The problem for a used key whose content was other; it names the original operation and its receipt. */
+function conflict({ parsed }: Pick<CommandContext, 'parsed'>, record: IdempotencyRecord): Problem {
+  const { receipt_id: receiptId } = JSON.parse(record.answer) as OperationView;
+  const original = { operationId: record.operation_id, receiptId };
+  return record.unversioned_digest === parsed.unversionedDigest
+    ? new Problem('idempotency_key_spent', 'This key named another version of the subject. Send a new key.', original)
+    : new Problem('idempotency_conflict', 'This idempotency key was already used with other content.', original);
+}
 
-/** The first answer to a used key; undefined when the key is free. Throws `idempotency_conflict` for other content. */
-async function replay(
-  pool: Pool,
-  { scope, parsed, request, resource }: Omit<CommandContext, 'rule'>,
-): Promise<CommandOutcome | undefined> {
-  const record = findReplay(await findIdempotencyRecords(pool, scope), parsed.payloadDigest, conflict);
+/**
+ * The first answer to a used key; undefined when the key is free. Throws `idempotency_conflict` or `idempotency_key_spent` for
+ * other content.
+ */
+async function replay(pool: Pool, context: Omit<CommandContext, 'rule'>): Promise<CommandOutcome | undefined> {
+  const { scope, parsed, request, resource } = context;
+  const records = await findIdempotencyRecords(pool, scope);
+  const record = findReplay(records, parsed.payloadDigest, (used) => conflict(context, used));
   if (!record) return undefined;
   const { subject } = JSON.parse(record.answer) as OperationView;
   const row = await findResource(pool, request.workspaceId, resource.type, subject.id);

@@ -31,7 +31,7 @@ function contextOf(catalog: Catalog, workspaceId: string, task: Task): Omit<Comm
     resource,
     resources: catalog.resources,
     request: { workspaceId, commandType, idempotencyKey: '', subject, changes, reason },
-    parsed: { changes, reason, ifMatch: undefined, payloadDigest },
+    parsed: { changes, reason, ifMatch: undefined, payloadDigest, unversionedDigest: '' },
     actor: { kind: 'service', name: 'management' },
     scope: { clientId, workspaceId, commandType, key: '' },
     subjectId: subject.id,

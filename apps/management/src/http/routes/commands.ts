@@ -69,6 +69,7 @@ const execute: ManagementRoute = {
     'payload_too_large',
     'unsupported_media_type',
     'idempotency_conflict',
+    'idempotency_key_spent',
     'idempotency_in_progress',
     'permission_denied',
     'not_found',
