@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { transaction } from '@longwave/postgres';
+import { apiContractSchema } from '@longwave/services';
 import { lockWatermark } from '../src/batches/watermark-table.ts';
 import { batch, byteRow, expectDocumented, useAudience, type Audience } from './_audience.ts';
 
@@ -207,10 +208,12 @@ test('a client that sends its body too slowly is cut off', async () => {
 test('contract, document and metadata of the resource need no token', async () => {
   const root = `http://127.0.0.1:${api.port}`;
   const read = async (path: string) => (await fetch(root + path)).json();
-  expect(await read('/audience/v1/contract')).toEqual({
+  expect(apiContractSchema.parse(await read('/audience/v1/contract'))).toMatchObject({
     name: 'Audience Analytics Sink API',
     version: 'v1',
     status: 'current',
+    capabilities: [{ operation: 'batch.send' }, { operation: 'batch.read' }, { operation: 'watermark.read' }],
+    unknown_fields: { requests: { rule: 'refused' }, responses: { rule: 'optional_may_be_ignored' } },
     deprecations: [],
   });
   expect(await read('/audience/v1/openapi.json')).toMatchObject({ openapi: '3.1.1' });

@@ -5,6 +5,7 @@ import {
   createCommandExecutor,
   createReceiptSigner,
   createResourceReader,
+  publicReceiptKey,
   startOutboxRelay,
   type ExecutorOptions,
 } from '@longwave/command-pipeline';
@@ -96,6 +97,7 @@ export async function createApp(
 
   const publicFetch = createPublicFetch(guardedFetch);
 
+  const receiptKey = readJson(config.RECEIPT_SIGNING_KEY) as JWK;
   // Set when both run. A commit before that is found by their first poll.
   const wake: { relay?: PollLoop; jobs?: PollLoop } = {};
   const pipeline: ExecutorOptions<typeof productCatalog> = {
@@ -111,7 +113,7 @@ export async function createApp(
       publicFetch,
       countDelivered,
     }),
-    signReceipt: await createReceiptSigner(readJson(config.RECEIPT_SIGNING_KEY) as JWK),
+    signReceipt: await createReceiptSigner(receiptKey),
     clock,
     onCommitted: (definition) => {
       wake.relay?.wake();
@@ -213,6 +215,7 @@ export async function createApp(
       authenticate: createAuthenticate(authServer.client(CredentialServiceService), principalKeys, clock),
       countRequest: createRateLimit(counters, clock, logger),
       deps: { access, execute, reader, clock },
+      receiptKeys: [publicReceiptKey(receiptKey)],
       issuer: config.BASE_URL,
       apiUrl: config.API_URL,
       pages: config,

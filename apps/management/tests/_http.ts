@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { productCatalog } from '@longwave/command-catalog';
-import { createResourceReader, type Actor } from '@longwave/command-pipeline';
+import { createResourceReader, publicReceiptKey, type Actor } from '@longwave/command-pipeline';
 import { listenHttp, type CountRequest } from '@longwave/http-kit';
 import { newId } from '@longwave/ids';
 import { bearerOf } from '@longwave/principal';
@@ -8,7 +8,8 @@ import { Problem } from '@longwave/problems';
 import { createLogger } from '@longwave/service-kit';
 import type { ManagementScope, TokenHolder } from '../src/http/authenticate.ts';
 import type { RouteDeps } from '../src/http/management-route.ts';
-import { basePath, createManagementServer } from '../src/http/server.ts';
+import { basePath } from '../src/http/public-documents.ts';
+import { createManagementServer } from '../src/http/server.ts';
 import { createAccess } from '../src/workspace/access/access.ts';
 import type { TestManagement } from './_management.ts';
 
@@ -58,6 +59,7 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
         return rates.count(key, limit);
       },
       deps: { access: createAccess(pool), execute, reader, clock, ...further },
+      receiptKeys: [publicReceiptKey(management.receiptKey)],
       issuer: 'http://base.test',
       apiUrl,
       pages: {},

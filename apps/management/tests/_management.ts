@@ -57,6 +57,8 @@ export interface TestManagement extends AsyncDisposable {
   readonly execute: ExecuteCommand;
   readonly runApproved: RunApproved;
   readonly publicKey: JWK;
+  /** The private key that signs receipts. */
+  readonly receiptKey: JWK;
   /** Duration that the next probe finds, in milliseconds. */
   probeMs: number;
   /** Number of probes. */
@@ -81,7 +83,8 @@ export async function startTestManagement(): Promise<TestManagement> {
   const store = createObjectStore(s3);
   await store.ensureBucket();
   const pool = stack.adopt(createPool(database.url, 'product', { name: 'test' }), (p) => p.end());
-  const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
+  const { privateKey, publicKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
+  const receiptKey: JWK = { ...(await exportJWK(privateKey)), kid: 'test-1' };
   const world = {
     probeMs: 60_000,
     probes: 0,
@@ -108,7 +111,7 @@ export async function startTestManagement(): Promise<TestManagement> {
       fetch: (url, request) => world.fetch(url, request),
       countDelivered: async (_workspaceId, lineItemId) => world.delivered.get(lineItemId) ?? 0,
     }),
-    signReceipt: await createReceiptSigner(await exportJWK(privateKey)),
+    signReceipt: await createReceiptSigner(receiptKey),
     clock,
   };
   const execute = createCommandExecutor(pipeline);
@@ -120,6 +123,7 @@ export async function startTestManagement(): Promise<TestManagement> {
     runApproved: createApprovedRunner(pipeline),
     clock,
     publicKey: await exportJWK(publicKey),
+    receiptKey,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   });
 }

@@ -12,6 +12,7 @@ import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import type { Express, Request, Response } from 'express';
 import { answerRoute } from './answer-route.ts';
+import { restContract } from './docs/contract.ts';
 import { deprecationHeaders } from './docs/deprecation.ts';
 import { frontPage } from './docs/front-page.ts';
 import { openApiDocument } from './docs/openapi-document.ts';
@@ -65,6 +66,10 @@ export function createServer(options: ServerOptions): Express {
   app.get(
     `${root}/docs`,
     serveText(() => JSON.stringify(document), 'application/json; charset=utf-8'),
+  );
+  app.get(
+    `${root}/contract`,
+    serveText(() => JSON.stringify(restContract(routes)), 'application/json; charset=utf-8'),
   );
   const api = protectedApi(deps.baseUrl);
   app.get(protectedResourcePath(api.resource), serveProtectedResource(api, pages));

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { apiContractSchema } from '@longwave/services';
 import { openApiDocument } from '../src/docs/openapi-document.ts';
 import { routes } from '../src/routes.ts';
 import { startGateway, type GatewayUnderTest } from './_support.ts';
@@ -22,9 +23,35 @@ interface Operation {
   >;
 }
 const document = openApiDocument();
-const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-  Object.entries(item as Record<string, Operation>).map(([method, operation]) => ({ path, method, ...operation })),
-);
+/** Those of the route table, without the contract, which stands beside it. */
+const operations = Object.entries(document.paths)
+  .filter(([path]) => path !== '/contract')
+  .flatMap(([path, item]) =>
+    Object.entries(item as Record<string, Operation>).map(([method, operation]) => ({ path, method, ...operation })),
+  );
+
+test('the contract needs no credential; it lists every route, and what is deprecated with all five facts', async () => {
+  const response = await fetch(`${gateway.url}/api/v1/contract`);
+  expect(response.status).toBe(200);
+  const contract = apiContractSchema.parse(await response.json());
+  expect(contract).toMatchObject({ name: 'REST API', version: 'v1', status: 'current' });
+  expect(contract.capabilities.map(({ method, path }) => `${method} ${path}`)).toEqual(
+    routes.map(({ method, path }) => `${method} ${path}`),
+  );
+  const older = routes.filter(({ deprecated }) => deprecated).map(({ operation }) => operation);
+  expect(older.length).toBeGreaterThan(0);
+  expect(contract.deprecations.map(({ operation }) => operation)).toEqual(older);
+  const capability = contract.capabilities.filter(({ status }) => status === 'deprecated');
+  expect(capability.map(({ operation }) => operation)).toEqual(older);
+  expect(contract.deprecations[0]).toEqual({
+    operation: older[0],
+    deprecated_on: '2026-11-01',
+    last_supported_version: 'v1',
+    replacement: expect.stringMatching(/^GET .*\/analytics/),
+    migration: 'Change the path only; parameters and answers are the same.',
+    removal_on: '2028-11-01',
+  });
+});
 
 describe('the OpenAPI document', () => {
   test('needs no credential and is the exported one', async () => {
@@ -95,7 +122,7 @@ describe('the OpenAPI document', () => {
 
   test('names a description for every group of operations', () => {
     const described = document.tags.map(({ name }) => name);
-    expect(new Set(operations.flatMap(({ tags }) => tags))).toEqual(new Set(described));
+    expect(new Set([...operations.flatMap(({ tags }) => tags), 'contract'])).toEqual(new Set(described));
   });
 
   test('gives each path of /analytics from before the deprecation its older twin, with the same parameters and answers', () => {

@@ -1,6 +1,6 @@
 import type { ProblemCode } from '@longwave/problems';
 import type { Role } from '@longwave/principal';
-import type { CallerName } from '@longwave/services';
+import type { CallerName, Deprecation } from '@longwave/services';
 import type { z } from 'zod';
 
 /** A key by which lists of a type may be sorted. */
@@ -39,6 +39,9 @@ export interface ResourceDefinition {
   readonly uniqueAttributes: readonly string[];
   /** Sort keys of this type's lists, beside those of every type (`sortKeysOf`). */
   readonly sortKeys?: Readonly<Record<string, TimeSortKey>>;
+  /** The version of the Management API that first had it; absent: 1.0.0. */
+  readonly since?: string;
+  readonly deprecated?: Omit<Deprecation, 'operation'>;
 }
 
 /** A declared command: everything that a client can know before it sends one. */
@@ -66,6 +69,8 @@ export interface CommandDefinition {
   readonly settlesOf?: readonly string[];
   /** The field of its changes that names what the ended work made, where that is not the subject. */
   readonly result?: { readonly type: string; readonly field: string };
+  /** Whether `operation.cancel` may end its running work: nothing outside has been told of it yet. Absent: no. */
+  readonly cancellable?: boolean;
   /**
    * Approvals by other people that a person's command needs: `single` one, `dual` two; `policy` and `host` none, until workspaces have
    * review policies.
@@ -84,6 +89,9 @@ export interface CommandDefinition {
   /** The effect outside the store, for documents and agents. */
   readonly externalEffect: string | null;
   readonly summary: string;
+  /** The version of the Management API that first had it; absent: 1.0.0. */
+  readonly since?: string;
+  readonly deprecated?: Omit<Deprecation, 'operation'>;
   /** Whether the command has a rule of its own; a missing rule is a compile error. */
   readonly hasRule: boolean;
 }

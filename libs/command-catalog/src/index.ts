@@ -1,4 +1,5 @@
 export { identityCatalog, productCatalog, type Catalog } from './catalog.ts';
+export { describeCatalog } from './describe-catalog.ts';
 export type { CommandDefinition, ResourceDefinition } from './definition.ts';
 export { nameAttributeOf, sortKeysOf } from './sort-keys.ts';
 export type {

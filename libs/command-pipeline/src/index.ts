@@ -23,7 +23,7 @@ export { findRevision, findRevisionBefore, listLinkedAt } from './read/read-revi
 export { insertNotice } from './store/change-table.ts';
 export { nextSafeActions, operationStates, type OperationView } from './store/operation.ts';
 export { beginOperation } from './store/operation-table.ts';
-export { createReceiptSigner, receiptHash } from './store/receipt.ts';
+export { createReceiptSigner, publicReceiptKey, receiptHash } from './store/receipt.ts';
 export { holdResource, lockResource } from './store/resource-table.ts';
 export {
   definitionOf,

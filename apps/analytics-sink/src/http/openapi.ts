@@ -7,6 +7,7 @@ import {
   type OpenApiPart,
 } from '@longwave/http-kit';
 import { idempotencyKeyPattern } from '@longwave/idempotency';
+import { apiContractSchema } from '@longwave/services';
 import { batchSchema } from '../batches/batch.ts';
 import { answerSchemas } from './answer-schemas.ts';
 import { audienceRoutes, type AudienceRoute } from './routes.ts';
@@ -87,10 +88,13 @@ export const audienceOpenApi = () => ({
       get: {
         operationId: 'contract.read',
         tags: ['contract'],
-        summary: 'Name, version and deprecations of this API.',
+        summary: 'Name, version, operations and deprecations of this API.',
         security: [],
         responses: {
-          200: { description: 'Name, version, status, deprecations.', content: { 'application/json': {} } },
+          200: {
+            description: 'What is supported, and what is deprecated.',
+            content: { 'application/json': { schema: reference('schemas', 'Contract') } },
+          },
         },
       },
     },
@@ -98,6 +102,7 @@ export const audienceOpenApi = () => ({
   components: {
     schemas: {
       Batch: jsonSchema(batchSchema, 'input'),
+      Contract: jsonSchema(apiContractSchema, 'output'),
       ...Object.fromEntries(
         Object.entries(answerSchemas).map(([name, schema]) => [name, jsonSchema(schema, 'output')]),
       ),

@@ -18,6 +18,7 @@ import { databaseOutage, isLockFailure } from '@longwave/postgres';
 import { audienceScopes } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
+import { describeApi } from '@longwave/services';
 import type { Express, Request, Response } from 'express';
 import { requireScope, type Authenticate } from './authenticate.ts';
 import { audienceOpenApi } from './openapi.ts';
@@ -26,7 +27,14 @@ import { audienceRoutes, type RouteDeps } from './routes.ts';
 /** The base path on `{api_url}`. */
 export const basePath = '/audience/v1';
 
-const contract = { name: 'Audience Analytics Sink API', version: 'v1', status: 'current', deprecations: [] };
+const contract = describeApi({
+  name: 'Audience Analytics Sink API',
+  version: 'v1',
+  base_path: basePath,
+  openapi: `${basePath}/openapi.json`,
+  documentation: `${basePath}/docs`,
+  operations: audienceRoutes,
+});
 
 /** The problems of errors that are not bugs. */
 const toProblem = (error: unknown) =>

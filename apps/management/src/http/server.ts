@@ -1,7 +1,9 @@
+import { serveText } from '@longwave/api-docs';
 import {
   answerErrors,
   challengeOf,
   createHttpApp,
+  methodNotAllowed,
   mountRoutes,
   problemOf,
   protectedResourcePath,
@@ -17,16 +19,23 @@ import { apiScopes } from '@longwave/principal';
 import { parseOrProblem, Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import type { Express, Request, Response } from 'express';
+import type { JWK } from 'jose';
 import { z } from 'zod';
 import { requireScope, type Authenticate, type TokenHolder } from './authenticate.ts';
 import { completeProblem } from './complete-problem.ts';
 import type { ManagementRoute, RouteAnswer, RouteCall, RouteDeps } from './management-route.ts';
+import {
+  apiName,
+  basePath,
+  catalogDocument,
+  keysDocument,
+  managementContract,
+  publicDocuments,
+} from './public-documents.ts';
 import { managementRoutes } from './routes.ts';
 
-/** The base path on `{api_url}`. */
-export const basePath = '/management/v1';
-
-const name = 'Management API';
+/** Of documents that everybody may read. */
+const shared = { 'Cache-Control': 'public, max-age=300', 'Access-Control-Allow-Origin': '*' };
 
 /** Of a route without a query. */
 const noParameters = z.strictObject({});
@@ -62,6 +71,8 @@ export interface ManagementServerOptions {
   readonly authenticate: Authenticate;
   readonly countRequest: CountRequest;
   readonly deps: Omit<RouteDeps, 'root'>;
+  /** Public keys of receipts. */
+  readonly receiptKeys: readonly JWK[];
   /** `{base_url}`. */
   readonly issuer: string;
   /** `{api_url}`. */
@@ -78,13 +89,26 @@ export function createManagementServer(options: ManagementServerOptions): Expres
   const { authenticate, countRequest, issuer, apiUrl, pages, logger } = options;
   const root = `${apiUrl}${basePath}`;
   const deps: RouteDeps = { ...options.deps, root };
-  const api = { resource: root, name, issuer, scopes: apiScopes.management, documentation: `${root}/docs` };
+  const api = { resource: root, name: apiName, issuer, scopes: apiScopes.management, documentation: `${root}/docs` };
   const metadataUrl = protectedResourceUrl(api.resource);
   const app = createHttpApp(logger, ({ operation = 'none', credentialId }) => ({
     operation,
     credential_id: credentialId,
   }));
   app.get(protectedResourcePath(api.resource), serveProtectedResource(api, pages));
+  const texts: Readonly<Record<(typeof publicDocuments)[number]['operation'], () => unknown>> = {
+    'contract.read': () => managementContract(managementRoutes),
+    'catalog.read': catalogDocument,
+    'keys.read': () => keysDocument(options.receiptKeys),
+  };
+  for (const { operation, path } of publicDocuments) {
+    const serve = serveText(() => JSON.stringify(texts[operation]!()), 'application/json; charset=utf-8', shared);
+    app.all(basePath + path, (request, response, next) => {
+      response.locals['operation'] = operation;
+      if (!['GET', 'HEAD'].includes(request.method)) throw methodNotAllowed(request, response, ['GET']);
+      serve(request, response, next);
+    });
+  }
 
   /** The token's holder, when its client may send another request now. */
   async function admit(request: Request, response: Response): Promise<TokenHolder> {

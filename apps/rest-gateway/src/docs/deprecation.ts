@@ -1,3 +1,4 @@
+import type { Deprecation } from '@longwave/services';
 import type { HeaderNotes, Route } from '../route.ts';
 
 /** The older paths: since when they are deprecated, and when they end. */
@@ -7,15 +8,37 @@ const onDay = (date: Date) => date.toISOString().slice(0, 10);
 
 const successorPath = (path: string) => path.replace(/\/statistics/i, '/analytics');
 
-/** The five facts of a deprecation, as the operation's description in the OpenAPI document. */
-export const describeDeprecation = ({ method, path }: Pick<Route, 'method' | 'path'>): string =>
-  [
-    `Deprecated on ${onDay(deprecatedSince)}.`,
-    'Last supported version: REST API v1.',
-    `Replacement: ${method} ${successorPath(path)}.`,
-    'Migration: change the path only; parameters and answers are the same.',
-    `Removal: ${onDay(sunset)}.`,
+/** The deprecation of an older path, with its five facts. */
+export const deprecationOf = ({
+  method,
+  path,
+  operation,
+}: Pick<Route, 'method' | 'path' | 'operation'>): Deprecation => ({
+  operation,
+  deprecated_on: onDay(deprecatedSince),
+  last_supported_version: 'v1',
+  replacement: `${method} ${successorPath(path)}`,
+  migration: 'Change the path only; parameters and answers are the same.',
+  removal_on: onDay(sunset),
+});
+
+/** The same facts, as the operation's description in the OpenAPI document. */
+export function describeDeprecation(route: Pick<Route, 'method' | 'path' | 'operation'>): string {
+  const {
+    deprecated_on: since,
+    last_supported_version: version,
+    replacement,
+    migration,
+    removal_on,
+  } = deprecationOf(route);
+  return [
+    `Deprecated on ${since}.`,
+    `Last supported version: REST API ${version}.`,
+    `Replacement: ${replacement}.`,
+    `Migration: ${migration.charAt(0).toLowerCase()}${migration.slice(1)}`,
+    `Removal: ${removal_on}.`,
   ].join(' ');
+}
 
 export const deprecationNotes: HeaderNotes = {
   Deprecation: 'The date since which this path is deprecated (RFC 9745).',

@@ -8,6 +8,7 @@ import {
   type OpenApiPart,
 } from '@longwave/http-kit';
 import type { RestScope } from '@longwave/principal';
+import { apiContractSchema } from '@longwave/services';
 import type { z } from 'zod';
 import { takesIfMatch, type Route } from '../route.ts';
 import { routes as restRoutes } from '../routes.ts';
@@ -153,6 +154,27 @@ function answerSchemas({ answer }: Pick<Route, 'answer'>): Record<string, OpenAp
   return { [itemName(answer.name)]: { ...whole, required } };
 }
 
+const contractTag = { name: 'contract', description: 'What this API supports and what is deprecated.' };
+
+const taggedHeaders = Object.fromEntries(['X-Request-Id', 'ETag'].map((name) => [name, reference('headers', name)]));
+
+/** It needs no credential and is not counted. */
+const readContract: OpenApiPart = {
+  operationId: 'contract',
+  summary: 'Name, version, operations and deprecations of this API.',
+  tags: ['contract'],
+  parameters: [],
+  security: [],
+  responses: {
+    200: {
+      description: 'What is supported, and what is deprecated.',
+      headers: taggedHeaders,
+      content: { 'application/json': { schema: reference('schemas', 'Contract') } },
+    },
+    304: { description: 'Unchanged: If-None-Match names the current ETag.', headers: taggedHeaders },
+  },
+};
+
 const introduction = `Lists podcasts, takes uploads, encodes audio, publishes feeds and reports what was downloaded.
 
 **First steps**: press *Authorize* and enter an API key, or send it as \`Authorization: Bearer KEY\` or \`Token: KEY\`. Then create a
@@ -191,16 +213,20 @@ const tags = [
 
 /** The OpenAPI 3.1 document of REST API v1, derived from the route table. */
 export function openApiDocument(routes: readonly Route[] = restRoutes) {
-  const schemas: Record<string, OpenApiPart> = { Error: errorSchema };
+  const schemas: Record<string, OpenApiPart> = {
+    Error: errorSchema,
+    Contract: jsonSchema(apiContractSchema, 'output'),
+  };
   for (const route of routes)
     Object.assign(schemas, answerSchemas(route), route.otherAnswer && answerSchemas(route.otherAnswer));
+  const paths: Record<string, OpenApiPart> = { ...openApiPaths(routes, operation), '/contract': { get: readContract } };
   const headers = Object.fromEntries(
     Object.entries(headerNotes).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
   );
   return {
     ...openApiHead({ title: 'Longwave REST API', version: '1', description: introduction }, '/api/v1'),
-    tags: tags.filter(({ name }) => routes.some((route) => tagOf(route) === name)),
-    paths: openApiPaths(routes, operation),
+    tags: [...tags.filter(({ name }) => routes.some((route) => tagOf(route) === name)), contractTag],
+    paths,
     components: {
       schemas,
       headers,

@@ -44,9 +44,19 @@ export const chainStart = '0'.repeat(64);
 /** SHA-256 (hex) of a receipt's JWS: the next receipt's `prev`. */
 export const receiptHash = (jws: string): string => createHash('sha256').update(jws).digest('hex');
 
+/** The name of a signing key, as receipts and the published keys have it. */
+const keyIdOf = ({ kid = '1' }: JWK): string => kid;
+
+/** The public part of a signing key, as it is published (RFC 7517, RFC 8037 §2). */
+export const publicReceiptKey = (privateKey: JWK): JWK => {
+  const { kty, crv, x } = privateKey;
+  if (kty !== 'OKP' || crv === undefined || x === undefined) throw new Error('receipts are signed with an Ed25519 key');
+  return { kty, crv, x, kid: keyIdOf(privateKey), alg: 'EdDSA', use: 'sig' };
+};
+
 /** Signs receipts with an Ed25519 private JWK as compact JWS (RFC 7515, RFC 8037). */
 export async function createReceiptSigner(privateKey: JWK): Promise<SignReceipt> {
   const key = await importJWK(privateKey, 'EdDSA');
-  const header = { alg: 'EdDSA', typ: 'receipt+jwt', kid: privateKey.kid ?? '1' };
+  const header = { alg: 'EdDSA', typ: 'receipt+jwt', kid: keyIdOf(privateKey) };
   return (statement) => new CompactSign(Buffer.from(JSON.stringify(statement))).setProtectedHeader(header).sign(key);
 }

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { Catalog } from './catalog.ts';
+import type { CommandDefinition, ResourceDefinition } from './definition.ts';
+import { sortKeysOf } from './sort-keys.ts';
+
+/** The first version of the Management API. */
+const firstVersion = '1.0.0';
+
+/** JSON Schema 2020-12, without the name of the dialect. */
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return rest;
+}
+
+/** The schema of a reason, where a command has none of its own. */
+const freeReason = { type: 'string', maxLength: 2000 };
+
+function describeType(definition: ResourceDefinition) {
+  const { type, noun, prefix, states, terminalStates, attributes, links, uniqueAttributes } = definition;
+  return {
+    resource_type: type,
+    noun,
+    prefix,
+    states,
+    terminal_states: terminalStates,
+    attributes_schema: schemaOf(attributes, 'output'),
+    links: Object.fromEntries(Object.entries(links).map(([name, link]) => [name, { ...link }])),
+    unique_attributes: uniqueAttributes,
+    sort_keys: Object.fromEntries(
+      Object.entries(sortKeysOf(definition)).map(([name, { stable }]) => [name, { stable }]),
+    ),
+    since: definition.since ?? firstVersion,
+    ...(definition.deprecated && { deprecated: definition.deprecated }),
+  };
+}
+
+function describeCommand(definition: CommandDefinition) {
+  const { type, subject, from, to, changes, reason, mode, review, reviewers = [], roles } = definition;
+  const { versionGuard, problems, event, consequences = [], externalEffect, summary } = definition;
+  return {
+    command_type: type,
+    subject_type: subject,
+    summary,
+    from,
+    to: typeof to === 'string' ? [to] : to,
+    changes_schema: schemaOf(changes, 'input'),
+    reason_schema: reason ? schemaOf(reason, 'input') : freeReason,
+    reason_required: reason !== undefined && !reason.safeParse(undefined).success,
+    mode,
+    review,
+    reviewers,
+    roles,
+    cancellable: definition.cancellable ?? false,
+    version_guard: versionGuard,
+    problems,
+    event,
+    consequences,
+    external_effect: externalEffect,
+    since: definition.since ?? firstVersion,
+    ...(definition.deprecated && { deprecated: definition.deprecated }),
+  };
+}
+
+/** Whether a person may send a command; the others are reports of services. */
+const isForPeople = ({ roles }: Pick<CommandDefinition, 'roles'>): boolean => roles.length > 0;
+
+/** The types of a catalog and the commands that people may send, as data, in the order of the catalog. */
+export function describeCatalog({ resources, commands }: Catalog) {
+  return {
+    resource_types: Object.values(resources).map(describeType),
+    commands: Object.values(commands).filter(isForPeople).map(describeCommand),
+  };
+}
