@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
+  operations,
   productCatalog,
   reviewRequested,
   type CommandDefinition,
   type ResourceDefinition,
   type ProductCommand,
 } from '@longwave/command-catalog';
-import { receiptHash, type Actor, type CommandRequest } from '@longwave/command-pipeline';
+import { receiptHash, type Actor, type CommandRequest, type OperationView } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
 import { transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
@@ -66,6 +67,8 @@ async function countRows(workspaceId: string): Promise<Record<string, number>> {
   return counts;
 }
 
+const tableOf = ({ subject }: CommandDefinition) => (subject === operations.type ? 'operation' : 'resource');
+
 describe.each(commands)('%s', (command) => {
   const definition: CommandDefinition = productCatalog.commands[command];
 
@@ -80,8 +83,9 @@ describe.each(commands)('%s', (command) => {
     const waits = example.actor.kind === 'principal' && ['single', 'dual'].includes(definition.review);
     expect(first.resource.version).toBe(example.subject.version + (waits ? 0 : 1));
     expect(first.status).toBe(waits || definition.mode === 'async' ? 202 : 200);
-    for (const table of ['operation', 'receipt', 'outbox', 'idempotency_record'])
-      expect(after[table]! - before[table]!).toBe(1);
+    const { consequences = [] } = JSON.parse(first.operationJson) as OperationView;
+    for (const table of ['operation', 'receipt', 'idempotency_record']) expect(after[table]! - before[table]!).toBe(1);
+    expect(after['outbox']! - before['outbox']!).toBe(1 + consequences.length);
     const { rows } = await management.pool.query('select type, payload from outbox order by position desc limit 1');
     expect(rows[0].type).toBe(waits ? reviewRequested : definition.event);
     if (!waits) expect(rows[0].payload.after).toEqual(JSON.parse(JSON.stringify(first.resource)));
@@ -178,20 +182,21 @@ describe.each(commands)('%s', (command) => {
       ].map((answer) => JSON.stringify(answer).replaceAll(missing.id, 'ID').replaceAll(example.subject.id!, 'ID'));
       expect(answers[0]).toBe(answers[1]);
       expect(answers[0]).toContain('not_found');
-      const { rows } = await management.pool.query('select version from resource where id = $1', [example.subject.id]);
+      const table = tableOf(definition);
+      const { rows } = await management.pool.query(`select version from ${table} where id = $1`, [example.subject.id]);
       expect(rows[0].version).toBe(example.subject.version);
     });
 
     test('is refused in a state that the catalog does not name', async () => {
       const world = createWorld(management);
       const example = await examples[command](world);
-      const { states } = (productCatalog.resources as Readonly<Record<string, ResourceDefinition>>)[
-        definition.subject
-      ]!;
+      const types: Readonly<Record<string, ResourceDefinition>> = { ...productCatalog.resources, operations };
+      const { states } = types[definition.subject]!;
       const wrong = states.find((state) => !definition.from!.includes(state));
       if (wrong === undefined) return;
       // The only place that bypasses the pipeline: no command leads from every state to every other.
-      const admin = await management.pool.query('update resource set lifecycle_state = $2 where id = $1', [
+      const column = tableOf(definition) === 'operation' ? 'state' : 'lifecycle_state';
+      const admin = await management.pool.query(`update ${tableOf(definition)} set ${column} = $2 where id = $1`, [
         example.subject.id,
         wrong,
       ]);

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { productCatalog } from '@longwave/command-catalog';
-import { createResourceReader, type OperationView, type ResourceReader } from '@longwave/command-pipeline';
+import { createResourceReader, type Actor, type OperationView, type ResourceReader } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
-import { hour, service } from './_values.ts';
+import { hour, person, service } from './_values.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { createWorld, type World } from './_world.ts';
 
@@ -107,12 +107,112 @@ test('work that was asked of a provider is not cancelled, and its unclear outcom
   await management.pool.query('update operation set provider = $2 where id = $1', [operation.id, provider]);
   await world.lease('encode_production', id);
   const production = { resource_type: 'productions', id, version: operation.subject.version };
+  await expect(cancel(world, operation)).rejects.toMatchObject({ code: 'state_not_allowed' });
   await world.send('production.stop', production, {});
   expect(await reader.getOperation(world.workspaceId, operation.id)).toMatchObject({
     state: 'running',
     provider,
     next_safe_action: 'reconcile_provider',
   });
+});
+
+/** Cancels an operation; the reply's consequences are what changed. */
+async function cancel(world: World, operation: Pick<OperationView, 'id'>, as: Actor = world.actor, key = newId('req')) {
+  const outcome = await management.execute(
+    {
+      workspaceId: world.workspaceId,
+      commandType: 'operation.cancel',
+      idempotencyKey: key,
+      subject: { type: 'operations', id: operation.id },
+      changes: { cause: 'Started by mistake.' },
+    },
+    as,
+  );
+  return { ...outcome, operation: JSON.parse(outcome.operationJson) as OperationView };
+}
+
+test.each(['queued', 'claimed'] as const)(
+  'cancelling %s work ends it by its command, in one transaction',
+  async (when) => {
+    const world = createWorld(management);
+    const { id, operation } = await started(world);
+    const lease = when === 'claimed' ? await world.lease('encode_production', id) : undefined;
+    const key = newId('req');
+    const cancelled = await cancel(world, operation, world.actor, key);
+    expect(cancelled).toMatchObject({
+      status: 200,
+      operation: {
+        state: 'succeeded',
+        subject: { type: 'operations', id: operation.id, version: when === 'claimed' ? 3 : 2 },
+        consequences: [{ type: 'productions', id, state: 'initial', event: 'production.stopped' }],
+      },
+      resource: { lifecycle_state: 'cancelled', state_reason: 'Started by mistake.' },
+    });
+    expect(await reader.getOperation(world.workspaceId, operation.id)).toMatchObject({
+      state: 'cancelled',
+      state_reason: 'Started by mistake.',
+      next_safe_action: 'none',
+    });
+    expect(await cancel(world, operation, world.actor, key)).toEqual({ ...cancelled, replayed: true });
+    await expect(cancel(world, operation)).rejects.toMatchObject({ code: 'state_not_allowed' });
+    if (!lease) return;
+    const production = { resource_type: 'productions', id, version: operation.subject.version + 1 };
+    await expect(world.send('production.complete', production, world.completion, encoder, lease)).rejects.toMatchObject(
+      { code: 'state_not_allowed' },
+    );
+    const { rows } = await management.pool.query(
+      `select c.event_type, o.command_type from change c join operation o on o.id = c.operation_id
+     where c.workspace_id = $1 order by c.seq desc, c.position desc limit 1`,
+      [world.workspaceId],
+    );
+    expect(rows).toEqual([{ event_type: 'production.stopped', command_type: 'operation.cancel' }]);
+  },
+);
+
+test('cancelling a command that waits for a review withdraws the review, and an approval comes too late', async () => {
+  const world = createWorld(management);
+  const { task, advertiser } = await world.waiting();
+  const operationId = String(task.attributes['operation_id']);
+  const { operation } = await cancel(world, { id: operationId });
+  expect(operation.consequences).toMatchObject([{ type: 'review_tasks', id: task.id, state: 'withdrawn' }]);
+  expect(await reader.getOperation(world.workspaceId, operationId)).toMatchObject({ state: 'cancelled' });
+  await expect(world.send('review.approve', task, {}, world.reviewer)).rejects.toMatchObject({
+    code: 'version_conflict',
+  });
+  await management.runApproved(world.workspaceId, task.id);
+  expect(await reader.getResource(world.workspaceId, 'advertisers', advertiser.id)).toMatchObject({ version: 1 });
+});
+
+test('the requester and admins cancel, nobody else; work without an ending command goes on', async () => {
+  const world = createWorld(management);
+  const { operation } = await started(world);
+  for (const role of ['editor', 'owner', 'reviewer'] as const)
+    await expect(cancel(world, operation, person(world.workspaceId, [role]))).rejects.toMatchObject({
+      code: 'permission_denied',
+    });
+  await expect(cancel(world, operation, person(newId('ws')))).rejects.toMatchObject({ code: 'not_found' });
+  await cancel(world, operation, person(world.workspaceId, ['admin']));
+
+  const exported = await world.send('statistics_export.start', null, { podcast_id: (await world.podcast()).id });
+  const { operation_id: id } = exported.updated_by;
+  await expect(cancel(world, { id })).rejects.toMatchObject({ code: 'state_not_allowed' });
+  expect(await reader.getOperation(world.workspaceId, id)).toMatchObject({ state: 'accepted' });
+});
+
+test('of a cancellation and the end of the work at the same time exactly one wins', async () => {
+  const world = createWorld(management);
+  for (let round = 0; round < 8; round++) {
+    const { id, operation } = await started(world);
+    const lease = await world.lease('encode_production', id);
+    const production = { resource_type: 'productions', id, version: operation.subject.version };
+    const settled = await Promise.allSettled([
+      world.send('production.complete', production, world.completion, encoder, lease),
+      cancel(world, operation),
+    ]);
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const { state } = await reader.getOperation(world.workspaceId, operation.id);
+    expect(state).toBe(settled[1].status === 'fulfilled' ? 'cancelled' : 'succeeded');
+  }
 });
 
 test('a service of release 0.3.0 that ends work during an upgrade also ends the operation that it does not know as accepted', async () => {

@@ -5,6 +5,7 @@ import { problems } from '@longwave/problems';
 import { z } from 'zod';
 import {
   identityCatalog,
+  operations,
   productCatalog,
   type Catalog,
   type CommandDefinition,
@@ -59,9 +60,9 @@ test('no type, noun, id prefix, command or event is used twice', () => {
   expect(duplicates(commands.map(({ event }) => event))).toEqual([]);
 });
 
-test('only deletions of audio change something besides their subject', () => {
+test('only deletions of audio, and cancelling an operation, change something besides their subject', () => {
   const causing = commands.filter(({ consequences }) => consequences).map(({ type }) => type);
-  expect(causing.sort()).toEqual(['media_clip.delete', 'production.delete']);
+  expect(causing.sort()).toEqual(['media_clip.delete', 'operation.cancel', 'production.delete']);
 });
 
 test('exactly these commands need a second person, so that no change of that list passes unseen', () => {
@@ -91,7 +92,8 @@ test('a command that needs a second person has an existing subject and roles tha
 describe.each(catalogs)('the %s catalog', (_, catalog) => {
   const ofResource = Object.entries<ResourceDefinition>(catalog.resources);
   const ofCommand = Object.entries<CommandDefinition>(catalog.commands);
-  const subjectOf = (command: CommandDefinition) => catalog.resources[command.subject] as ResourceDefinition;
+  const subjectOf = ({ subject }: CommandDefinition): ResourceDefinition =>
+    subject === operations.type ? operations : catalog.resources[subject]!;
 
   test.each(ofResource)('%s stands under its own type', (key, resource) => {
     expect(resource.type).toBe(key);
@@ -135,7 +137,9 @@ describe.each(catalogs)('the %s catalog', (_, catalog) => {
 
   test('what a command changes besides its subject are other resources, told by events that are named after them', () => {
     for (const [, { subject, consequences = [] }] of ofCommand) {
-      const others = ofResource.filter(([type]) => type !== subject).map(([, { noun }]) => noun);
+      const others = ofResource
+        .filter(([type]) => type !== subject)
+        .map(([, { noun, commandNoun = noun }]) => commandNoun);
       for (const event of consequences) expect(others).toContain(event.split('.')[0]);
     }
   });
@@ -191,6 +195,17 @@ describe.each(catalogs)('the %s catalog', (_, catalog) => {
         expect(changes.required ?? []).toEqual(expect.arrayContaining([...(attributes.required ?? [])]));
     },
   );
+
+  test('what ends the work of a cancellable command reports it as cancelled and needs no changes but a cause', () => {
+    for (const [type, { endedBy, mode }] of ofCommand) {
+      if (endedBy === undefined) continue;
+      expect([type, mode]).toEqual([type, 'async']);
+      const { settles, settlesOf = [type], changes, event } = catalog.commands[endedBy]!;
+      expect([type, settles, settlesOf.includes(type)]).toEqual([type, 'cancelled', true]);
+      expect(changes.safeParse('cause' in changes.shape ? { cause: 'No longer needed.' } : {}).success).toBe(true);
+      expect(productCatalog.commands['operation.cancel'].consequences).toContain(event);
+    }
+  });
 
   test('every asynchronous operation can end: some machine reports success', () => {
     const settled = ofCommand.flatMap(([, { settles, machines, subject }]) =>

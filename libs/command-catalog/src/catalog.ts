@@ -16,6 +16,7 @@ import { lineItemCommands } from './advertising/line-item-commands.ts';
 import { lineItems } from './advertising/line-item.ts';
 import { machineTokenCommands, machineTokens } from './identity/machine-token.ts';
 import { mediaClipCommands, mediaClips } from './hosting/media-clip.ts';
+import { operationCommands } from './workspace/operation.ts';
 import { podcastCommands, podcasts } from './hosting/podcast.ts';
 import { productionCommands, productions } from './hosting/production.ts';
 import { policies, policyCommands } from './workspace/policy.ts';
@@ -75,6 +76,7 @@ export const productCatalog = {
     ...servingHaltCommands,
     ...policyCommands,
     ...reviewCommands,
+    ...operationCommands,
   },
 } as const satisfies Catalog;
 

@@ -67,6 +67,8 @@ export interface CommandDefinition {
   readonly settles?: 'succeeded' | 'failed' | 'cancelled';
   /** Only operations of these commands, where a subject may have several running. */
   readonly settlesOf?: readonly string[];
+  /** The command by which `operation.cancel` ends its work; absent: the work cannot be cancelled. It needs no changes but a cause. */
+  readonly endedBy?: string;
   /** The field of its changes that names what the ended work made, where that is not the subject. */
   readonly result?: { readonly type: string; readonly field: string };
   /** Whether `operation.cancel` may end its running work: nothing outside has been told of it yet. Absent: no. */

@@ -33,6 +33,7 @@ export { memberPermissions, memberships } from './identity/membership.ts';
 export { users } from './identity/user.ts';
 export { machineTokens } from './identity/machine-token.ts';
 export { oauthClients } from './identity/oauth-client.ts';
+export { operations } from './workspace/operation.ts';
 export { reviewRequested, reviewTasks } from './workspace/review-task.ts';
 export {
   policyRulesOf,

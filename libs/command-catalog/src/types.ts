@@ -2,6 +2,7 @@ import type { DomainEvent, ResourceView } from '@longwave/events';
 import type { CallerName } from '@longwave/services';
 import type { z } from 'zod';
 import type { Catalog, identityCatalog, productCatalog } from './catalog.ts';
+import type { operations } from './workspace/operation.ts';
 import type { reviewRequested, reviewTasks } from './workspace/review-task.ts';
 
 type ProductResources = (typeof productCatalog)['resources'];
@@ -10,7 +11,9 @@ type ProductCommands = (typeof productCatalog)['commands'];
 type IdentityCommands = (typeof identityCatalog)['commands'];
 
 // Interfaces, and look-ups in them by name: TypeScript resolves one member instead of a union over every command.
-interface Resources extends ProductResources, IdentityResources {}
+interface Resources extends ProductResources, IdentityResources {
+  readonly operations: typeof operations;
+}
 interface Commands extends ProductCommands, IdentityCommands {}
 interface BothCatalogs {
   readonly resources: Resources;

@@ -3,7 +3,7 @@ import type {
   Catalog,
   ChangesInput,
   CommandType,
-  ProductResource,
+  ProductCommand,
   Resource,
   ResourceType,
   SubjectOf,
@@ -37,7 +37,7 @@ const operationSchema = z.object({
   consequences: operationConsequenceSchema.array().default([]),
 });
 
-export interface Executed<T extends ResourceType = ProductResource> {
+export interface Executed<T extends ResourceType = SubjectOf<ProductCommand>> {
   /** As it is after the command. */
   readonly resource: Resource<T>;
   readonly operationId: string;

@@ -7,6 +7,7 @@ export const operation = z.strictObject({
   workspace_id: z.string(),
   command_type: z.string(),
   state: z.enum(['accepted', 'running', 'waiting_review', 'succeeded', 'failed', 'cancelled']),
+  state_reason: z.string().optional().describe('Why it was cancelled.'),
   subject: z.strictObject({ type: z.string(), id: z.string(), version: z.int() }),
   consequences: operationConsequenceSchema.array().optional(),
   receipt_id: z.string(),

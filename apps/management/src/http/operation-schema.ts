@@ -8,6 +8,7 @@ export const operationSchema = z.strictObject({
   workspace_id: z.string(),
   command_type: z.string(),
   state: z.enum(operationStates),
+  state_reason: z.string().optional().describe('Why it was cancelled.'),
   subject: z
     .strictObject({ type: z.string(), id: z.string(), version: z.int() })
     .describe('The resource that the command changes, with the version that the operation has made of it.'),

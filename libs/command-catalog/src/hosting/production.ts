@@ -186,6 +186,7 @@ export const productionCommands = {
     roles: ['owner', 'producer'],
     machines: ['management'],
     mode: 'async',
+    endedBy: 'production.stop',
     event: 'production.started',
     hasRule: true,
     problems: ['encoding_time_exhausted', 'temporarily_unavailable', 'upload_not_received', 'production_has_no_audio'],

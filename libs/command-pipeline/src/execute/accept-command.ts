@@ -8,7 +8,7 @@ import { operationView, type OperationView } from '../store/operation.ts';
 import { actorId, type Actor, type CommandOutcome, type CommandRequest } from './command-request.ts';
 import type { CommandRule, Decision, Rule } from './command-rule.ts';
 import type { RevisionChange } from '../store/change-table.ts';
-import type { ReceiptStatement, SignReceipt } from '../store/receipt.ts';
+import { authorityTypes, type PolicyVersion, type ReceiptStatement, type SignReceipt } from '../store/receipt.ts';
 import { requestReview } from '../review/request-review.ts';
 import { notFoundProblem, resourceView, type ResourceRow } from '../store/resource-row.ts';
 import { saveVersion, type SavedVersion } from '../store/save-version.ts';
@@ -105,6 +105,8 @@ export interface Applied extends Pick<SavedVersion, 'row' | 'view'> {
   readonly consequences: readonly AppliedConsequence[];
   /** Every revision that was saved. */
   readonly changes: readonly RevisionChange[];
+  /** The policies that the rule obeyed. */
+  readonly policyVersions: readonly PolicyVersion[];
 }
 
 const decide = (tx: Transaction, context: CommandContext, current: ResourceRow | undefined, now: Date) =>
@@ -157,7 +159,7 @@ export async function applyCommand(
     });
   const consequences = await applyConsequences(tx, context, decision.consequences ?? [], { operationId, now });
   const changes = [saved.change, ...consequences.map(({ change }) => change)];
-  return { row: saved.row, view: saved.view, consequences, changes };
+  return { row: saved.row, view: saved.view, consequences, changes, policyVersions: decision.policyVersions ?? [] };
 }
 
 /** Whether another person must approve the command; commands of services need no approval. */
@@ -168,13 +170,13 @@ const needsReview = ({ review }: CommandDefinition, actor: Actor): boolean =>
 export const receiptStatement = (
   context: Omit<CommandContext, 'rule'>,
   operation: Pick<OperationView, 'id' | 'workspace_id' | 'receipt_id'>,
-  { row: after, consequences }: Pick<Applied, 'row' | 'consequences'>,
+  { row: after, consequences, policyVersions }: Pick<Applied, 'row' | 'consequences' | 'policyVersions'>,
   versionBefore: number,
   now: Date,
-): Omit<ReceiptStatement, 'chain'> => ({
+): Omit<ReceiptStatement, 'chain' | 'review'> => ({
   id: operation.receipt_id,
   workspace_id: operation.workspace_id,
-  kind: 'command',
+  kind: authorityTypes.has(context.resource.type) ? 'authority' : 'command',
   operation_id: operation.id,
   command_type: context.definition.type,
   subject: {
@@ -187,6 +189,7 @@ export const receiptStatement = (
   ...(consequences.length > 0 && { consequences: consequences.map(({ proof }) => proof) }),
   payload_digest: context.parsed.payloadDigest,
   client_id: context.scope.clientId,
+  policy_versions: policyVersions,
   accepted_at: now.toISOString(),
   proves: 'acceptance',
 });
@@ -204,7 +207,7 @@ export async function acceptCommand(
     readonly reviewTasks: ResourceDefinition | undefined;
   },
 ): Promise<CommandOutcome> {
-  const { definition, resource, request, parsed, actor, scope } = context;
+  const { definition, resource, parsed, actor, scope } = context;
   const { now, signReceipt, reviewTasks } = deps;
   const operationId = newId('op');
   if (!(await claimKey(tx, scope, parsed, operationId, now))) throw new IdempotencyKeyTaken();
@@ -214,16 +217,43 @@ export async function acceptCommand(
   let applied: Applied;
   if (waits) {
     // A command that its rule refuses is refused now, not after a review.
-    await decide(tx, context, current, now);
+    const { policyVersions = [] } = await decide(tx, context, current, now);
     const { changes, reason, payloadDigest } = parsed;
     const sender = { clientId: scope.clientId, requestedBy: actorId(actor) };
     const command = { operationId, current: current!, changes, reason, payloadDigest, ...sender };
     const opened = await requestReview(tx, definition, reviewTasks!, command, now);
     task = opened.row.id;
-    applied = { row: current!, view: resourceView(resource, current!), consequences: [], changes: [opened.change] };
+    const view = resourceView(resource, current!);
+    applied = { row: current!, view, consequences: [], changes: [opened.change], policyVersions };
   } else applied = await applyCommand(tx, context, { operationId, current, now });
+  return await recordOperation(tx, context, applied, {
+    operationId,
+    state: waits ? 'waiting_review' : definition.mode === 'async' ? 'accepted' : 'succeeded',
+    versionBefore: current?.version ?? 0,
+    reviewTaskId: task,
+    now,
+    signReceipt,
+  });
+}
+
+/** Records the operation of an accepted command with its receipt, its changes and its first answer. It locks the workspace's chain: call it last. */
+export async function recordOperation(
+  tx: Transaction,
+  context: Omit<CommandContext, 'rule'>,
+  applied: Applied,
+  accepted: {
+    readonly operationId: string;
+    readonly state: 'accepted' | 'waiting_review' | 'succeeded';
+    readonly versionBefore: number;
+    /** The review that the command waits for. */
+    readonly reviewTaskId: string | undefined;
+    readonly now: Date;
+    readonly signReceipt: SignReceipt;
+  },
+): Promise<CommandOutcome> {
+  const { definition, resource, request, actor, scope } = context;
+  const { operationId, state, versionBefore, reviewTaskId, now, signReceipt } = accepted;
   const { row, view, consequences, changes } = applied;
-  const state = waits ? 'waiting_review' : definition.mode === 'async' ? 'accepted' : 'succeeded';
   const facts = {
     id: operationId,
     workspace_id: request.workspaceId,
@@ -232,18 +262,19 @@ export async function acceptCommand(
     subject: { type: resource.type, id: row.id, version: row.version },
     ...(consequences.length > 0 && { consequences: consequences.map(({ shown }) => shown) }),
     receipt_id: newId('rcp'),
-    ...(task !== undefined && { review_task_id: task }),
+    ...(reviewTaskId !== undefined && { review_task_id: reviewTaskId }),
     created_at: now.toISOString(),
     updated_at: now.toISOString(),
   } as const;
   const operation = operationView(facts, definition, resource);
   const status = state === 'succeeded' ? 200 : 202;
   const operationJson = JSON.stringify(operation);
+  const review = { declared: definition.review, applied: state === 'waiting_review' ? definition.review : 'none' };
   await saveOperation(
     tx,
     operation,
     { scope, requestedBy: actorId(actor) },
-    receiptStatement(context, operation, applied, current?.version ?? 0, now),
+    { ...receiptStatement(context, operation, applied, versionBefore, now), review },
     changes,
     { status, text: operationJson },
     signReceipt,

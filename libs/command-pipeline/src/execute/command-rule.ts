@@ -2,6 +2,7 @@ import type { Catalog, CommandType, CommandWithRule } from '@longwave/command-ca
 import type { Transaction } from '@longwave/postgres';
 import type { z } from 'zod';
 import type { Actor } from './command-request.ts';
+import type { PolicyVersion } from '../store/receipt.ts';
 import type { ResourceRow, StoredAttributes } from '../store/resource-row.ts';
 
 /** Input of a rule before the transaction. */
@@ -55,6 +56,8 @@ export interface Decision<A> {
   readonly state?: string;
   /** Writes further rows of the same owner, in the same transaction, after the revision. */
   readonly also?: (tx: Transaction, saved: { readonly operationId: string; readonly version: number }) => Promise<void>;
+  /** The policies in force that the decision obeyed; the receipt names them. */
+  readonly policyVersions?: readonly PolicyVersion[];
   /** Other resources that change with the subject. */
   readonly consequences?: readonly Consequence[];
 }

@@ -1,9 +1,10 @@
-import type { Catalog, CommandDefinition } from '@longwave/command-catalog';
+import { operations, type Catalog, type CommandDefinition, type ResourceDefinition } from '@longwave/command-catalog';
 import { findReplay, inProgressProblem } from '@longwave/idempotency';
 import { newId } from '@longwave/ids';
-import { isLockFailure, transaction, type Pool } from '@longwave/postgres';
+import { isLockFailure, transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { acceptCommand, IdempotencyKeyTaken, type AnyAttributes, type CommandContext } from './accept-command.ts';
+import { acceptCommand, IdempotencyKeyTaken, type CommandContext } from './accept-command.ts';
+import { acceptCancellation, isAboutOperation, prepareCancellation } from './cancel-operation.ts';
 import { parseRequest, permissionProblem } from './check-request.ts';
 import {
   clientIdOf,
@@ -12,8 +13,9 @@ import {
   type CommandRequest,
   type ExecuteCommand,
 } from './command-request.ts';
+import { findOperation, operationRow } from '../store/cancel-table.ts';
 import type { OperationView } from '../store/operation.ts';
-import type { Rule, Rules } from './command-rule.ts';
+import type { Rules } from './command-rule.ts';
 import { measureCommands } from './measure-commands.ts';
 import { prepareRule, ruleOf } from './prepare-rule.ts';
 import type { SignReceipt } from '../store/receipt.ts';
@@ -46,9 +48,11 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
       if (original) return original;
     }
     if (denial) throw denial;
-    let prepared: Rule<AnyAttributes, AnyAttributes>;
+    let accept: Accept;
     try {
-      prepared = await prepareRule(pool, context, rule, subject);
+      accept = isAboutOperation(definition)
+        ? cancellation(context, await prepareCancellation(options, context))
+        : acceptance({ ...context, rule: await prepareRule(pool, context, rule, subject) });
     } catch (error) {
       // Another request with this key may have been accepted meanwhile: then its answer counts, not the state that it left.
       const original = await replay(pool, context);
@@ -57,11 +61,25 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
     }
     if (request.deadline && request.deadline <= clock())
       throw new Problem('timeout', undefined, { retryAfterSeconds: 1 });
-    const outcome = await commit(options, { ...context, rule: prepared });
+    const outcome = await commit(options, context, accept);
     if (!outcome.replayed) options.onCommitted?.(definition, outcome.resource.id);
     return outcome;
   });
 }
+
+type AcceptDeps = Parameters<typeof acceptCommand>[2];
+/** Accepts a prepared command inside its transaction. */
+type Accept = (tx: Transaction, deps: AcceptDeps) => Promise<CommandOutcome>;
+
+const acceptance =
+  (context: CommandContext): Accept =>
+  (tx, deps) =>
+    acceptCommand(tx, context, deps);
+
+const cancellation =
+  (context: Omit<CommandContext, 'rule'>, ending: CommandContext | undefined): Accept =>
+  (tx, deps) =>
+    acceptCancellation(tx, context, ending, deps);
 
 /** Checks everything about a request that needs no store. Throws `unknown_command`, or what `parseRequest` throws. */
 function parseCommand(
@@ -72,7 +90,7 @@ function parseCommand(
   const { commandType, workspaceId, subject } = request;
   const definition = Object.hasOwn(commands, commandType) ? commands[commandType] : undefined;
   if (!definition) throw new Problem('unknown_command', `There is no command ${commandType.slice(0, 64)}.`);
-  const resource = resources[definition.subject]!;
+  const resource: ResourceDefinition = isAboutOperation(definition) ? operations : resources[definition.subject]!;
   if (definition.from === null && subject.id !== null && actor.kind === 'principal')
     throw new Problem('validation_failed', 'The id of a new resource is chosen by the service.', {
       errors: [{ path: '/subject/id', code: 'not_null', detail: 'Send the id as null; the service chooses it.' }],
@@ -113,10 +131,12 @@ async function replay(pool: Pool, context: Omit<CommandContext, 'rule'>): Promis
   const record = findReplay(records, parsed.payloadDigest, (used) => conflict(context, used));
   if (!record) return undefined;
   const { subject } = JSON.parse(record.answer) as OperationView;
-  const row = await findResource(pool, request.workspaceId, resource.type, subject.id);
+  const row = isAboutOperation(context.definition)
+    ? operationRow((await findOperation(pool, request.workspaceId, subject.id))!)
+    : (await findResource(pool, request.workspaceId, resource.type, subject.id))!;
   return {
     operationJson: record.answer,
-    resource: resourceView(resource, row!),
+    resource: resourceView(resource, row),
     status: record.status,
     replayed: true,
   };
@@ -125,11 +145,12 @@ async function replay(pool: Pool, context: Omit<CommandContext, 'rule'>): Promis
 /** Accepts the command in one transaction, or replays the answer to another request that took its key first. */
 async function commit(
   { pool, clock, signReceipt, catalog }: Omit<ExecutorOptions<Catalog>, 'rules'>,
-  context: CommandContext,
+  context: Omit<CommandContext, 'rule'>,
+  accept: Accept,
 ): Promise<CommandOutcome> {
   try {
     return await transaction(pool, (tx) =>
-      acceptCommand(tx, context, { now: clock(), signReceipt, reviewTasks: catalog.resources['review_tasks'] }),
+      accept(tx, { now: clock(), signReceipt, reviewTasks: catalog.resources['review_tasks'] }),
     );
   } catch (error) {
     const isTaken = error instanceof IdempotencyKeyTaken;

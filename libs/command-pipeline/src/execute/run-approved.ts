@@ -45,7 +45,7 @@ export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions
     tx: Transaction,
     context: CommandContext,
     waiting: WaitingOperation,
-    { decisions }: Task,
+    { decisions, mode }: Task,
   ): Promise<void> {
     const now = clock();
     const current: ResourceRow | undefined = await lockSubject(tx, context);
@@ -56,7 +56,12 @@ export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions
     const isDone = context.definition.mode === 'sync';
     await beginWaiting(tx, waiting.id, { version: row.version, receiptId, isDone, now });
     const statement = receiptStatement(context, operation, applied, row.version - 1, now);
-    await saveReceipt(tx, { ...statement, review_decisions: decisions }, applied.changes, signReceipt);
+    await saveReceipt(
+      tx,
+      { ...statement, review: { declared: context.definition.review, applied: mode }, review_decisions: decisions },
+      applied.changes,
+      signReceipt,
+    );
   }
 
   return async (workspaceId, reviewTaskId) => {

@@ -68,6 +68,7 @@ export function createResourceReader(
         workspace_id: stored.workspaceId,
         command_type: stored.commandType,
         state: stored.state as OperationState,
+        ...(stored.stateReason !== null && { state_reason: stored.stateReason }),
         subject: { type: stored.subjectType, id: stored.subjectId, version: stored.subjectVersion },
         ...(stored.consequences !== null && {
           consequences: operationConsequenceSchema.array().parse(stored.consequences),

@@ -63,6 +63,8 @@ export interface OperationView {
   readonly workspace_id: string;
   readonly command_type: string;
   readonly state: OperationState;
+  /** Why it was cancelled. */
+  readonly state_reason?: string;
   readonly subject: { readonly type: string; readonly id: string; readonly version: number };
   /** Absent when nothing else changed. */
   readonly consequences?: readonly OperationConsequence[];

@@ -10,11 +10,27 @@ export interface ReceiptConsequence {
   readonly digest_after: string;
 }
 
+/** A policy that a command obeyed. */
+export interface PolicyVersion {
+  readonly id: string;
+  readonly version: number;
+}
+
+/** Resource types that say who may do what: receipts about them are of kind `authority`. */
+export const authorityTypes: ReadonlySet<string> = new Set([
+  'workspaces',
+  'authority_grants',
+  'machine_keys',
+  'memberships',
+  'credentials',
+  'machine_tokens',
+]);
+
 /** The signed statement of a receipt. It proves that the command was accepted, not that an ad or an episode was delivered. */
 export interface ReceiptStatement {
   readonly id: string;
   readonly workspace_id: string;
-  readonly kind: 'command';
+  readonly kind: 'command' | 'authority';
   readonly operation_id: string;
   readonly command_type: string;
   readonly subject: {
@@ -28,6 +44,10 @@ export interface ReceiptStatement {
   readonly consequences?: readonly ReceiptConsequence[];
   readonly payload_digest: string;
   readonly client_id: string;
+  /** The policies that the command obeyed. Absent in receipts of releases before 0.4, like `review`. */
+  readonly policy_versions?: readonly PolicyVersion[];
+  /** The review that the catalog declares, and the one that the command waited for, or waits for. */
+  readonly review?: { readonly declared: string; readonly applied: string };
   readonly accepted_at: string;
   readonly proves: 'acceptance';
   /** The decisions of its review, for a reviewed command. */

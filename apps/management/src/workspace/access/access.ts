@@ -1,7 +1,8 @@
-import { productCatalog, type ResourceDefinition } from '@longwave/command-catalog';
+import { operations, productCatalog, type ResourceDefinition } from '@longwave/command-catalog';
 import {
   accessOf,
   definitionOf,
+  findOperationSubject,
   notFoundProblem,
   resourceView,
   type Actor,
@@ -44,6 +45,12 @@ export interface VisibleResource {
   readonly podcastId: string | undefined;
 }
 
+/** Where a command acts. */
+interface Located extends Lineage, Partial<Pick<ResourceWithLineage, 'row'>> {
+  /** The workspace of an operation that the command is about; its podcast is that of the operation's subject. */
+  readonly operationIn?: string;
+}
+
 /** The scopes in which a principal sees something. */
 function scopesOf({ workspace_id: own, grants }: Principal): Scope[] {
   const whole = new Set([own]);
@@ -71,9 +78,15 @@ export function createAccess(pool: Pool) {
     findWithLineage(pool, productCatalog, workspaceId, type, id);
 
   /** The podcast that a command acts on. Reads the subject only when its workspace or its podcast is not known otherwise. */
-  async function locate({ workspaceId, subjectType: type, subjectId: id, changes }: CommandTarget) {
+  async function locate({ workspaceId, subjectType: type, subjectId: id, changes }: CommandTarget): Promise<Located> {
     const nowhere: Lineage = { podcastId: undefined, ended: undefined };
     if (id === null) return lineageOfNew(pool, productCatalog, workspaceId, type, changes);
+    if (type === operations.type) {
+      const about = await findOperationSubject(pool, workspaceId === '' ? undefined : workspaceId, id);
+      if (!about) return nowhere;
+      const found = await find(about.workspace_id, about.subject_type, about.subject_id);
+      return { ...nowhere, podcastId: found?.podcastId, operationIn: about.workspace_id };
+    }
     if (workspaceId === '') return (await find(undefined, type, id)) ?? nowhere;
     if (type === 'podcasts') return { ...nowhere, podcastId: id };
     return (parentAttributes(productCatalog, type).length > 0 && (await find(workspaceId, type, id))) || nowhere;
@@ -151,13 +164,13 @@ export function createAccess(pool: Pool) {
     async actorAt(actor: Actor, target: CommandTarget): Promise<ActorAt> {
       const { subjectType: type, subjectId: id } = target;
       if (actor.kind === 'service') return { actor, workspaceId: target.workspaceId, subject: undefined };
-      const { podcastId, ended, row: subject }: Lineage & Partial<ResourceWithLineage> = await locate(target);
-      const workspaceId = subject?.workspace_id ?? target.workspaceId;
+      const { podcastId, ended, row: subject, operationIn }: Located = await locate(target);
+      const workspaceId = subject?.workspace_id ?? operationIn ?? target.workspaceId;
       const placed = { ...actor, podcastId };
       if (accessOf(placed, workspaceId).outcome === 'unknown')
-        throw id === null || !Object.hasOwn(productCatalog.resources, type)
+        throw id === null || !(type === operations.type || Object.hasOwn(productCatalog.resources, type))
           ? new Problem('not_found', 'There is no such workspace.')
-          : notFoundProblem(definitionOf(productCatalog, type), id);
+          : notFoundProblem(type === operations.type ? operations : definitionOf(productCatalog, type), id);
       if (ended)
         throw id === null
           ? notFoundProblem(productCatalog.resources[ended.type], ended.id)

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "operation" ADD COLUMN "state_reason" TEXT;
