@@ -10,8 +10,8 @@ import {
   type ExecutorOptions,
 } from '@longwave/command-pipeline';
 import { archiveStreams, busFromConfig } from '@longwave/event-bus';
-import { topics } from '@longwave/events';
-import { jobsChannel } from '@longwave/services';
+import { topics, tryParseTick, type DomainEvent } from '@longwave/events';
+import { changesChannel, jobsChannel, progressKeyOf } from '@longwave/services';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { connectRedis, createRateLimit, listenHttp, logRedisError } from '@longwave/http-kit';
 import { objectStoreFromConfig } from '@longwave/object-store';
@@ -33,6 +33,8 @@ import { sendAsManagement } from './background/send-as-management.ts';
 import { startJobRunner } from './background/job-runner.ts';
 import { observeJobs } from './background/observe-jobs.ts';
 import { createAuthenticate } from './http/authenticate.ts';
+import { createChangeSignals } from './http/change-signals.ts';
+import { createEventStreams } from './http/event-streams.ts';
 import { createManagementServer } from './http/server.ts';
 import { createJobHandlers } from './job-handlers.ts';
 import { createFindQueuePlace } from './background/queue-forecast.ts';
@@ -129,7 +131,12 @@ export async function createApp(
     startOutboxRelay({
       pool,
       topic: topics.product,
-      publish: (messages) => bus.publish(messages),
+      publish: async (messages) => {
+        await bus.publish(messages);
+        const workspaceIds = new Set(messages.map(({ payload }) => (payload as DomainEvent).workspace_id));
+        // A stream that misses the call finds the changes at its next poll.
+        redis.publish(changesChannel, JSON.stringify([...workspaceIds])).catch(() => undefined);
+      },
       onError: onError('relay.failed'),
     }),
   );
@@ -174,7 +181,7 @@ export async function createApp(
     }),
   );
   // Prisma opens its engine with the first query; a user should not wait for it.
-  await reader.listResources({ scopes: [{ workspaceId: 'ws_warm_up' }], resourceType: 'podcasts' });
+  await reader.getResource('ws_warm_up', 'podcasts', 'pod_warm_up').catch(() => undefined);
   const access = createAccess(pool);
   const principalKeys = (readJson(config.PRINCIPAL_KEYS) as { keys: JWK[] }).keys;
   const server = await serveRpc({
@@ -209,12 +216,26 @@ export async function createApp(
     }),
     (connection) => connection.disconnect(),
   );
+  const changeSignals = createChangeSignals();
+  const subscriber = stack.adopt(new Redis(config.REDIS_URL), (r) => r.disconnect());
+  subscriber.on('error', logRedisError(logger));
+  subscriber.on('message', (_channel, ids: string) => changeSignals.changed(JSON.parse(ids) as string[]));
+  subscriber.subscribe(changesChannel).catch(logRedisError(logger));
+  const eventStreams = createEventStreams();
   const http = await listenHttp(
     config.HTTP_LISTEN,
     createManagementServer({
       authenticate: createAuthenticate(authServer.client(CredentialServiceService), principalKeys, clock),
       countRequest: createRateLimit(counters, clock, logger),
-      deps: { access, execute, reader, clock },
+      deps: {
+        access,
+        execute,
+        reader,
+        clock,
+        eventStreams,
+        changeSignals,
+        findProgress: async (id) => tryParseTick(await counters.get(progressKeyOf(id)).catch(() => null)),
+      },
       receiptKeys: [publicReceiptKey(receiptKey)],
       issuer: config.BASE_URL,
       apiUrl: config.API_URL,
@@ -223,6 +244,8 @@ export async function createApp(
     }),
   );
   stack.defer(() => http.close());
+  // Streams end first: the server waits for its answers.
+  stack.use(eventStreams);
 
   const running = stack.move();
   return {

@@ -8,6 +8,8 @@ import { Problem } from '@longwave/problems';
 import { createLogger } from '@longwave/service-kit';
 import type { ManagementScope, TokenHolder } from '../src/http/authenticate.ts';
 import type { RouteDeps } from '../src/http/management-route.ts';
+import { createChangeSignals } from '../src/http/change-signals.ts';
+import { createEventStreams } from '../src/http/event-streams.ts';
 import { basePath } from '../src/http/public-documents.ts';
 import { createManagementServer } from '../src/http/server.ts';
 import { createAccess } from '../src/workspace/access/access.ts';
@@ -41,6 +43,8 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
   const reader = stack.use(
     createResourceReader({ pool, schema: 'product', catalog: productCatalog, cursorKey: randomBytes(32), clock }),
   );
+  const eventStreams = createEventStreams({ maxPerClient: 3, checkEveryMs: 0 });
+  const changeSignals = createChangeSignals();
   const holders = new Map<string, TokenHolder>();
   const logLines: string[] = [];
   const counted: { key: string; limit: number }[] = [];
@@ -58,7 +62,16 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
         counted.push({ key, limit });
         return rates.count(key, limit);
       },
-      deps: { access: createAccess(pool), execute, reader, clock, ...further },
+      deps: {
+        access: createAccess(pool),
+        execute,
+        reader,
+        clock,
+        eventStreams,
+        changeSignals,
+        findProgress: async () => undefined,
+        ...further,
+      },
       receiptKeys: [publicReceiptKey(management.receiptKey)],
       issuer: 'http://base.test',
       apiUrl,
@@ -68,12 +81,17 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
   );
   stack.defer(() => listener.close());
   const origin = `http://127.0.0.1:${listener.port}`;
+  stack.use(eventStreams);
   const running = stack.move();
   return {
     origin,
     logLines,
     counted,
     rates,
+    eventStreams,
+    changeSignals,
+    /** Ends a token. */
+    revoke: (token: string) => void holders.delete(token),
     /** A token of a person, with scopes and the client that it was given to. */
     tokenFor(
       actor: Actor,

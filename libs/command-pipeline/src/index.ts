@@ -2,6 +2,7 @@ export { createActorOfCall, type ActorOfCall } from './execute/actor-of-call.ts'
 export {
   accessOf,
   actorId,
+  clientIdOf,
   type Actor,
   type CommandOutcome,
   type CommandRequest,

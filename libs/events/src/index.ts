@@ -18,7 +18,7 @@ export {
   type UserAgentSeen,
 } from './delivery-fact.ts';
 export { encodingJobInputs, encodingJobKinds, type EncodingJobInput, type EncodingJobKind } from './encoding-job.ts';
-export { progressTickSchema, type EncodingStage, type ProgressTick } from './encoding-progress.ts';
+export { tryParseTick, type EncodingStage, type ProgressTick } from './encoding-progress.ts';
 export { operationConsequenceSchema, type OperationConsequence } from './operation-consequence.ts';
 export { servedAdSchema } from './served-ad.ts';
 export { decisionMadeSchema, type DecisionMade } from './decision-made.ts';

@@ -1,6 +1,6 @@
 export { accessTo, decideFor, requireCommand, requireRoles, type Access } from './access.ts';
 export { callOptions, notFoundProblem, type Asker, type Caller } from './asker.ts';
-export { findLastTick, tryParseTick } from './encoding-progress.ts';
+export { findLastTick } from './encoding-progress.ts';
 export { encodingUsage, readEncodingUsage } from './encoding-usage.ts';
 export { showTranscripts, transcript } from './episode-contents.ts';
 export type { Executed } from './execute-command.ts';

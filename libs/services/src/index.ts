@@ -1,7 +1,7 @@
 export { apiContractSchema, describeApi, type ApiContract, type Deprecation } from './api-contract.ts';
 export { addressVariableOf, namesOf, routesOf, schemaOwners, soleServiceOf } from './derive.ts';
 export { gateways, isGateway, services, type CallerName, type ServiceName } from './manifest.ts';
-export { jobsChannel, progressKeyOf } from './redis-names.ts';
+export { changesChannel, jobsChannel, progressKeyOf } from './redis-names.ts';
 export {
   publicHosts,
   type Manifest,

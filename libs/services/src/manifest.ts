@@ -1,5 +1,5 @@
 import { namesOf } from './derive.ts';
-import { jobsChannel, progressKeyOf } from './redis-names.ts';
+import { changesChannel, jobsChannel, progressKeyOf } from './redis-names.ts';
 import type { Manifest, ObjectRights, ServiceEntry } from './service-entry.ts';
 
 /** Reads everything but the objects that one or two other services use alone. */
@@ -50,7 +50,7 @@ const entries = {
     calls: ['auth-server', 'encoder', 'analytics-sink'],
     secrets: ['PRINCIPAL_KEYS', 'RECEIPT_SIGNING_KEY', 'CURSOR_KEY'],
     // It archives and trims the streams of every topic.
-    redis: { keys: ['bus:*', 'rate:*'], channels: [jobsChannel] },
+    redis: { keys: ['bus:*', progressKeyOf('*'), 'rate:*'], channels: [changesChannel, jobsChannel] },
     // Management writes every object but those of the encoder and those about decided and delivered plays.
     objects: {
       '': ['read', 'write', 'list'],

@@ -33,13 +33,19 @@ export const flag = z
   .transform((text) => text === 'true');
 
 /** Texts in one parameter, separated by commas. */
-const textList = (max: number) =>
+export const textList = (max: number) =>
   z
     .string()
     .min(1)
     .max(8_000)
     .transform((text) => [...new Set(text.split(','))])
     .refine((texts) => texts.length <= max, `Send at most ${max}.`);
+
+/** What has ended with its podcast or episode is hidden from people. */
+export const hiddenBelow = {
+  podcasts: productCatalog.resources.podcasts.terminalStates,
+  episodes: productCatalog.resources.episodes.terminalStates,
+};
 
 /** The query of every list; what it may say depends on the type, too (`listOf`). */
 export const listQuery = z.strictObject({

@@ -1,4 +1,5 @@
 import type { ExecuteCommand, ResourceReader } from '@longwave/command-pipeline';
+import type { ProgressTick } from '@longwave/events';
 import type { RoutePlace } from '@longwave/http-kit';
 import type { Principal } from '@longwave/principal';
 import type { ProblemCode } from '@longwave/problems';
@@ -6,6 +7,8 @@ import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import type { Access } from '../workspace/access/access.ts';
 import type { ManagementScope } from './authenticate.ts';
+import type { ChangeSignals } from './change-signals.ts';
+import type { EventStreams } from './event-streams.ts';
 
 /** What routes answer from. A route that needs more adds a field here and in `app.ts`. */
 export interface RouteDeps {
@@ -13,6 +16,10 @@ export interface RouteDeps {
   readonly execute: ExecuteCommand;
   readonly reader: ResourceReader;
   readonly clock: () => Date;
+  readonly eventStreams: EventStreams;
+  readonly changeSignals: ChangeSignals;
+  /** The last tick of a production's encoding; undefined when there is none or Redis is away. */
+  readonly findProgress: (productionId: string) => Promise<ProgressTick | undefined>;
   /** Root of the API's addresses, without a slash at the end: `{api_url}/management/v1`. */
   readonly root: string;
 }
@@ -25,6 +32,11 @@ export interface RouteCall {
   readonly workspaceId: string;
   /** Another parameter of the path. Throws when the path has none of that name. */
   readonly parameter: (name: string) => string;
+  /**
+   * The actor by the same token now: streams ask again. Throws like the first check when the token, its scope or the view of the workspace
+   * has ended.
+   */
+  readonly recheck: () => Promise<RouteCall['actor']>;
   /** The query, parsed by the route's schema, which gives it its type. */
   readonly query: Readonly<Record<string, unknown>>;
 }
@@ -55,6 +67,8 @@ interface DescribedAnswer {
   readonly body?: { readonly name: string; readonly schema: z.ZodType };
   /** Default `application/json`. */
   readonly mediaType?: string;
+  /** Other media types that a client may ask for. */
+  readonly alsoAs?: readonly string[];
   /** Name → description. */
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -1,4 +1,5 @@
 import type { ManagementRoute } from './management-route.ts';
+import { changeRoutes } from './routes/changes.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { resourceRoutes } from './routes/resources.ts';
@@ -10,4 +11,5 @@ export const managementRoutes: readonly ManagementRoute[] = [
   ...resourceRoutes,
   ...commandRoutes,
   ...operationRoutes,
+  ...changeRoutes,
 ];

@@ -41,7 +41,10 @@ const shared = { 'Cache-Control': 'public, max-age=300', 'Access-Control-Allow-O
 const noParameters = z.strictObject({});
 
 function checkAccept({ answers }: ManagementRoute, request: Request): void {
-  const types = Object.values(answers).map(({ mediaType = 'application/json' }) => mediaType);
+  const types = Object.values(answers).flatMap(({ mediaType = 'application/json', alsoAs = [] }) => [
+    mediaType,
+    ...alsoAs,
+  ]);
   if (!request.accepts([...new Set([...types, 'application/problem+json'])]))
     throw new Problem('not_acceptable', `This is answered as ${[...new Set(types)].join(' or ')}.`);
 }
@@ -135,7 +138,15 @@ export function createManagementServer(options: ManagementServerOptions): Expres
     const workspaceId = route.path.includes('{workspace_id}') ? parameter('workspace_id') : '';
     if (workspaceId !== '') deps.access.checkAnywhereIn(actor, workspaceId);
     const query = parseOrProblem(route.query ?? noParameters, { ...request.query }, '/query');
-    return { request, actor, workspaceId, parameter, query };
+    const recheck = async () => {
+      if (route.scope === null) return actor;
+      const now = await authenticate(request.get('authorization'));
+      requireScope(now, route.scope);
+      const present = { kind: 'principal', principal: now.principal } as const;
+      if (workspaceId !== '') deps.access.checkAnywhereIn(present, workspaceId);
+      return present;
+    };
+    return { request, actor, workspaceId, parameter, recheck, query };
   }
 
   mountRoutes(app, basePath, managementRoutes, {

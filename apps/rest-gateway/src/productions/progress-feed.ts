@@ -1,5 +1,5 @@
-import type { ProgressTick } from '@longwave/events';
-import { findLastTick, tryParseTick } from '@longwave/hosting-client';
+import { tryParseTick, type ProgressTick } from '@longwave/events';
+import { findLastTick } from '@longwave/hosting-client';
 import { progressKeyOf } from '@longwave/services';
 import type { Redis } from 'ioredis';
 

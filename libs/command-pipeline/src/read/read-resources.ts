@@ -3,6 +3,7 @@ import type { Pool } from '@longwave/postgres';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { operationView, type OperationState, type OperationView, type ProviderOutcome } from '../store/operation.ts';
 import { PrismaClient } from '../generated/prisma/client.ts';
+import { findIdempotencyRecords, type IdempotencyScope } from '../store/idempotency-table.ts';
 import { definitionOf, notFoundProblem, resourceView } from '../store/resource-row.ts';
 import {
   countResources,
@@ -12,6 +13,7 @@ import {
   type ResourceCount,
   type ResourcePage,
 } from './list-resources.ts';
+import { listChanges, type ChangesPage, type ChangesQuery } from './list-changes.ts';
 import { listVersions, readVersion, type HistoryOf, type VersionPage, type VersionView } from './list-versions.ts';
 import { toRow } from './stored-resource.ts';
 
@@ -26,8 +28,12 @@ export interface ResourceReader extends AsyncDisposable {
   listVersions(of: HistoryOf, options?: Parameters<typeof listVersions>[3]): Promise<VersionPage>;
   /** Throws `not_found` when there is no such version. */
   readVersion(of: HistoryOf, version: number, options?: Parameters<typeof readVersion>[4]): Promise<VersionView>;
+  /** A page of a workspace's changes in the order of commits. */
+  listChanges(query: ChangesQuery): Promise<ChangesPage>;
   /** Without a workspace it searches all. */
   getOperation(workspaceId: string | undefined, id: string): Promise<OperationView>;
+  /** The operation that a client's key named first; undefined when its key is free. */
+  findOperationId(key: IdempotencyScope): Promise<string | undefined>;
   /** The signed statement as compact JWS. */
   getReceipt(
     workspaceId: string,
@@ -57,6 +63,8 @@ export function createResourceReader(
 
     listVersions: (of, versions) => listVersions(options.pool, options, of, versions),
 
+    listChanges: (query) => listChanges(options.pool, options, query),
+
     readVersion: (of, version, versions) => readVersion(options.pool, catalog, of, version, versions),
 
     async getOperation(workspaceId, id) {
@@ -83,6 +91,8 @@ export function createResourceReader(
       };
       return operationView(facts, catalog.commands[facts.command_type], catalog.resources[facts.subject.type]);
     },
+
+    findOperationId: async (key) => (await findIdempotencyRecords(options.pool, key))[0]?.operation_id,
 
     async getReceipt(workspaceId, id) {
       const stored = await prisma.receipt.findFirst({ where: { id, workspaceId } });

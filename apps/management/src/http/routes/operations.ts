@@ -1,7 +1,8 @@
-import { notFoundProblem, type OperationView } from '@longwave/command-pipeline';
+import { clientIdOf, notFoundProblem, type OperationView } from '@longwave/command-pipeline';
 import { isProblem } from '@longwave/problems';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
+import type { EventWriter } from '../event-streams.ts';
 import { json, type ManagementRoute, type RouteCall, type RouteDeps } from '../management-route.ts';
 import { operationSchema } from '../operation-schema.ts';
 
@@ -12,6 +13,8 @@ const receiptSchema = z.strictObject({
   statement: z.record(z.string(), z.unknown()).describe('What the receipt states, decoded for reading.'),
   jws: z.string().describe('The same statement, signed: a compact JWS (Ed25519) by a key of `/keys`.'),
 });
+
+const isOver = ({ state }: OperationView) => state === 'succeeded' || state === 'failed' || state === 'cancelled';
 
 /** An operation whose subject the actor sees. Throws the `not_found` of an unknown id of this noun for any other. */
 async function visibleOperation(
@@ -51,6 +54,72 @@ const readOperation: ManagementRoute = {
   },
 };
 
+const findQuery = z.strictObject({
+  idempotency_key: z.string().min(1).max(256).describe('The key of the command.'),
+  command_type: z.string().min(1).max(64).describe('The type of the command: `campaign.activate`.'),
+});
+
+const findOperation: ManagementRoute = {
+  operation: 'operation.find',
+  method: 'GET',
+  path: '/workspaces/{workspace_id}/operations',
+  summary: 'The operation of a command by its idempotency key.',
+  note: 'For a client that lost an answer and has only its key. It finds what the same authenticated client sent.',
+  scope: 'management:read',
+  query: findQuery,
+  answers: { 200: { description: 'The operation.', body: { name: 'Operation', schema: operationSchema } } },
+  refusals: ['not_found'],
+  answer: async (call, deps) => {
+    const { idempotency_key: key, command_type: commandType } = call.query as z.output<typeof findQuery>;
+    const { actor, workspaceId } = call;
+    const id = await deps.reader.findOperationId({ clientId: clientIdOf(actor), workspaceId, commandType, key });
+    const asked = { noun: 'operation with key', id: key };
+    if (id === undefined) throw notFoundProblem(asked, key);
+    return json(await visibleOperation(call, deps, id, asked));
+  },
+};
+
+/** While nobody tells of changes, a stream looks at its operation so often. */
+const pollMs = 1_000;
+
+/** Sends the operation whenever it has changed, with the progress of an encoding, until it is over. */
+const follow =
+  (call: RouteCall, deps: RouteDeps, id: string) =>
+  async ({ signal, send, isCheckDue }: EventWriter): Promise<void> => {
+    using watch = deps.changeSignals.watch(call.workspaceId, signal);
+    let actor = call.actor;
+    let shown = '';
+    let progress: number | undefined;
+    while (!signal.aborted) {
+      if (isCheckDue()) actor = await call.recheck();
+      const operation = await visibleOperation({ ...call, actor }, deps, id, { noun: 'operation', id });
+      const text = JSON.stringify(operation);
+      if (text !== shown) await send({ event: 'operation', data: operation });
+      shown = text;
+      if (isOver(operation)) return;
+      const tick = operation.subject.type === 'productions' ? await deps.findProgress(operation.subject.id) : undefined;
+      if (tick && tick.progress !== progress) await send({ event: 'progress', data: tick });
+      progress = tick?.progress;
+      await watch.next(pollMs);
+    }
+  };
+
+const followOperation: ManagementRoute = {
+  operation: 'operation.events',
+  method: 'GET',
+  path: '/workspaces/{workspace_id}/operations/{operation_id}/events',
+  summary: 'The operation as server-sent events, until it is over.',
+  note: 'Event `operation` has the operation, at first and after every change; `progress` has `{progress, stage}` of an encoding, from 0 to 1. The stream ends when the operation is over, or with `closed` when the token has ended.',
+  scope: 'management:read',
+  answers: { 200: { description: 'A stream of events.', mediaType: 'text/event-stream' } },
+  refusals: ['not_found', 'rate_limited', 'temporarily_unavailable'],
+  answer: async (call, deps) => {
+    const id = call.parameter('operation_id');
+    await visibleOperation(call, deps, id, { noun: 'operation', id });
+    return deps.eventStreams.open(clientIdOf(call.actor), follow(call, deps, id));
+  },
+};
+
 const readReceipt: ManagementRoute = {
   operation: 'receipt.read',
   method: 'GET',
@@ -74,4 +143,4 @@ const readReceipt: ManagementRoute = {
 };
 
 /** Operations and receipts. */
-export const operationRoutes: readonly ManagementRoute[] = [readOperation, readReceipt];
+export const operationRoutes: readonly ManagementRoute[] = [findOperation, readOperation, followOperation, readReceipt];

@@ -4,7 +4,16 @@ import { resourceViewSchema } from '@longwave/events';
 import { ifNoneMatchNames } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
-import { checkListQuery, flag, listQuery, pageQuery, parentTypeOf, withFields, type ListQuery } from '../list-query.ts';
+import {
+  checkListQuery,
+  flag,
+  hiddenBelow,
+  listQuery,
+  pageQuery,
+  parentTypeOf,
+  withFields,
+  type ListQuery,
+} from '../list-query.ts';
 import { json, type ManagementRoute, type RouteAnswer } from '../management-route.ts';
 
 const page = z.strictObject({
@@ -58,12 +67,6 @@ const tagged = (ifNoneMatch: string | undefined, etag: string, body: unknown): R
   ifNoneMatchNames(ifNoneMatch, etag)
     ? { status: 304, headers: { ETag: etag } }
     : json(body, { headers: { ETag: etag } });
-
-/** What has ended with its podcast or episode is hidden from people. */
-const hiddenBelow = {
-  podcasts: productCatalog.resources.podcasts.terminalStates,
-  episodes: productCatalog.resources.episodes.terminalStates,
-};
 
 /** The links by which a list of children finds its place. */
 const placeOf = (definition: ResourceDefinition, parent: string | undefined): Record<string, string> => {

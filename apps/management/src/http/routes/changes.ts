@@ -1,0 +1,113 @@
+import { productCatalog } from '@longwave/command-catalog';
+import { clientIdOf, type Scope } from '@longwave/command-pipeline';
+import { resourceViewSchema } from '@longwave/events';
+import { Problem } from '@longwave/problems';
+import { z } from 'zod';
+import type { EventWriter } from '../event-streams.ts';
+import { hiddenBelow, pageQuery, textList } from '../list-query.ts';
+import { json, type ManagementRoute, type RouteCall, type RouteDeps } from '../management-route.ts';
+
+const types = Object.keys(productCatalog.resources);
+
+const changesQuery = z.strictObject({
+  limit: pageQuery.limit,
+  after: pageQuery.cursor.describe(
+    'A cursor of these changes: go on after it. `now`: begin with what comes. Absent: from the beginning.',
+  ),
+  types: textList(types.length)
+    .refine((names) => names.every((name) => types.includes(name)), 'Send resource types, separated by commas.')
+    .optional()
+    .describe('Only changes of resources of these types, separated by commas.'),
+});
+type ChangesQuery = z.output<typeof changesQuery>;
+
+const change = z.strictObject({
+  cursor: z.string().describe('A reader that has seen this change goes on after it.'),
+  kind: z.enum(['revision', 'notice']),
+  type: z.string().describe('What happened: `campaign.activated`.'),
+  subject: z.strictObject({ type: z.string(), id: z.string(), version: z.int().optional() }),
+  operation_id: z.string().optional().describe('The operation that changed it; absent when none did.'),
+  occurred_at: z.iso.datetime(),
+  resource: resourceViewSchema.optional().describe('The new revision, whole; a notice has none.'),
+  detail: z.unknown().optional().describe('What a notice says.'),
+});
+
+const page = z.strictObject({
+  rows: z.array(change).describe('In the order in which they were committed.'),
+  limit: z.int().describe('The number of rows that the page was bounded by.'),
+  next_cursor: z.string().describe('Go on after it, now or at any later time; it never expires.'),
+  more: z.boolean().describe('Whether another page may have something now.'),
+});
+
+/** While nobody tells of changes, a stream looks for them so often. */
+const pollMs = 2_000;
+const streamPageSize = 50;
+
+/** The scope in which the actor sees changes. Throws the `not_found` of an unknown workspace when there is none. */
+async function scopeOf(
+  { actor, workspaceId }: Pick<RouteCall, 'actor' | 'workspaceId'>,
+  { access }: RouteDeps,
+): Promise<Scope> {
+  const [scope] = await access.scopes(actor, workspaceId, {});
+  if (!scope) throw new Problem('not_found', 'There is no such workspace.');
+  return scope;
+}
+
+/** Sends every change after a place, and those that come, until the client goes or its token ends. */
+const follow =
+  (call: RouteCall, deps: RouteDeps, from: string | undefined, named: readonly string[] | undefined) =>
+  async ({ signal, send, mark, isCheckDue }: EventWriter): Promise<void> => {
+    using watch = deps.changeSignals.watch(call.workspaceId, signal);
+    let scope = await scopeOf(call, deps);
+    let after = from;
+    while (!signal.aborted) {
+      if (isCheckDue()) scope = await scopeOf({ actor: await call.recheck(), workspaceId: call.workspaceId }, deps);
+      const { changes, nextCursor, more } = await deps.reader.listChanges({
+        ...{ scope, hiddenBelow, types: named, limit: streamPageSize },
+        ...(after !== undefined && { after }),
+      });
+      for (const one of changes) await send({ id: one.cursor, event: one.kind, data: one });
+      // The place is beyond changes that were left out; or it is the first one of a client that begins now.
+      if ((more && changes.length === 0) || after === 'now') await mark(nextCursor);
+      after = nextCursor;
+      if (!more) await watch.next(pollMs);
+    }
+  };
+
+const listChanges: ManagementRoute = {
+  operation: 'workspace.changes',
+  method: 'GET',
+  path: '/workspaces/{workspace_id}/changes',
+  summary: 'Everything that changes in a workspace, in the order of commits.',
+  note: 'Every revision and notice that the caller may see, at least once. A client that goes on from each cursor misses nothing and need not list resources again. With `Accept: text/event-stream` the same rows come as server-sent events: their name is the kind, their id the cursor, which `Last-Event-ID` takes in place of `after`.',
+  scope: 'management:read',
+  query: changesQuery,
+  headers: { 'Last-Event-ID': { description: 'For a stream: the id of the last event that the client has seen.' } },
+  answers: {
+    200: {
+      description: 'A page of changes, or a stream of them.',
+      body: { name: 'ChangesPage', schema: page },
+      alsoAs: ['text/event-stream'],
+    },
+  },
+  refusals: ['invalid_cursor', 'rate_limited', 'temporarily_unavailable'],
+  answer: async (call, deps) => {
+    const { limit, after, types: named } = call.query as ChangesQuery;
+    const asked = { scope: await scopeOf(call, deps), hiddenBelow, types: named };
+    const isStream = call.request.accepts(['application/json', 'text/event-stream']) === 'text/event-stream';
+    if (!isStream) {
+      const { changes, nextCursor, more } = await deps.reader.listChanges({
+        ...{ ...asked, limit },
+        ...(after !== undefined && { after }),
+      });
+      return json({ rows: changes, limit, next_cursor: nextCursor, more });
+    }
+    const from = call.request.get('last-event-id') ?? after;
+    // A cursor that is not good is refused before the stream begins.
+    if (from !== undefined) await deps.reader.listChanges({ ...asked, after: from, limit: 1 });
+    return deps.eventStreams.open(clientIdOf(call.actor), follow(call, deps, from, named));
+  },
+};
+
+/** The changes feed. */
+export const changeRoutes: readonly ManagementRoute[] = [listChanges];

@@ -1,0 +1,116 @@
+import type { Pool } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
+import type { ResourceRow } from '../store/resource-row.ts';
+import type { ListFilter, Scope } from './list-table.ts';
+
+/** Whose changes are read, and which of them. */
+export interface ChangeFilter {
+  readonly scope: Scope;
+  /** Terminal states of podcasts and episodes: changes of what belongs to one in such a state are left out. */
+  readonly hiddenBelow?: ListFilter['hiddenBelow'];
+  /** Only changes of resources of these types. */
+  readonly types?: readonly string[] | undefined;
+}
+
+/** The place of a change in the order of commits. */
+export interface ChangePlace {
+  readonly seq: number;
+  readonly position: number;
+}
+
+/** A place before every change. */
+export const beforeChanges: ChangePlace = { seq: -1, position: -1 };
+
+/** A row of table `change` with its revision, which a notice does not have. */
+export type ChangeRow = Readonly<
+  Columns<
+    'change',
+    | 'seq'
+    | 'position'
+    | 'kind'
+    | 'resource_type'
+    | 'resource_id'
+    | 'version'
+    | 'event_type'
+    | 'operation_id'
+    | 'detail'
+    | 'occurred_at'
+  >
+> & {
+  readonly [C in 'lifecycle_state' | 'attributes' | 'digest' | 'created_at' | 'updated_at']: ResourceRow[C] | null;
+};
+
+/** Rows that one page reads at most when many of them may be left out. */
+const maxRowsSearched = 2_000;
+/** Rows that a page reads beyond its limit where few are left out: those below an ended podcast or episode. */
+const spareRows = 50;
+
+/** The place of the newest change of a workspace. */
+export async function findNewestChange(pool: Pool, workspaceId: string): Promise<ChangePlace> {
+  const { rows } = await pool.query<ChangePlace>({
+    name: 'find_newest_change',
+    text: 'select seq, position from change where workspace_id = $1 order by seq desc, position desc limit 1',
+    values: [workspaceId],
+  });
+  return rows[0] ?? beforeChanges;
+}
+
+/**
+ * Changes after a place, in the order of commits, at most `limit`; a place that was read is never added to later. `to` is the place up to
+ * which the changes were read, and `more` tells whether there may be another one after it.
+ */
+export async function readChanges(
+  pool: Pool,
+  { scope: { workspaceId, podcastIds }, hiddenBelow, types }: ChangeFilter,
+  { after, limit }: { readonly after: ChangePlace; readonly limit: number },
+): Promise<{ readonly rows: readonly ChangeRow[]; readonly to: ChangePlace; readonly more: boolean }> {
+  const searched = types === undefined && podcastIds === undefined ? limit + spareRows : maxRowsSearched;
+  const { rows } = await pool.query<
+    { readonly rows_read: number; readonly to_seq: number | null; readonly to_position: number | null } & {
+      readonly [C in keyof ChangeRow]: ChangeRow[C] | null;
+    }
+  >({
+    name: 'read_changes',
+    text: `with searched as materialized (
+             select seq, position, kind, resource_type, resource_id, version, event_type, operation_id, detail, occurred_at
+             from change where workspace_id = $1 and (seq, position) > ($2::int, $3::int) order by seq, position limit $4::int
+           ), found as (
+             select s.*, v.lifecycle_state, v.attributes, v.digest, r.created_at, v.created_at as updated_at
+             from searched s left join resource r on r.id = s.resource_id and r.workspace_id = $1
+               left join revision v on v.resource_id = s.resource_id and v.version = s.version
+             where ($6::text[] is null or s.resource_type = any($6))
+               and ($7::text[] is null or s.resource_id = any($7) or exists (
+                 select from link l left join resource e on e.id = l.to_id and e.resource_type = 'episodes'
+                   left join link m on m.from_id = e.id and m.name = 'podcast'
+                 where l.from_id = s.resource_id and (l.to_id = any($7) or m.to_id = any($7))))
+               and not exists (
+                 select from link l join resource p on p.id = l.to_id and p.resource_type in ('podcasts', 'episodes')
+                   left join link m on m.from_id = p.id and m.name = 'podcast' and p.resource_type = 'episodes'
+                   left join resource mp on mp.id = m.to_id
+                 where l.from_id = s.resource_id and (p.resource_type = 'podcasts' and p.lifecycle_state = any($8)
+                   or p.resource_type = 'episodes' and p.lifecycle_state = any($9) or mp.lifecycle_state = any($8)))
+             order by s.seq, s.position limit $5::int
+           )
+           select edge.*, found.* from (
+             select count(*)::int as rows_read, (array_agg(seq order by seq desc, position desc))[1] as to_seq,
+               (array_agg(position order by seq desc, position desc))[1] as to_position from searched
+           ) edge left join found on true order by found.seq, found.position`,
+    values: [
+      workspaceId,
+      after.seq,
+      after.position,
+      searched,
+      limit + 1,
+      types ?? null,
+      podcastIds ?? null,
+      hiddenBelow?.podcasts ?? [],
+      hiddenBelow?.episodes ?? [],
+    ],
+  });
+  const { rows_read: rowsRead, to_seq: seq, to_position: position } = rows[0]!;
+  const found = rows.filter((row): row is typeof row & ChangeRow => row.seq !== null);
+  const page = found.slice(0, limit);
+  if (found.length > limit) return { rows: page, to: page.at(-1)!, more: true };
+  const to = seq === null || position === null ? after : { seq, position };
+  return { rows: page, to, more: rowsRead === searched };
+}
