@@ -14,6 +14,7 @@ import { archivedBefore, createDecisionArchive } from './decisions/decision-arch
 import { createDecidePlay } from './decisions/decide-play.ts';
 import { countGoalSlots, countShares, insertDecisions } from './decisions/decision-table.ts';
 import { createDecisionWriter } from './decisions/decision-writer.ts';
+import { createFindDecisions } from './decisions/find-decisions.ts';
 import { createReplayDecisions } from './decisions/replay-decision.ts';
 import { createGoalGuard } from './goals/goal-guard.ts';
 import { createListenerMemory } from './listeners/listener-memory.ts';
@@ -131,7 +132,7 @@ export async function createApp(
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls,
-    services: servingServices(decidePlay, createReplayDecisions(pool, store, decisions)),
+    services: servingServices(decidePlay, createReplayDecisions(pool, store, decisions), createFindDecisions(pool)),
     onError: (error, method) => {
       if (error instanceof Problem) logger.warn({ method, reason: error.message }, 'rpc.refused');
       else logger.error({ err: error, method }, 'rpc.failed');

@@ -145,7 +145,7 @@ export interface Node extends AsyncDisposable {
   readonly log: readonly string[];
 }
 
-type ClientName = 'public-delivery' | 'operator' | 'encoder';
+type ClientName = 'public-delivery' | 'operator' | 'encoder' | 'management';
 
 export interface Engines extends AsyncDisposable {
   readonly database: TestDatabase;
@@ -254,7 +254,7 @@ export async function startEngines(): Promise<Engines> {
   const log = { logFile: inside('engines.log'), pidFolder: inside('pids') };
   const identities = await developmentCa(
     inside('ca'),
-    ['internal-serving', 'public-delivery', 'operator', 'encoder'] as const,
+    ['internal-serving', 'public-delivery', 'operator', 'encoder', 'management'] as const,
     new Date(),
   );
   const database = stack.use(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { decisionTraceSchema, type DecisionTrace } from '@longwave/ad-decision';
 import { anyTargeting, type PlanLineItem } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { createPool } from '@longwave/postgres';
@@ -199,6 +200,44 @@ test('the trace names every stage and verdict, and no listener, price or other w
   await expect(node.client.explain({ workspaceId, decisionId: plays[1]!.decisionId }, {})).rejects.toMatchObject({
     code: 'permission_denied',
   });
+});
+
+test('whatever a play says, its trace has no address, user agent, listener key, price, click address or token', async () => {
+  const workspaceId = newId('ws');
+  const hostile = [
+    '203.0.113.77',
+    '2001:db8::77',
+    'AppleCoreMedia/1.0.0.20G75 (iPhone; U; CPU OS 16_6)',
+    'b2f1c0a99e8d7766554433221100ffee',
+    'Zm9vYmFyYmF6cXV4cXV1eGNvcmdlZ3JhdWx0Z2FycGx5',
+    'https://tracker.example/?token=1',
+  ];
+  const sold = lineItem({
+    type: 'non_guaranteed',
+    cpm_micros: 87_654_321,
+    creatives: [{ ...lineItem().creatives[0]!, click_url: 'https://shop.example/?token=secret' }],
+  });
+  const { servingPlanId } = await engines.publishPlan(workspaceId, [sold]);
+  await untilDecidedBy(node, workspaceId, servingPlanId);
+  const listenerBucket = Buffer.from('c0ffee00c0ffee00c0ffee00c0ffee00', 'hex');
+  for (const text of hostile) {
+    const play = playOf(workspaceId, {
+      ...{ listenerBucket, device: text, operatingSystem: text, app: text, language: text, contentCategories: [text] },
+      ...{ surface: text, breaks: [{ ...preroll, key: text }] },
+    });
+    await node.client.decide(play, {});
+    const { traceJson } = await operator.explain({ workspaceId, decisionId: play.decisionId }, {});
+    expect(traceJson).not.toContain(text);
+    expect(traceJson).not.toMatch(/c0ffee00|87654321|shop\.example|secret|"ab(ab){31}"/);
+    const trace = JSON.parse(traceJson) as DecisionTrace;
+    expect(decisionTraceSchema.strict().parse(trace)).toEqual(trace);
+    expect(trace).toMatchObject({
+      replay: { status: 'identical' },
+      request_class: { app: 'other', breaks: [{ key: 'break-1' }] },
+      picks: [{ break_key: 'break-1', line_item_id: sold.line_item_id }],
+      candidates: [{ break_key: 'break-1', verdict: 'won' }],
+    });
+  }
 });
 
 test('a line item for an operating system serves there alone; a decision from before that field replays identically', async () => {

@@ -20,11 +20,13 @@ import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CredentialServiceService } from '@longwave/rpc/credential';
 import { ProbeServiceService } from '@longwave/rpc/probe';
+import { ServingServiceService } from '@longwave/rpc/serving';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import type { PollLoop } from '@longwave/worker-kit';
 import { Redis } from 'ioredis';
 import type { JWK } from 'jose';
 import { createAccess } from './workspace/access/access.ts';
+import { createDiagnostics } from './diagnostics/diagnostics.ts';
 import { startClock } from './background/clock.ts';
 import { dueTasks } from './due-tasks.ts';
 import type { Config } from './config.ts';
@@ -171,12 +173,13 @@ export async function createApp(
     }),
   );
 
+  const cursorKey = Buffer.from(config.CURSOR_KEY, 'hex');
   const reader = stack.use(
     createResourceReader({
       pool: readPool,
       schema: 'product',
       catalog: productCatalog,
-      cursorKey: Buffer.from(config.CURSOR_KEY, 'hex'),
+      cursorKey,
       clock,
     }),
   );
@@ -207,6 +210,8 @@ export async function createApp(
   });
   stack.defer(() => server.close());
   const authServer = stack.adopt(openChannel(config.AUTH_SERVER_ADDRESS, 'auth-server', tls), (c) => c.close());
+  const serving = stack.adopt(openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-serving', tls), (c) => c.close());
+  const diagnostics = createDiagnostics({ pool, serving: serving.client(ServingServiceService), clock });
   // A request never waits for a lost Redis: then it is not counted.
   const counters = stack.adopt(
     await connectRedis(config.REDIS_URL, {
@@ -231,6 +236,8 @@ export async function createApp(
         access,
         execute,
         reader,
+        diagnostics,
+        cursorKey,
         clock,
         eventStreams,
         changeSignals,

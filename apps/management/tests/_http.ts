@@ -8,6 +8,7 @@ import { Problem } from '@longwave/problems';
 import { createLogger } from '@longwave/service-kit';
 import type { ManagementScope, TokenHolder } from '../src/http/authenticate.ts';
 import type { RouteDeps } from '../src/http/management-route.ts';
+import { createDiagnostics } from '../src/diagnostics/diagnostics.ts';
 import { createChangeSignals } from '../src/http/change-signals.ts';
 import { createEventStreams } from '../src/http/event-streams.ts';
 import { basePath } from '../src/http/public-documents.ts';
@@ -36,6 +37,10 @@ export interface HttpRequest {
   readonly body?: unknown;
 }
 
+/** An internal-serving that is away. */
+const away = async () => Promise.reject(new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 }));
+const noServing = { explain: away, find: away };
+
 /** The Management API on a port, with tokens that the test gives out. Everything behind authentication is real. */
 export async function serveHttp(management: TestManagement, further: Partial<RouteDeps> = {}) {
   await using stack = new AsyncDisposableStack();
@@ -63,13 +68,17 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
         return rates.count(key, limit);
       },
       deps: {
-        access: createAccess(pool),
-        execute,
-        reader,
-        clock,
-        eventStreams,
-        changeSignals,
+        ...{
+          access: createAccess(pool),
+          execute,
+          reader,
+          clock,
+          cursorKey: randomBytes(32),
+          eventStreams,
+          changeSignals,
+        },
         findProgress: async () => undefined,
+        diagnostics: createDiagnostics({ pool, serving: noServing, clock }),
         ...further,
       },
       receiptKeys: [publicReceiptKey(management.receiptKey)],
@@ -97,6 +106,7 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
       actor: Actor,
       scopes: readonly ManagementScope[] = ['management:read', 'management:write'],
       clientId: string = newId('cli'),
+      purposes: readonly string[] = [],
     ): string {
       if (actor.kind !== 'principal') throw new Error('tokens are for people');
       const token = newId('tok');
@@ -110,6 +120,7 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
         clientId,
         scopes: new Set(scopes),
         grantId: newId('gnt'),
+        purposes,
         requestsPerMinute: 60,
       });
       return token;

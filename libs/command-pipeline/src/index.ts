@@ -15,6 +15,7 @@ export { createApprovedRunner, type RunApproved } from './execute/run-approved.t
 export { permissionProblem } from './execute/check-request.ts';
 export { endWaiting } from './review/waiting-operation.ts';
 export { startOutboxRelay } from './outbox/relay-outbox.ts';
+export { openCursor, sealCursor } from './read/cursor.ts';
 export { findAnywhere, findLink, findResource, listByIds, listInStates, listLinked } from './read/find-resources.ts';
 export { listDue, type Due, type DueQuestion } from './read/list-due.ts';
 export { findWithParents, listParents, type ParentRow } from './read/list-parents.ts';

@@ -2,6 +2,7 @@ import { stringify, v7 } from 'uuid';
 
 /** Prefixes of ids that are not of a resource; each resource of the catalog declares its own. */
 export const idPrefixes = {
+  access: 'dga',
   arrangement: 'arr',
   decision: 'dec',
   event: 'evt',

@@ -47,7 +47,7 @@ const entries = {
         purpose: 'reads and changes every resource by declared commands',
       },
     ],
-    calls: ['auth-server', 'encoder', 'analytics-sink'],
+    calls: ['auth-server', 'encoder', 'analytics-sink', 'internal-serving'],
     secrets: ['PRINCIPAL_KEYS', 'RECEIPT_SIGNING_KEY', 'CURSOR_KEY'],
     // It archives and trims the streams of every topic.
     redis: { keys: ['bus:*', progressKeyOf('*'), 'rate:*'], channels: [changesChannel, jobsChannel] },

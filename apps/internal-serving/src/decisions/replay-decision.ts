@@ -1,4 +1,11 @@
-import { decide, replayInputs, suspendLines, type DecisionContext, type PlanIndex } from '@longwave/ad-decision';
+import {
+  decide,
+  replayInputs,
+  suspendLines,
+  toDecisionTrace,
+  type DecisionContext,
+  type PlanIndex,
+} from '@longwave/ad-decision';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { isProblem, Problem } from '@longwave/problems';
@@ -116,7 +123,7 @@ export function createReplayDecisions(
         no_ad_reason: stored.answer.no_ad_reason || null,
         replay: { status },
       };
-      return { traceJson: JSON.stringify(view) };
+      return { traceJson: JSON.stringify(toDecisionTrace(view)) };
     },
   };
 }

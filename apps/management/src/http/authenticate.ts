@@ -14,6 +14,8 @@ export interface TokenHolder {
   readonly scopes: ReadonlySet<string>;
   /** The grant that the person gave to the client; empty when the token has none. */
   readonly grantId: string;
+  /** What the person chose at consent that decisions may be read for. */
+  readonly purposes: readonly string[];
   /** Of the account's plan. */
   readonly requestsPerMinute: number;
 }
@@ -42,7 +44,7 @@ export function createAuthenticate(
     const request = { credential, api: Api.MANAGEMENT, carrier: Carrier.HEADER };
     const { outcome } = await credentials.verify(request, { deadlineMs: verifyMs });
     if (outcome?.$case !== 'principal') throw invalid();
-    const { statement, scopes, grantId, clientId, credentialId, plan } = outcome.value;
+    const { statement, scopes, grantId, purposes, clientId, credentialId, plan } = outcome.value;
     const principal = await tryVerifyPrincipal(statement, principalKeys, clock());
     if (!principal || !plan)
       throw new Error('auth-server answered a principal without a valid statement or without a plan');
@@ -51,6 +53,7 @@ export function createAuthenticate(
       clientId: clientId || credentialId,
       scopes: new Set(scopes),
       grantId,
+      purposes,
       requestsPerMinute: plan.requestsPerMinute,
     };
   };

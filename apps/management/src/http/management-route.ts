@@ -6,7 +6,8 @@ import type { ProblemCode } from '@longwave/problems';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import type { Access } from '../workspace/access/access.ts';
-import type { ManagementScope } from './authenticate.ts';
+import type { Diagnostics } from '../diagnostics/diagnostics.ts';
+import type { ManagementScope, TokenHolder } from './authenticate.ts';
 import type { ChangeSignals } from './change-signals.ts';
 import type { EventStreams } from './event-streams.ts';
 
@@ -15,6 +16,9 @@ export interface RouteDeps {
   readonly access: Access;
   readonly execute: ExecuteCommand;
   readonly reader: ResourceReader;
+  readonly diagnostics: Diagnostics;
+  /** 32 bytes; seals the cursors of lists that the routes page themselves. */
+  readonly cursorKey: Buffer;
   readonly clock: () => Date;
   readonly eventStreams: EventStreams;
   readonly changeSignals: ChangeSignals;
@@ -28,6 +32,8 @@ export interface RouteDeps {
 export interface RouteCall {
   readonly request: Request;
   readonly actor: { readonly kind: 'principal'; readonly principal: Principal };
+  /** The token and what it was given for; of a route that needs none, a token of nobody. */
+  readonly token: Pick<TokenHolder, 'clientId' | 'grantId' | 'purposes'>;
   /** Of the path, visible to the actor; empty for a route without one. */
   readonly workspaceId: string;
   /** Another parameter of the path. Throws when the path has none of that name. */

@@ -1,6 +1,7 @@
 import type { ManagementRoute } from './management-route.ts';
 import { changeRoutes } from './routes/changes.ts';
 import { commandRoutes } from './routes/commands.ts';
+import { decisionRoutes } from './routes/decisions.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { resourceRoutes } from './routes/resources.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
@@ -12,4 +13,5 @@ export const managementRoutes: readonly ManagementRoute[] = [
   ...commandRoutes,
   ...operationRoutes,
   ...changeRoutes,
+  ...decisionRoutes,
 ];

@@ -50,14 +50,19 @@ function checkAccept({ answers }: ManagementRoute, request: Request): void {
 }
 
 /** A person who has shown nothing: the actor of routes that need no token. They read nothing about anybody. */
-const nobody: TokenHolder['principal'] = {
-  account_id: '',
-  workspace_id: '',
-  roles: [],
-  grants: [],
-  credential_id: '',
-  credential_kind: 'management_access_token',
-  read_only: true,
+const nobody: Pick<TokenHolder, 'principal' | 'clientId' | 'grantId' | 'purposes'> = {
+  principal: {
+    account_id: '',
+    workspace_id: '',
+    roles: [],
+    grants: [],
+    credential_id: '',
+    credential_kind: 'management_access_token',
+    read_only: true,
+  },
+  clientId: '',
+  grantId: '',
+  purposes: [],
 };
 
 async function send(response: Response, answer: RouteAnswer): Promise<void> {
@@ -129,7 +134,8 @@ export function createManagementServer(options: ManagementServerOptions): Expres
   async function callOf(route: ManagementRoute, request: Request, response: Response): Promise<RouteCall> {
     const holder = route.scope === null ? undefined : await admit(request, response);
     if (holder && route.scope !== null) requireScope(holder, route.scope);
-    const actor = { kind: 'principal', principal: holder?.principal ?? nobody } as const;
+    const token = holder ?? nobody;
+    const actor = { kind: 'principal', principal: token.principal } as const;
     const parameter = (key: string): string => {
       const value = request.params[key];
       if (typeof value !== 'string') throw new Error(`${route.operation}: the path has no ${key}`);
@@ -146,7 +152,7 @@ export function createManagementServer(options: ManagementServerOptions): Expres
       if (workspaceId !== '') deps.access.checkAnywhereIn(present, workspaceId);
       return present;
     };
-    return { request, actor, workspaceId, parameter, recheck, query };
+    return { request, actor, token, workspaceId, parameter, recheck, query };
   }
 
   mountRoutes(app, basePath, managementRoutes, {
