@@ -187,6 +187,7 @@ export async function createApp(
   await reader.getResource('ws_warm_up', 'podcasts', 'pod_warm_up').catch(() => undefined);
   const access = createAccess(pool);
   const principalKeys = (readJson(config.PRINCIPAL_KEYS) as { keys: JWK[] }).keys;
+  const uploads = createUploadSigner(pool, store, clock);
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls,
@@ -200,7 +201,7 @@ export async function createApp(
       awaitFeed: createAwaitFeed(config.MEDIA_URL, publicFetch),
       importReport: createImportReport(pool),
       signExport: createSignExport(pool, store, clock),
-      uploads: createUploadSigner(pool, store, clock),
+      uploads,
       principalKeys,
       leaseMs: config.JOB_LEASE_MS,
       clock,
@@ -237,6 +238,7 @@ export async function createApp(
         execute,
         reader,
         diagnostics,
+        uploads,
         cursorKey,
         clock,
         eventStreams,

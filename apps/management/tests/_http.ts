@@ -14,6 +14,7 @@ import { createEventStreams } from '../src/http/event-streams.ts';
 import { basePath } from '../src/http/public-documents.ts';
 import { createManagementServer } from '../src/http/server.ts';
 import { createAccess } from '../src/workspace/access/access.ts';
+import { createUploadSigner } from '../src/workspace/uploads/sign-upload.ts';
 import type { TestManagement } from './_management.ts';
 
 /** `{api_url}` as answers name it; requests go to the server's own port. */
@@ -73,6 +74,7 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
           execute,
           reader,
           clock,
+          uploads: createUploadSigner(pool, management.store, clock),
           cursorKey: randomBytes(32),
           eventStreams,
           changeSignals,

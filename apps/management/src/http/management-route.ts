@@ -5,6 +5,7 @@ import type { Principal } from '@longwave/principal';
 import type { ProblemCode } from '@longwave/problems';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
+import type { UploadSigner } from '../workspace/uploads/sign-upload.ts';
 import type { Access } from '../workspace/access/access.ts';
 import type { Diagnostics } from '../diagnostics/diagnostics.ts';
 import type { ManagementScope, TokenHolder } from './authenticate.ts';
@@ -20,6 +21,7 @@ export interface RouteDeps {
   /** 32 bytes; seals the cursors of lists that the routes page themselves. */
   readonly cursorKey: Buffer;
   readonly clock: () => Date;
+  readonly uploads: UploadSigner;
   readonly eventStreams: EventStreams;
   readonly changeSignals: ChangeSignals;
   /** The last tick of a production's encoding; undefined when there is none or Redis is away. */

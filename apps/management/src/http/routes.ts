@@ -4,11 +4,13 @@ import { commandRoutes } from './routes/commands.ts';
 import { decisionRoutes } from './routes/decisions.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { resourceRoutes } from './routes/resources.ts';
+import { uploadAddressRoutes } from './routes/upload-addresses.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
 
 /** Every operation of the Management API. */
 export const managementRoutes: readonly ManagementRoute[] = [
   ...workspaceRoutes,
+  ...uploadAddressRoutes,
   ...resourceRoutes,
   ...commandRoutes,
   ...operationRoutes,
