@@ -201,6 +201,33 @@ export function createAdvertising(hosting: HostingWorld) {
     async activePolicy(given?: Record<string, unknown>) {
       return send('policy.activate', await world.scheduledPolicy(given), {}, service('management'));
     },
+    /** Prices of pre-rolls up to 30 s: 15 EUR a thousand if produced, 25 if read by the host. */
+    rateCardChanges: (given: Record<string, unknown> = {}) => ({
+      name: 'Summer',
+      currency: 'EUR',
+      valid_window: world.around(1000 * hour),
+      entries: [
+        { position: 'pre', production: 'produced', max_duration_ms: 30_000, model: 'cpm', price: '15000000' },
+        { position: 'pre', production: 'host_read', max_duration_ms: 30_000, model: 'cpm', price: '25000000' },
+      ],
+      ...given,
+    }),
+    rateCard: (given?: Record<string, unknown>) => send('rate_card.create', null, world.rateCardChanges(given)),
+    async publishedRateCard(given?: Record<string, unknown>) {
+      return send('rate_card.publish', await world.rateCard(given), {}, service('operator'));
+    },
+    async product(given: Record<string, unknown> = {}) {
+      return send('product.create', null, {
+        name: 'Pre-rolls',
+        positions: ['pre'],
+        delivery: 'guaranteed',
+        rate_card_id: (await world.publishedRateCard()).id,
+        ...given,
+      });
+    },
+    async publishedProduct(given?: Record<string, unknown>) {
+      return send('product.publish', await world.product(given), {}, service('operator'));
+    },
     halt: () => send('serving.halt', null, { scope: { kind: 'workspace' }, cause: 'A wrong ad went out.' }),
   };
   return world;

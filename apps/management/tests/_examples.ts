@@ -7,6 +7,7 @@ import { inventoryExamples } from './_examples-inventory.ts';
 import { mediaExamples } from './_examples-media.ts';
 import { moveExamples } from './_examples-moves.ts';
 import { policyExamples } from './_examples-policies.ts';
+import { productExamples } from './_examples-products.ts';
 import { reviewExamples } from './_examples-reviews.ts';
 import type { World } from './_world.ts';
 
@@ -19,5 +20,6 @@ export const examples: { readonly [C in ProductCommand]: (world: World) => Promi
   ...flightExamples,
   ...inventoryExamples,
   ...policyExamples,
+  ...productExamples,
   ...reviewExamples,
 };

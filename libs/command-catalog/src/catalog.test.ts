@@ -75,6 +75,8 @@ test('exactly these commands need a second person, so that no change of that lis
     'line_item.stop',
     'policy.retire',
     'policy.submit',
+    'product.publish',
+    'rate_card.publish',
     'serving.release',
   ]);
 });

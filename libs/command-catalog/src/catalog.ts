@@ -21,6 +21,8 @@ import { podcastCommands, podcasts } from './hosting/podcast.ts';
 import { productionCommands, productions } from './hosting/production.ts';
 import { policies, policyCommands } from './workspace/policy.ts';
 import { reviewCommands, reviewTasks } from './workspace/review-task.ts';
+import { productCommands, products } from './advertising/product.ts';
+import { rateCardCommands, rateCards } from './advertising/rate-card.ts';
 import { servingHaltCommands, servingHalts } from './advertising/serving-halt.ts';
 import { servingPlanCommands, servingPlans } from './advertising/serving-plan.ts';
 import { statisticsExportCommands, statisticsExports } from './hosting/statistics-export.ts';
@@ -53,6 +55,8 @@ export const productCatalog = {
     break_plans: breakPlans,
     serving_plans: servingPlans,
     serving_halts: servingHalts,
+    products,
+    rate_cards: rateCards,
     policies,
     review_tasks: reviewTasks,
   },
@@ -74,6 +78,8 @@ export const productCatalog = {
     ...breakPlanCommands,
     ...servingPlanCommands,
     ...servingHaltCommands,
+    ...productCommands,
+    ...rateCardCommands,
     ...policyCommands,
     ...reviewCommands,
     ...operationCommands,

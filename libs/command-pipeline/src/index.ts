@@ -26,7 +26,13 @@ export { findOperationSubject } from './store/cancel-table.ts';
 export { insertNotice } from './store/change-table.ts';
 export { nextSafeActions, operationStates, type OperationView } from './store/operation.ts';
 export { beginOperation } from './store/operation-table.ts';
-export { createReceiptSigner, publicReceiptKey, receiptHash } from './store/receipt.ts';
+export {
+  createReceiptSigner,
+  publicReceiptKey,
+  receiptHash,
+  type DecisionBasis,
+  type PolicyVersion,
+} from './store/receipt.ts';
 export { holdResource, lockResource } from './store/resource-table.ts';
 export {
   definitionOf,

@@ -130,6 +130,13 @@ export const problems = {
   lease_lost: define(409, 'lease-lost', 'The lease of this job has expired', 'client', 'never'),
   creative_not_ready: define(422, 'state-not-allowed', 'The creative has no prepared media', 'client', 'after_fix'),
   line_item_not_bookable: define(422, 'state-not-allowed', 'The line item cannot be booked yet', 'client', 'after_fix'),
+  capability_not_supported: define(
+    422,
+    'policy-rejected',
+    'This surface does not take new plans',
+    'client',
+    'after_fix',
+  ),
   format_not_supported: define(422, 'validation-failed', 'The format is not supported yet', 'client', 'after_fix'),
   review_declined: define(422, 'policy-rejected', 'A reviewer declined this', 'client', 'after_fix'),
   review_expired: define(422, 'policy-rejected', 'The review was not completed in time', 'client', 'after_fix'),

@@ -1,8 +1,9 @@
+import { deliveryContract } from '@longwave/services';
 import type { Route } from './route.ts';
 
-const contract = JSON.stringify({ name: 'Public Delivery API', version: '1.3.1', status: 'current', deprecations: [] });
+const contract = JSON.stringify(deliveryContract);
 
-/** Name and version of this surface. */
+/** Name and version of this API, and the surfaces that it serves. */
 export const contractRoute: Route = {
   name: 'contract.read',
   path: '/delivery/v1/contract',

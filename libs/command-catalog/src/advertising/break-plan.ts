@@ -79,6 +79,11 @@ const settings = {
   ad_load_limit_ms: z.int().min(1000).optional(),
   /** The shortest content between two breaks. */
   min_gap_ms: z.int().min(0),
+  /** The surfaces whose plays have these breaks. Only those that Public Delivery serves now can be published. */
+  surfaces: z
+    .array(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'Write a surface such as “progressive”.'))
+    .min(1)
+    .max(20),
 };
 
 /** Break plans: the places and the amount of advertising in episodes. */
@@ -88,6 +93,8 @@ export const breakPlans = defineResource({
   prefix: 'brk',
   attributes: z.strictObject({
     ...settings,
+    /** Absent: “progressive”, the only surface of earlier releases, which do not know the field. */
+    surfaces: settings.surfaces.optional(),
     /** Time from which a published plan is in effect. */
     effective_at: instant.optional(),
     replacement_id: reference('brk').optional(),
@@ -108,6 +115,8 @@ export const breakPlanCommands = {
       ...settings,
       inventory_unit_ids: settings.inventory_unit_ids.default([]),
       min_gap_ms: settings.min_gap_ms.default(0),
+      /** Absent: “progressive”. */
+      surfaces: settings.surfaces.optional(),
     }),
     roles: ['publisher', 'trafficker', 'admin'],
     event: 'break_plan.created',
@@ -129,7 +138,7 @@ export const breakPlanCommands = {
     versionGuard: 'required',
     event: 'break_plan.published',
     hasRule: true,
-    problems: ['link_not_found'],
+    problems: ['link_not_found', 'capability_not_supported'],
     externalEffect: 'From its start time on, plays have the breaks of this plan.',
     summary: 'Publishes a break plan; when it takes effect, it replaces the plan that covered the same inventory.',
   }),

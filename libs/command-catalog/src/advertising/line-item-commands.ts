@@ -14,7 +14,12 @@ export const lineItemCommands = {
     type: 'line_item.create',
     subject: 'line_items',
     to: 'draft',
-    changes: z.strictObject({ campaign_id: reference('cmp'), ...newLineItem }),
+    changes: z.strictObject({
+      campaign_id: reference('cmp'),
+      ...newLineItem,
+      /** Absent: that of the workspace's measurement policy, else ad_delivered. */
+      counting_basis: lineItemSettings.counting_basis.optional(),
+    }),
     roles: sellers,
     machines: ['management'],
     event: 'line_item.created',
@@ -52,7 +57,7 @@ export const lineItemCommands = {
     versionGuard: 'required',
     event: 'line_item.amended',
     hasRule: true,
-    problems: ['validation_failed', 'link_not_found'],
+    problems: ['validation_failed', 'link_not_found', 'line_item_not_bookable'],
     externalEffect: 'The first serving plan that is compiled after that time contains the change.',
     summary:
       'Changes a booked line item, now or at a later time. Only one amendment can wait: a newer one replaces it.',
@@ -79,7 +84,7 @@ export const lineItemCommands = {
     versionGuard: 'required',
     event: 'line_item.approved',
     hasRule: true,
-    problems: ['line_item_not_bookable'],
+    problems: ['line_item_not_bookable', 'policy_rejected'],
     summary: 'Submits a line item; without a review policy it is approved at once.',
   }),
   'line_item.reserve': defineCommand({
@@ -130,7 +135,7 @@ export const lineItemCommands = {
     versionGuard: 'required',
     event: 'line_item.booked',
     hasRule: true,
-    problems: ['line_item_not_bookable'],
+    problems: ['line_item_not_bookable', 'policy_rejected'],
     summary: 'Books an approved line item; the next serving plan contains it.',
   }),
   'line_item.start_flight': defineCommand({

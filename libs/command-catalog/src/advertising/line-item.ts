@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { instant, reference, shortText, stateReason, timeWindow, unitPrice } from '../fields.ts';
 import { defineResource } from '../definition.ts';
+import { countingBasis } from './placement.ts';
 import { storedTargeting, targeting } from './targeting.ts';
 
 const goal = z
@@ -64,11 +65,13 @@ export const lineItemSettings = {
   frequency_caps: z.array(frequencyCap).max(10),
   creative_rotation: z.enum(['weighted', 'sequential']),
   /** The billed events: decisions, bytes sent, ads delivered (docs/counting.md), or a client's reports. */
-  counting_basis: z.enum(['reserved', 'served_bytes', 'ad_delivered', 'client_event']),
+  counting_basis: countingBasis,
   /** Weight of an exclusive or house line item among its equals. */
   weight,
   /** Goes on after its window until the goal is reached, within the campaign's window. */
   auto_extend: z.boolean(),
+  /** The product under which it is sold: submitting and booking check its inventory, positions, length and prices. */
+  product_id: reference('prd').optional(),
   /** The line item whose shortfall this one makes good. */
   makegood_of: reference('li').optional(),
 };
@@ -148,6 +151,7 @@ export const lineItems = defineResource({
   links: {
     campaign: { attribute: 'campaign_id', type: 'campaigns' },
     makegood_of: { attribute: 'makegood_of', type: 'line_items' },
+    product: { attribute: 'product_id', type: 'products' },
   },
   uniqueAttributes: [],
   sortKeys: {

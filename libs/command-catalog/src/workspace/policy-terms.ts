@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { countingBasis } from '../advertising/placement.ts';
 import { reference, taxonomyIds } from '../fields.ts';
 
 /** The resources that a policy is about. A network of inventory units is the whole workspace. */
@@ -78,12 +79,27 @@ const privacy = z
   })
   .refine(isFilled, someRule);
 
+const measurement = z
+  .strictObject({
+    /** Of new line items that name none. */
+    default_counting_basis: countingBasis.optional(),
+    /** The bases under which line items may be submitted and booked. */
+    allowed_counting_bases: z.array(countingBasis).min(1).max(4).optional(),
+  })
+  .refine(isFilled, someRule)
+  .refine(
+    ({ default_counting_basis: basis, allowed_counting_bases: allowed }) =>
+      basis === undefined || allowed === undefined || allowed.includes(basis),
+    { error: 'The default is not among those that are allowed.', path: ['default_counting_basis'] },
+  );
+
 const schemas = {
   frequency,
   separation,
   brand_safety: brandSafety,
   ad_load: adLoad,
   privacy,
+  measurement,
 } as const;
 
 export type PolicyKind = keyof typeof schemas;
@@ -100,6 +116,7 @@ export const policyScopes: Readonly<Record<PolicyKind, readonly PolicyScope['kin
   brand_safety: ['workspace', 'podcasts', 'inventory_units'],
   ad_load: ['workspace', 'podcasts', 'inventory_units'],
   privacy: ['workspace', 'podcasts', 'inventory_units'],
+  measurement: ['workspace'],
 };
 
 /** The closed schema of the rules of one kind. */

@@ -8,7 +8,13 @@ import { operationView, type OperationView } from '../store/operation.ts';
 import { actorId, type Actor, type CommandOutcome, type CommandRequest } from './command-request.ts';
 import type { CommandRule, Decision, Rule } from './command-rule.ts';
 import type { RevisionChange } from '../store/change-table.ts';
-import { authorityTypes, type PolicyVersion, type ReceiptStatement, type SignReceipt } from '../store/receipt.ts';
+import {
+  authorityTypes,
+  type DecisionBasis,
+  type PolicyVersion,
+  type ReceiptStatement,
+  type SignReceipt,
+} from '../store/receipt.ts';
 import { requestReview } from '../review/request-review.ts';
 import { notFoundProblem, resourceView, type ResourceRow } from '../store/resource-row.ts';
 import { saveVersion, type SavedVersion } from '../store/save-version.ts';
@@ -107,6 +113,8 @@ export interface Applied extends Pick<SavedVersion, 'row' | 'view'> {
   readonly changes: readonly RevisionChange[];
   /** The policies that the rule obeyed. */
   readonly policyVersions: readonly PolicyVersion[];
+  /** What else it decided by. */
+  readonly decidedBy?: readonly DecisionBasis[];
 }
 
 const decide = (tx: Transaction, context: CommandContext, current: ResourceRow | undefined, now: Date) =>
@@ -159,7 +167,8 @@ export async function applyCommand(
     });
   const consequences = await applyConsequences(tx, context, decision.consequences ?? [], { operationId, now });
   const changes = [saved.change, ...consequences.map(({ change }) => change)];
-  return { row: saved.row, view: saved.view, consequences, changes, policyVersions: decision.policyVersions ?? [] };
+  const { policyVersions = [], decidedBy = [] } = decision;
+  return { row: saved.row, view: saved.view, consequences, changes, policyVersions, decidedBy };
 }
 
 /** Whether another person must approve the command; commands of services need no approval. */
@@ -170,7 +179,7 @@ const needsReview = ({ review }: CommandDefinition, actor: Actor): boolean =>
 export const receiptStatement = (
   context: Omit<CommandContext, 'rule'>,
   operation: Pick<OperationView, 'id' | 'workspace_id' | 'receipt_id'>,
-  { row: after, consequences, policyVersions }: Pick<Applied, 'row' | 'consequences' | 'policyVersions'>,
+  { row: after, consequences, policyVersions, decidedBy = [] }: Omit<Applied, 'view' | 'changes'>,
   versionBefore: number,
   now: Date,
 ): Omit<ReceiptStatement, 'chain' | 'review'> => ({
@@ -187,6 +196,7 @@ export const receiptStatement = (
     digest_after: after.digest,
   },
   ...(consequences.length > 0 && { consequences: consequences.map(({ proof }) => proof) }),
+  ...(decidedBy.length > 0 && { decided_by: decidedBy }),
   payload_digest: context.parsed.payloadDigest,
   client_id: context.scope.clientId,
   policy_versions: policyVersions,

@@ -2,7 +2,7 @@ import type { Catalog, CommandType, CommandWithRule } from '@longwave/command-ca
 import type { Transaction } from '@longwave/postgres';
 import type { z } from 'zod';
 import type { Actor } from './command-request.ts';
-import type { PolicyVersion } from '../store/receipt.ts';
+import type { DecisionBasis, PolicyVersion } from '../store/receipt.ts';
 import type { ResourceRow, StoredAttributes } from '../store/resource-row.ts';
 
 /** Input of a rule before the transaction. */
@@ -58,6 +58,8 @@ export interface Decision<A> {
   readonly also?: (tx: Transaction, saved: { readonly operationId: string; readonly version: number }) => Promise<void>;
   /** The policies in force that the decision obeyed; the receipt names them. */
   readonly policyVersions?: readonly PolicyVersion[];
+  /** What else decided, named in the receipt: a product, a rate card, the capability of a surface. */
+  readonly decidedBy?: readonly DecisionBasis[];
   /** Other resources that change with the subject. */
   readonly consequences?: readonly Consequence[];
 }

@@ -16,6 +16,11 @@ export interface PolicyVersion {
   readonly version: number;
 }
 
+/** What decided a command beside its subject and policies: a product, a rate card, the capability of a surface. */
+export interface DecisionBasis extends PolicyVersion {
+  readonly type: string;
+}
+
 /** Resource types that say who may do what: receipts about them are of kind `authority`. */
 export const authorityTypes: ReadonlySet<string> = new Set([
   'workspaces',
@@ -42,6 +47,8 @@ export interface ReceiptStatement {
   };
   /** In the order of ids; absent when nothing else changed. */
   readonly consequences?: readonly ReceiptConsequence[];
+  /** Absent when nothing beside the subject decided. */
+  readonly decided_by?: readonly DecisionBasis[];
   readonly payload_digest: string;
   readonly client_id: string;
   /** The policies that the command obeyed. Absent in receipts of releases before 0.4, like `review`. */

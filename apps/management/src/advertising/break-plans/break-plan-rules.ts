@@ -1,5 +1,7 @@
 import type { productCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
+import { deliveryContract } from '@longwave/services';
+import { requireSurfaces } from './surfaces.ts';
 import { refuseField } from '../../workspace/refuse-field.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
 
@@ -14,15 +16,17 @@ const path = '/changes/inventory_unit_ids';
 
 /** Rules of the break plan commands. */
 export const breakPlanRules: BreakPlanRules = {
-  'break_plan.create': async ({ tx, workspaceId, changes }) => {
+  'break_plan.create': async ({ tx, workspaceId, changes: { surfaces, ...changes } }) => {
     const ids = distinct(changes.inventory_unit_ids);
     await requireResources(tx, { workspaceId, type: 'inventory_units', ids, path });
-    return { attributes: { ...changes, inventory_unit_ids: ids } };
+    const named = surfaces && { surfaces: distinct(surfaces) };
+    return { attributes: { ...changes, inventory_unit_ids: ids, ...named } };
   },
 
   'break_plan.publish': async ({ tx, workspaceId, current, changes, now }) => {
     await requireResources(tx, { workspaceId, type: 'inventory_units', ids: current.inventory_unit_ids, path });
-    return { attributes: { ...current, effective_at: changes.effective_at ?? now.toISOString() } };
+    const decidedBy = requireSurfaces(deliveryContract, current.surfaces ?? ['progressive']);
+    return { decidedBy, attributes: { ...current, effective_at: changes.effective_at ?? now.toISOString() } };
   },
 
   'break_plan.retire': async ({ tx, workspaceId, subjectId, current, changes }) => {

@@ -6,7 +6,9 @@ import { openCampaignStates } from '../campaigns/campaign.ts';
 import { refuseField } from '../../workspace/refuse-field.ts';
 import { requireCurrency } from '../../workspace/require-currency.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
+import { requireProductTerms } from '../products/require-product.ts';
 import { isPlanned } from '../serving-plans/plan-content-table.ts';
+import { defaultCountingBasis, requireCountingBasis } from './counting-basis.ts';
 import type { CountDelivered } from './count-delivered.ts';
 import * as flight from './line-item.ts';
 import type { LineItem } from './line-item.ts';
@@ -38,7 +40,11 @@ function checkAhead({ window }: Readonly<LineItem>, now: Date): void {
   if (Date.parse(window.end) <= now.getTime()) throw refuse('The window is in the past.');
 }
 
-async function campaignOf(db: Transaction | Pool, workspaceId: string, { campaign_id: id }: Readonly<LineItem>) {
+async function campaignOf(
+  db: Transaction | Pool,
+  workspaceId: string,
+  { campaign_id: id }: Pick<LineItem, 'campaign_id'>,
+) {
   const campaign = await findResource(db, workspaceId, 'campaigns', id);
   const { window, advertiser_id: advertiserId } = campaign!.attributes;
   return { state: campaign!.lifecycle_state, window, advertiserId };
@@ -97,6 +103,12 @@ async function check(
   }
 }
 
+/** Checks product, prices and counting basis before a line item is sold; answers what decided, for the receipt. */
+async function requireTerms(tx: Transaction, workspaceId: string, lineItemId: string, lineItem: LineItem) {
+  const policyVersions = await requireCountingBasis(tx, workspaceId, lineItem.counting_basis);
+  return { policyVersions, decidedBy: await requireProductTerms(tx, workspaceId, lineItemId, lineItem) };
+}
+
 /** Rules of line items before delivery: drafts, reviews, reservations and bookings. */
 const draftRules = {
   'line_item.create': async ({ tx, workspaceId, changes }) => {
@@ -110,7 +122,8 @@ const draftRules = {
     const campaign = await campaignOf(tx, workspaceId, changes);
     flight.checkWindow(changes.window, campaign.window);
     await checkMakegood(tx, workspaceId, changes.makegood_of, campaign.advertiserId);
-    return { attributes: changes };
+    const basis = changes.counting_basis ?? (await defaultCountingBasis(tx, workspaceId));
+    return { attributes: { ...changes, counting_basis: basis } };
   },
 
   'line_item.revise': async ({ tx, workspaceId, current, changes }) => {
@@ -131,7 +144,7 @@ const draftRules = {
       creative: ['approved', 'pending_review'],
     });
     if (current.type !== 'exclusive' && creatives === 0) throw refuse('Assign an approved or pending creative first.');
-    return { attributes: current };
+    return { attributes: current, ...(await requireTerms(tx, workspaceId, subjectId, current)) };
   },
 
   'line_item.reserve': ({ current, changes, now }) => ({
@@ -153,14 +166,24 @@ const draftRules = {
       throw refuse('Only house line items and makegoods have no price. Set a rate first.');
     if ((await countCreatives(tx, workspaceId, subjectId, { assignment: ['active'], creative: ['approved'] })) === 0)
       throw refuse('Activate the assignment of an approved creative first.');
-    return { attributes: flight.unreserved(current) };
+    return {
+      attributes: flight.unreserved(current),
+      ...(await requireTerms(tx, workspaceId, subjectId, current)),
+    };
   },
 } satisfies Partial<LineItemRules>;
 
 /** Rules of booked line items. */
 const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
   ({
-    'line_item.amend': async ({ tx, workspaceId, current, changes: { effective_at: at, ...changes }, now }) => {
+    'line_item.amend': async ({
+      tx,
+      workspaceId,
+      subjectId,
+      current,
+      changes: { effective_at: at, ...changes },
+      now,
+    }) => {
       const attributes = flight.amended(current, changes);
       if (changes.rate) flight.checkRate(attributes);
       await check(tx, workspaceId, changes);
@@ -169,8 +192,9 @@ const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
         flight.checkWindow(changes.window, campaign.window);
         flight.checkOpen(changes.window, now);
       }
-      if (at === undefined || Date.parse(at) <= now.getTime()) return { attributes };
-      return { attributes: { ...current, amendment: { ...changes, effective_at: at } } };
+      const decidedBy = await requireProductTerms(tx, workspaceId, subjectId, attributes);
+      if (at === undefined || Date.parse(at) <= now.getTime()) return { attributes, decidedBy };
+      return { decidedBy, attributes: { ...current, amendment: { ...changes, effective_at: at } } };
     },
 
     'line_item.apply_amendment': ({ current, now }) => ({ attributes: flight.withDueAmendment(current, now) }),

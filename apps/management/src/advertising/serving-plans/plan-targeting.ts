@@ -8,7 +8,7 @@ interface Lists {
 }
 
 /** Podcasts and episodes that inventory units cover; a network covers everything. */
-interface Coverage {
+export interface Coverage {
   readonly everything: boolean;
   readonly podcasts: readonly string[];
   readonly episodes: readonly string[];

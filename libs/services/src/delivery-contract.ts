@@ -1,0 +1,28 @@
+/** What Public Delivery can do on one surface. */
+interface SurfaceCapability {
+  /** As break plans, halts and decisions name it. */
+  readonly name: string;
+  /** Only a current one takes new plans. */
+  readonly status: 'current' | 'deprecated' | 'removed';
+  readonly media: readonly ('audio' | 'video')[];
+  /** Grows with every change of this entry. */
+  readonly version: number;
+}
+
+/** The contract of the Public Delivery API, as `GET /delivery/v1/contract` answers it. */
+export interface DeliveryContract {
+  readonly name: string;
+  readonly version: string;
+  readonly status: 'current' | 'deprecated' | 'removed';
+  readonly deprecations: readonly string[];
+  readonly surfaces: readonly SurfaceCapability[];
+}
+
+/** A surface that is added gets an entry here once Public Delivery serves it. */
+export const deliveryContract: DeliveryContract = {
+  name: 'Public Delivery API',
+  version: '1.3.1',
+  status: 'current',
+  deprecations: [],
+  surfaces: [{ name: 'progressive', status: 'current', media: ['audio'], version: 1 }],
+};
