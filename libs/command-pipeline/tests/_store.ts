@@ -1,5 +1,5 @@
 import { productCatalog } from '@longwave/command-catalog';
-import { startTestDatabase } from '@longwave/fleet';
+import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
@@ -43,11 +43,23 @@ export interface TestStore extends AsyncDisposable {
     request: Pick<CommandRequest, 'workspaceId' | 'commandType' | 'subject'> & Partial<CommandRequest>,
   ) => Promise<CommandOutcome>;
   readonly create: (workspaceId: string, idempotencyKey?: string) => Promise<CommandOutcome>;
+  readonly catalog: typeof storeCatalog;
+  readonly database: DatabaseUrls;
 }
+
+type DatabaseUrls = Pick<TestDatabase, 'url' | 'adminUrl'>;
 
 export async function startTestStore(): Promise<TestStore> {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await startTestDatabase({ schema: 'product', migrations: 'apps/management/prisma' }));
+  const store = stack.use(await openTestStore(database));
+  const owned = stack.move();
+  return { ...store, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** The store of a database that runs. */
+export async function openTestStore(database: DatabaseUrls): Promise<TestStore> {
+  await using stack = new AsyncDisposableStack();
   const open = (url: string, max: number) =>
     stack.adopt(createPool(url, 'product', { name: 'test', max }), (each) => each.end());
   const pool = open(database.url, 20);
@@ -67,6 +79,8 @@ export async function startTestStore(): Promise<TestStore> {
     pool,
     admin,
     execute,
+    catalog: storeCatalog,
+    database,
     publicKey: { ...(await exportJWK(publicKey)), kid: 'receipts-1' },
     send,
     create: (workspaceId, idempotencyKey = newId('req')) =>
