@@ -3,6 +3,7 @@ import path from 'node:path';
 import { removeDataFolder, startFleet, temporaryDataFolder } from '@longwave/fleet';
 import { makeAudio } from '@longwave/test-kit';
 import { agentRate, codeFlowRate, verifyRate } from './access-rate.ts';
+import { changesRate } from './changes-rate.ts';
 import { commandRate } from './command-rate.ts';
 import { coreRate, countingRate } from './count-rate.ts';
 import { decideRate } from './decide-rate.ts';
@@ -36,6 +37,7 @@ function show(...measured: Row[]): void {
 console.log('\n   ratio   ours against the baseline (medians of alternating rounds)\n');
 show(await commandRate());
 show(await listRate());
+show(await changesRate());
 show(await coreRate());
 show(...(await decisionCore()));
 

@@ -66,7 +66,10 @@ export async function createApp(
   const pool = stack.adopt(createPool(config.DATABASE_URL, 'product', { name: 'management', max: 20 }), (p) => p.end());
   // Reads have connections and a time of their own, so that heavy lists hold up no command.
   const readPool = stack.adopt(
-    createPool(config.DATABASE_URL, 'product', { name: 'management-reads', max: 8, statementTimeoutMs: 5_000 }),
+    createPool(config.DATABASE_URL, 'product', {
+      ...{ name: 'management-reads', max: 8, statementTimeoutMs: 5_000 },
+      readsPages: true,
+    }),
     (p) => p.end(),
   );
   const redis = stack.adopt(new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1 }), (r) => r.disconnect());

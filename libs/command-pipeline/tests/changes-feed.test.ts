@@ -27,7 +27,7 @@ afterAll(async () => {
 /** Another process whose 25 writers work until it is killed. */
 function startWriters(workspaceId: string) {
   const { url, adminUrl } = store.database;
-  const file = path.join(import.meta.dirname, '_writers-process.ts');
+  const file = path.join(import.meta.dirname, 'fixture-writers.ts');
   const child = spawn(process.execPath, ['--no-warnings', file, url, adminUrl, workspaceId], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { Problem } from '@longwave/problems';
 
 /** Position after the last row of a page, bound to the listing it belongs to. */
@@ -10,10 +10,19 @@ export interface CursorPosition {
 
 const lifeMs = 24 * 3600_000;
 
+const imported = new WeakMap<Buffer, KeyObject>();
+
+/** Imports each key once: an import costs more than sealing a cursor. */
+function keyOf(bytes: Buffer): KeyObject {
+  const known = imported.get(bytes) ?? createSecretKey(bytes);
+  imported.set(bytes, known);
+  return known;
+}
+
 /** Seals a position for one listing: AES-256-GCM, the listing's name as associated data. */
 export function sealCursor(key: Buffer, listing: string, { sortValues, id }: CursorPosition, now: Date): string {
   const nonce = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(listing));
+  const cipher = createCipheriv('aes-256-gcm', keyOf(key), nonce).setAAD(Buffer.from(listing));
   const sortedBy = sortValues.length === 1 ? sortValues[0] : sortValues;
   const text = cipher.update(JSON.stringify([sortedBy, id, now.getTime()]), 'utf8');
   return Buffer.concat([nonce, text, cipher.final(), cipher.getAuthTag()]).toString('base64url');
@@ -32,7 +41,7 @@ export function openCursor(
 ): CursorPosition {
   try {
     const bytes = Buffer.from(cursor, 'base64url');
-    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 }).setAAD(
+    const decipher = createDecipheriv('aes-256-gcm', keyOf(key), bytes.subarray(0, 12), { authTagLength: 16 }).setAAD(
       Buffer.from(listing),
     );
     decipher.setAuthTag(bytes.subarray(-16));
