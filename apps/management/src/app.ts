@@ -50,6 +50,7 @@ import { createProbeDuration } from './outside/probe-duration.ts';
 import { createRules } from './rules.ts';
 import { managementServices } from './rpc/server.ts';
 import { createSignExport } from './hosting/statistics-exports/sign-export.ts';
+import { createProvisionWorkspace } from './workspace/workspaces/provision-workspace.ts';
 import { createUploadSigner } from './workspace/uploads/sign-upload.ts';
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
@@ -242,6 +243,7 @@ export async function createApp(
         reader,
         diagnostics,
         uploads,
+        provisionWorkspace: createProvisionWorkspace(pool, execute),
         cursorKey,
         clock,
         eventStreams,

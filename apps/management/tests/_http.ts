@@ -15,6 +15,7 @@ import { basePath } from '../src/http/public-documents.ts';
 import { createManagementServer } from '../src/http/server.ts';
 import { createAccess } from '../src/workspace/access/access.ts';
 import { createUploadSigner } from '../src/workspace/uploads/sign-upload.ts';
+import { createProvisionWorkspace } from '../src/workspace/workspaces/provision-workspace.ts';
 import type { TestManagement } from './_management.ts';
 
 /** `{api_url}` as answers name it; requests go to the server's own port. */
@@ -80,6 +81,7 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
           changeSignals,
         },
         findProgress: async () => undefined,
+        provisionWorkspace: createProvisionWorkspace(pool, execute),
         diagnostics: createDiagnostics({ pool, serving: noServing, clock }),
         ...further,
       },

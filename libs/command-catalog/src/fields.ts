@@ -94,3 +94,15 @@ export const taxonomyIds = z.array(shortText.max(64)).max(100);
 
 /** Name of a group of competitors; ads of the same group are not played together. */
 export const separationGroup = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'Write a name such as “beer”.');
+
+/** A time zone of the IANA database. */
+export const timeZone = z
+  .string()
+  .refine((name) => Intl.supportedValuesOf('timeZone').includes(name) || name === 'UTC', {
+    error: 'Write a time zone such as “Europe/Berlin”.',
+  });
+
+/** A currency of ISO 4217. */
+export const currencyCode = z
+  .string()
+  .refine((code) => Intl.supportedValuesOf('currency').includes(code), { error: 'Write a currency such as “EUR”.' });

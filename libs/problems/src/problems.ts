@@ -117,6 +117,7 @@ export const problems = {
   media_not_fetchable: define(422, 'validation-failed', 'The file cannot be fetched', 'upstream', 'after_fix'),
   feed_not_importable: define(422, 'validation-failed', 'The feed cannot be imported', 'upstream', 'after_fix'),
   feed_locked: define(422, 'policy-rejected', 'The feed is locked against moving', 'client', 'after_fix'),
+  workspace_exists: define(409, 'workspace-exists', 'The account has its workspace already', 'client', 'after_read'),
   export_in_progress: define(409, 'export-in-progress', 'An export is being prepared', 'client', 'after_delay'),
   resource_gone: define(410, 'resource-gone', 'The resource has ended', 'client', 'never'),
   upload_not_received: define(422, 'validation-failed', 'The file was not uploaded', 'client', 'after_fix'),

@@ -67,6 +67,8 @@ const bootstrap: ManagementScope = 'management:bootstrap';
  */
 export function requireScope({ scopes }: Pick<TokenHolder, 'scopes'>, scope: ManagementScope): void {
   if (!scopes.has(scope)) throw new Problem('insufficient_scope', `This request needs the scope ${scope}.`);
+  if (scope === bootstrap && scopes.size > 1)
+    throw new Problem('insufficient_scope', `This request needs a token with the scope ${bootstrap} alone.`);
   if (scope !== bootstrap && scopes.has(bootstrap))
     throw new Problem('insufficient_scope', `A token with the scope ${bootstrap} can only provision a workspace.`);
 }

@@ -7,6 +7,7 @@ import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import type { UploadSigner } from '../workspace/uploads/sign-upload.ts';
 import type { Access } from '../workspace/access/access.ts';
+import type { ProvisionWorkspace } from '../workspace/workspaces/provision-workspace.ts';
 import type { Diagnostics } from '../diagnostics/diagnostics.ts';
 import type { ManagementScope, TokenHolder } from './authenticate.ts';
 import type { ChangeSignals } from './change-signals.ts';
@@ -18,6 +19,7 @@ export interface RouteDeps {
   readonly execute: ExecuteCommand;
   readonly reader: ResourceReader;
   readonly diagnostics: Diagnostics;
+  readonly provisionWorkspace: ProvisionWorkspace;
   /** 32 bytes; seals the cursors of lists that the routes page themselves. */
   readonly cursorKey: Buffer;
   readonly clock: () => Date;

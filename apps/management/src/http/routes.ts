@@ -3,6 +3,7 @@ import { changeRoutes } from './routes/changes.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { decisionRoutes } from './routes/decisions.ts';
 import { operationRoutes } from './routes/operations.ts';
+import { provisioningRoutes } from './routes/provisioning.ts';
 import { resourceRoutes } from './routes/resources.ts';
 import { uploadAddressRoutes } from './routes/upload-addresses.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
@@ -11,6 +12,7 @@ import { workspaceRoutes } from './routes/workspaces.ts';
 export const managementRoutes: readonly ManagementRoute[] = [
   ...workspaceRoutes,
   ...uploadAddressRoutes,
+  ...provisioningRoutes,
   ...resourceRoutes,
   ...commandRoutes,
   ...operationRoutes,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
-import { reference, shortText } from '../fields.ts';
+import { currencyCode, reference, shortText, timeZone } from '../fields.ts';
 
 /** Workspaces: the tenant; one per account. */
 export const workspaces = defineResource({
@@ -24,10 +24,16 @@ export const workspaceCommands = {
     type: 'workspace.provision',
     subject: 'workspaces',
     to: 'active',
-    changes: z.strictObject({ name: shortText, account_id: reference('acc') }),
+    changes: z.strictObject({
+      name: shortText,
+      account_id: reference('acc'),
+      currency: currencyCode.optional(),
+      time_zone: timeZone.optional(),
+    }),
     machines: ['management'],
     event: 'workspace.provisioned',
     hasRule: true,
-    summary: 'Opens the workspace of a new account.',
+    problems: ['value_taken'],
+    summary: 'Opens the workspace of a new account, in euros and UTC unless the changes say otherwise.',
   }),
 } as const;

@@ -25,7 +25,12 @@ export type Actor =
       /** The podcast that the command's subject belongs to, or is; absent for one that belongs to none. */
       readonly podcastId?: string | undefined;
     }
-  | { readonly kind: 'service'; readonly name: CallerName };
+  | {
+      readonly kind: 'service';
+      readonly name: CallerName;
+      /** The client and the person who asked the service for it: keys, receipts and operations are theirs. */
+      readonly onBehalfOf?: { readonly clientId: string; readonly personId: string } | undefined;
+    };
 
 /** Decides a person's access where its command acts, for the pipeline and for the rules of commands. */
 export const accessOf = (
@@ -36,11 +41,15 @@ export const accessOf = (
 
 /** The authenticated client: the client part of an idempotency key's scope. */
 export const clientIdOf = (actor: Actor): string =>
-  actor.kind === 'principal' ? (actor.principal.client_id ?? actor.principal.credential_id) : `service:${actor.name}`;
+  actor.kind === 'principal'
+    ? (actor.principal.client_id ?? actor.principal.credential_id)
+    : (actor.onBehalfOf?.clientId ?? `service:${actor.name}`);
 
 /** The person or service that acts: all credentials of an account's owner are one person, and so is an account without an owner. */
 export const actorId = (actor: Actor): string =>
-  actor.kind === 'principal' ? (actor.principal.user_id ?? actor.principal.account_id) : clientIdOf(actor);
+  actor.kind === 'principal'
+    ? (actor.principal.user_id ?? actor.principal.account_id)
+    : (actor.onBehalfOf?.personId ?? clientIdOf(actor));
 
 export interface CommandOutcome {
   /** JSON of the operation as first answered; a replay repeats it byte for byte. */

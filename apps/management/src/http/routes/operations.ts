@@ -6,12 +6,24 @@ import type { EventWriter } from '../event-streams.ts';
 import { json, type ManagementRoute, type RouteCall, type RouteDeps } from '../management-route.ts';
 import { operationSchema } from '../operation-schema.ts';
 
-const receiptSchema = z.strictObject({
+export const receiptSchema = z.strictObject({
   id: z.string(),
   workspace_id: z.string(),
   operation_id: z.string(),
   statement: z.record(z.string(), z.unknown()).describe('What the receipt states, decoded for reading.'),
   jws: z.string().describe('The same statement, signed: a compact JWS (Ed25519) by a key of `/keys`.'),
+});
+
+/** A receipt as the API answers it. */
+export const receiptView = (
+  workspaceId: string,
+  { id, operationId, jws }: Awaited<ReturnType<RouteDeps['reader']['getReceipt']>>,
+): z.input<typeof receiptSchema> => ({
+  id,
+  workspace_id: workspaceId,
+  operation_id: operationId,
+  statement: decodeJwt(jws),
+  jws,
 });
 
 const isOver = ({ state }: OperationView) => state === 'succeeded' || state === 'failed' || state === 'cancelled';
@@ -130,15 +142,9 @@ const readReceipt: ManagementRoute = {
   refusals: ['not_found'],
   answer: async (call, deps) => {
     const id = call.parameter('receipt_id');
-    const { operationId, jws } = await deps.reader.getReceipt(call.workspaceId, id);
-    await visibleOperation(call, deps, operationId, { noun: 'receipt', id });
-    return json({
-      id,
-      workspace_id: call.workspaceId,
-      operation_id: operationId,
-      statement: decodeJwt(jws),
-      jws,
-    });
+    const receipt = await deps.reader.getReceipt(call.workspaceId, id);
+    await visibleOperation(call, deps, receipt.operationId, { noun: 'receipt', id });
+    return json(receiptView(call.workspaceId, receipt));
   },
 };
 
