@@ -6,10 +6,15 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
+  hasOwnData,
   identityCatalog,
   productCatalog,
   reviewRequested,
   reviewTasks,
+  webhookDataSchema,
+  webhookEventTypes,
+  webhookMessageSchema,
+  webhookTest,
   type CommandDefinition,
   type ResourceDefinition,
 } from '@longwave/command-catalog';
@@ -42,12 +47,15 @@ function commandsContract() {
         ...Object.fromEntries(Object.entries(definition).map(([field, value]) => [contractName(field), value])),
         attributes: z.toJSONSchema(attributes, { unrepresentable: 'any' }),
       };
-    for (const { changes, reason, hasRule: _hasRule, ...definition } of Object.values<CommandDefinition>(entries))
+    for (const { changes, reason, discloses, hasRule: _hasRule, ...definition } of Object.values<CommandDefinition>(
+      entries,
+    ))
       commands[definition.type] = {
         owner,
         ...definition,
         changes_schema: inputSchema(changes),
         ...(reason && { reason_schema: inputSchema(reason) }),
+        ...(discloses && { disclosed_schema: inputSchema(discloses) }),
       };
   }
   return { notice, resources, commands };
@@ -81,6 +89,19 @@ function eventsContract() {
   };
 }
 
+/** The messages of webhooks: types by the schema of their `data`. */
+function webhooksContract() {
+  const types = [...webhookEventTypes, webhookTest];
+  const nameOf = (type: string) => (hasOwnData(type) ? type : 'resource');
+  const named = [...new Set(types.map(nameOf))];
+  return {
+    notice,
+    message: inputSchema(webhookMessageSchema('resource').omit({ type: true, data: true })),
+    data: Object.fromEntries(named.map((name) => [name, inputSchema(webhookDataSchema(name))])),
+    types: Object.fromEntries(types.map((type) => [type, nameOf(type)])),
+  };
+}
+
 function openApiContract(app: string): unknown {
   // An app derives the document from its own routes; it prints it from its own process, so no app imports another.
   const text = execFileSync(process.execPath, [`apps/${app}/src/print-openapi.ts`], {
@@ -94,6 +115,7 @@ function openApiContract(app: string): unknown {
 const contracts: Readonly<Record<string, () => unknown>> = {
   'commands.json': commandsContract,
   'events.json': eventsContract,
+  'webhooks.json': webhooksContract,
   'problems.json': () => ({ notice, problems }),
   'openapi.json': () => openApiContract('rest-gateway'),
   'audience-openapi.json': () => openApiContract('analytics-sink'),

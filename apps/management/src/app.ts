@@ -51,6 +51,9 @@ import { createRules } from './rules.ts';
 import { managementServices } from './rpc/server.ts';
 import { createSignExport } from './hosting/statistics-exports/sign-export.ts';
 import { createProvisionWorkspace } from './workspace/workspaces/provision-workspace.ts';
+import { discloseSecrets } from './workspace/webhooks/disclose-secret.ts';
+import { secretsFromConfig } from './workspace/webhooks/endpoint-secrets.ts';
+import { startWebhooks } from './workspace/webhooks/start-webhooks.ts';
 import { createUploadSigner } from './workspace/uploads/sign-upload.ts';
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
@@ -104,10 +107,11 @@ export async function createApp(
   });
 
   const publicFetch = createPublicFetch(guardedFetch);
+  const secrets = secretsFromConfig(config.WEBHOOK_SECRET_KEYS);
 
   const receiptKey = readJson(config.RECEIPT_SIGNING_KEY) as JWK;
   // Set when both run. A commit before that is found by their first poll.
-  const wake: { relay?: PollLoop; jobs?: PollLoop } = {};
+  const wake: { relay?: PollLoop; jobs?: PollLoop; webhooks?: Pick<PollLoop, 'wake'> } = {};
   const pipeline: ExecutorOptions<typeof productCatalog> = {
     pool,
     catalog: productCatalog,
@@ -120,11 +124,13 @@ export async function createApp(
       fetch: guardedFetch,
       publicFetch,
       countDelivered,
+      webhooks: { secrets, allowOrigins: config.FETCH_ALLOW_ORIGINS },
     }),
     signReceipt: await createReceiptSigner(receiptKey),
     clock,
     onCommitted: (definition) => {
       wake.relay?.wake();
+      if (definition.subject === 'webhook_endpoints') wake.webhooks?.wake();
       if (definition.mode !== 'async') return;
       wake.jobs?.wake();
       // A worker that misses the call finds the job at its next poll.
@@ -132,6 +138,8 @@ export async function createApp(
     },
   };
   const execute = createCommandExecutor(pipeline);
+  /** For gateways and the Management API, whose clients are shown new secrets. */
+  const executeAndDisclose = discloseSecrets(execute, { pool, secrets, clock });
   const onError = (event: string) => (error: unknown) => logger.error({ err: error }, event);
   wake.relay = stack.use(
     startOutboxRelay({
@@ -166,6 +174,14 @@ export async function createApp(
     clock,
   }))
     stack.use(subscription);
+  wake.webhooks = stack.use(
+    startWebhooks({
+      ...{ pool, bus, execute, secrets, clock, logger },
+      allowOrigins: config.FETCH_ALLOW_ORIGINS,
+      roots: { baseUrl: config.BASE_URL, apiUrl: config.API_URL },
+      keepDays: config.WEBHOOK_DELIVERY_DAYS,
+    }),
+  );
   stack.use(
     startClock({
       pool,
@@ -197,7 +213,7 @@ export async function createApp(
     tls,
     services: managementServices({
       pool,
-      execute,
+      execute: executeAndDisclose,
       reader,
       access,
       findQueuePlace: createFindQueuePlace(pool),
@@ -239,7 +255,7 @@ export async function createApp(
       countRequest: createRateLimit(counters, clock, logger),
       deps: {
         access,
-        execute,
+        execute: executeAndDisclose,
         reader,
         diagnostics,
         uploads,

@@ -38,6 +38,13 @@ const schema = z.object({
   RECEIPT_SIGNING_KEY: z.string().min(1),
   /** 32 bytes, hex; seals list cursors. */
   CURSOR_KEY: z.string().regex(/^[0-9a-f]{64}$/),
+  /** 32 bytes in hex each, separated by commas, the newest first; the secrets of webhook endpoints are derived from them. */
+  WEBHOOK_SECRET_KEYS: z
+    .string()
+    .regex(/^[0-9a-f]{64}(,[0-9a-f]{64})*$/)
+    .transform((keys) => keys.split(',')),
+  /** Days that ended deliveries to webhook endpoints are kept. */
+  WEBHOOK_DELIVERY_DAYS: z.coerce.number().int().min(4).max(365).default(30),
   /** Milliseconds between two polls of the clock for what is due. */
   CLOCK_EVERY_MS: z.coerce.number().int().min(10).max(60_000).default(500),
   /** Days that delivery facts and decisions stay in the archive of the Redis bus; 13 months at least. */

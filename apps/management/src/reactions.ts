@@ -15,6 +15,7 @@ import { endLineItems } from './advertising/campaigns/follow-campaigns.ts';
 import { endSuperseded, republishTarget } from './advertising/follow-plans.ts';
 import { attachAndPublish, endFaultyUpload, stopEncodings } from './hosting/productions/follow-productions.ts';
 import { markFilesReceived } from './workspace/uploads/follow-uploads.ts';
+import { noticeDisabled } from './workspace/webhooks/notice-disabled.ts';
 import type { Send } from './background/send-as-management.ts';
 
 const byEach = (handle: (event: DomainEvent) => Promise<void>) => async (messages: readonly DeliveredMessage[]) => {
@@ -84,6 +85,7 @@ export function followEvents(options: {
     'serving_plan.rolled_back': (event) => republishTarget(event, plans),
     'campaign.cancelled': (event) => endLineItems(event, send, pool),
     'review.approved': (event) => options.runApproved(event.workspace_id, event.subject.id),
+    'webhook_endpoint.disabled': (event) => noticeDisabled(event, { pool, clock }),
     'break_plan.published': (event) => endSuperseded(supersededBreakPlans, event, plans),
   };
 

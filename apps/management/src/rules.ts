@@ -28,6 +28,8 @@ import { reviewRules } from './workspace/reviews/review-rules.ts';
 import { servingHaltRules } from './advertising/serving-halts/serving-halt-rules.ts';
 import { servingPlanRules } from './advertising/serving-plans/serving-plan-rules.ts';
 import { statisticsExportRules } from './hosting/statistics-exports/statistics-export-rules.ts';
+import type { WebhookSecrets } from './workspace/webhooks/endpoint-secrets.ts';
+import { webhookEndpointRules } from './workspace/webhooks/webhook-endpoint-rules.ts';
 import { uploadRules } from './workspace/uploads/upload-rules.ts';
 import { workspaceRules } from './workspace/workspaces/workspace-rules.ts';
 
@@ -42,6 +44,7 @@ export const createRules = (options: {
   /** Requests public addresses as directories do. */
   readonly publicFetch: PublicFetch;
   readonly countDelivered: CountDelivered;
+  readonly webhooks: { readonly secrets: WebhookSecrets; readonly allowOrigins: readonly string[] };
 }): Rules<typeof productCatalog> => ({
   ...workspaceRules,
   ...contentRules(options),
@@ -63,6 +66,7 @@ export const createRules = (options: {
   ...productRules,
   ...policyRules,
   ...reviewRules,
+  ...webhookEndpointRules(options.webhooks),
 });
 
 type RuleOptions = Parameters<typeof createRules>[0];

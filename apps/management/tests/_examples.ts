@@ -9,6 +9,7 @@ import { moveExamples } from './_examples-moves.ts';
 import { policyExamples } from './_examples-policies.ts';
 import { productExamples } from './_examples-products.ts';
 import { reviewExamples } from './_examples-reviews.ts';
+import { webhookExamples } from './_examples-webhooks.ts';
 import type { World } from './_world.ts';
 
 /** A valid request for every command; a command without an example does not compile. */
@@ -22,4 +23,5 @@ export const examples: { readonly [C in ProductCommand]: (world: World) => Promi
   ...policyExamples,
   ...productExamples,
   ...reviewExamples,
+  ...webhookExamples,
 };

@@ -16,9 +16,15 @@ import { Problem } from '@longwave/problems';
 import type { PublicFetch } from '../src/outside/public-fetch.ts';
 import type { PrepareArtwork } from '../src/outside/prepare-artwork.ts';
 import { createRules } from '../src/rules.ts';
+import { secretsFromConfig } from '../src/workspace/webhooks/endpoint-secrets.ts';
 import { digest, service } from './_values.ts';
 
 export const mediaUrl = 'http://media.test';
+
+/** Derives the secrets of webhook endpoints. */
+export const webhookSecrets = secretsFromConfig(['0'.repeat(64)]);
+/** The origin of receivers of webhooks, which may be http and on another port. */
+export const receiverOrigin = 'http://receiver.test:8080';
 
 /** The header of a 1400 × 1400 PNG. */
 export const squarePng = (() => {
@@ -76,7 +82,10 @@ export interface TestManagement extends AsyncDisposable {
   readonly clock: () => Date;
 }
 
-export async function startTestManagement(): Promise<TestManagement> {
+/** @param receiverOrigins where webhook endpoints may be */
+export async function startTestManagement(
+  receiverOrigins: readonly string[] = [receiverOrigin],
+): Promise<TestManagement> {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await startTestDatabase({ schema: 'product', migrations: 'apps/management/prisma' }));
   const s3 = stack.use(await startTestObjectStore());
@@ -110,6 +119,7 @@ export async function startTestManagement(): Promise<TestManagement> {
       publicFetch: (url, options) => world.publicFetch(url, options),
       fetch: (url, request) => world.fetch(url, request),
       countDelivered: async (_workspaceId, lineItemId) => world.delivered.get(lineItemId) ?? 0,
+      webhooks: { secrets: webhookSecrets, allowOrigins: receiverOrigins },
     }),
     signReceipt: await createReceiptSigner(receiptKey),
     clock,

@@ -3,15 +3,19 @@ import {
   operations,
   productCatalog,
   reviewRequested,
+  webhookEventTypes,
+  webhookMessageSchema,
   type CommandDefinition,
   type ResourceDefinition,
   type ProductCommand,
 } from '@longwave/command-catalog';
 import { receiptHash, type Actor, type CommandRequest, type OperationView } from '@longwave/command-pipeline';
+import { domainEventSchema } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { compactVerify, importJWK } from 'jose';
+import { renderEvent } from '../src/workspace/webhooks/webhook-message.ts';
 import { operator, startTestManagement, type TestManagement } from './_management.ts';
 import { person } from './_values.ts';
 import { createWorld } from './_world.ts';
@@ -24,6 +28,7 @@ beforeAll(async () => {
 });
 afterAll(async () => management[Symbol.asyncDispose]());
 
+const roots = { baseUrl: 'https://longwave.example', apiUrl: 'https://api.longwave.example' };
 const commands = Object.keys(productCatalog.commands) as ProductCommand[];
 
 /** Sends an example with some fields replaced, and returns the outcome or the problem's code and status. */
@@ -72,7 +77,7 @@ const tableOf = ({ subject }: CommandDefinition) => (subject === operations.type
 describe.each(commands)('%s', (command) => {
   const definition: CommandDefinition = productCatalog.commands[command];
 
-  test('is accepted with one revision, one operation, one receipt and only its declared event; a replay repeats the answer and changes nothing', async () => {
+  test('is accepted with one revision, one operation, one receipt and only its declared event, whose webhook message fits its schema; a replay repeats the answer and changes nothing', async () => {
     const world = createWorld(management);
     const example = await examples[command](world);
     const before = await countRows(world.workspaceId);
@@ -89,6 +94,10 @@ describe.each(commands)('%s', (command) => {
     const { rows } = await management.pool.query('select type, payload from outbox order by position desc limit 1');
     expect(rows[0].type).toBe(waits ? reviewRequested : definition.event);
     if (!waits) expect(rows[0].payload.after).toEqual(JSON.parse(JSON.stringify(first.resource)));
+    const message = renderEvent(domainEventSchema.parse(rows[0].payload), roots);
+    const isOffered = !['webhook_endpoints', operations.type].includes(definition.subject);
+    expect(isOffered ? webhookEventTypes : [message.type]).toContain(message.type);
+    if (isOffered) expect(webhookMessageSchema(message.type).parse(message)).toEqual(message);
 
     const again = await attempt(world.workspaceId, command, example, { idempotencyKey });
     expect(again).toEqual({ ...first, replayed: true });

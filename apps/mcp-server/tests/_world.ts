@@ -90,6 +90,7 @@ async function startManagement(stack: AsyncDisposableStack, installation: Instal
     MEDIA_URL: mediaUrl,
     RECEIPT_SIGNING_KEY: receiptKey,
     CURSOR_KEY: randomBytes(32).toString('hex'),
+    WEBHOOK_SECRET_KEYS: randomBytes(32).toString('hex'),
     S3_ENDPOINT: store.endpoint,
     S3_REGION: store.region,
     S3_BUCKET: store.bucket,

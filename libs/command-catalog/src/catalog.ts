@@ -20,13 +20,14 @@ import { operationCommands } from './workspace/operation.ts';
 import { podcastCommands, podcasts } from './hosting/podcast.ts';
 import { productionCommands, productions } from './hosting/production.ts';
 import { policies, policyCommands } from './workspace/policy.ts';
-import { reviewCommands, reviewTasks } from './workspace/review-task.ts';
+import { reviewCommands, reviewRequested, reviewTasks } from './workspace/review-task.ts';
 import { productCommands, products } from './advertising/product.ts';
 import { rateCardCommands, rateCards } from './advertising/rate-card.ts';
 import { servingHaltCommands, servingHalts } from './advertising/serving-halt.ts';
 import { servingPlanCommands, servingPlans } from './advertising/serving-plan.ts';
 import { statisticsExportCommands, statisticsExports } from './hosting/statistics-export.ts';
 import { uploadCommands, uploads } from './workspace/upload.ts';
+import { defineWebhookEndpointCommands, defineWebhookEndpoints, webhookTypes } from './workspace/webhook-endpoint.ts';
 import { workspaceCommands, workspaces } from './workspace/workspace.ts';
 
 /** A closed set of commands over a closed set of resource types, executed by one service over one schema. */
@@ -35,8 +36,8 @@ export interface Catalog {
   readonly commands: Readonly<Record<string, CommandDefinition>>;
 }
 
-/** The catalog that management executes. */
-export const productCatalog = {
+/** Everything that management executes but webhook endpoints, which are told of all of it. */
+const observedCatalog = {
   resources: {
     workspaces,
     podcasts,
@@ -84,6 +85,18 @@ export const productCatalog = {
     ...reviewCommands,
     ...operationCommands,
   },
+} as const satisfies Catalog;
+
+/** The event types that a webhook endpoint may choose. */
+export const webhookEventTypes: readonly string[] = webhookTypes([
+  ...Object.values(observedCatalog.commands),
+  { subject: reviewTasks.type, event: reviewRequested },
+]);
+
+/** The catalog that management executes. */
+export const productCatalog = {
+  resources: { ...observedCatalog.resources, webhook_endpoints: defineWebhookEndpoints(webhookEventTypes) },
+  commands: { ...observedCatalog.commands, ...defineWebhookEndpointCommands(webhookEventTypes) },
 } as const satisfies Catalog;
 
 /** The catalog that auth-server executes. */

@@ -94,6 +94,8 @@ export interface CommandDefinition {
   /** The version of the Management API that first had it; absent: 1.0.0. */
   readonly since?: string;
   readonly deprecated?: Omit<Deprecation, 'operation'>;
+  /** What the answer to the command shows besides the operation, such as a secret: it is stored nowhere, and no read shows it. */
+  readonly discloses?: z.ZodObject;
   /** Whether the command has a rule of its own; a missing rule is a compile error. */
   readonly hasRule: boolean;
 }

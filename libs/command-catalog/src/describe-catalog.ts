@@ -36,7 +36,7 @@ function describeType(definition: ResourceDefinition) {
 
 function describeCommand(definition: CommandDefinition) {
   const { type, subject, from, to, changes, reason, mode, review, reviewers = [], roles } = definition;
-  const { versionGuard, problems, event, consequences = [], externalEffect, summary } = definition;
+  const { versionGuard, problems, event, consequences = [], externalEffect, summary, discloses } = definition;
   return {
     command_type: type,
     subject_type: subject,
@@ -56,6 +56,7 @@ function describeCommand(definition: CommandDefinition) {
     event,
     consequences,
     external_effect: externalEffect,
+    ...(discloses && { disclosed_schema: schemaOf(discloses, 'output') }),
     since: definition.since ?? firstVersion,
     ...(definition.deprecated && { deprecated: definition.deprecated }),
   };

@@ -1,4 +1,4 @@
-export { identityCatalog, productCatalog, type Catalog } from './catalog.ts';
+export { identityCatalog, productCatalog, webhookEventTypes, type Catalog } from './catalog.ts';
 export { describeCatalog } from './describe-catalog.ts';
 export type { CommandDefinition, ResourceDefinition } from './definition.ts';
 export { nameAttributeOf, sortKeysOf } from './sort-keys.ts';
@@ -34,6 +34,15 @@ export { users } from './identity/user.ts';
 export { machineTokens } from './identity/machine-token.ts';
 export { oauthClients } from './identity/oauth-client.ts';
 export { operations } from './workspace/operation.ts';
+export {
+  hasOwnData,
+  webhookDataSchema,
+  webhookMessageSchema,
+  type DetailedWebhookType,
+  type WebhookDetails,
+  type WebhookMessage,
+} from './workspace/webhook-payload.ts';
+export { operationEnded, webhookTest, webhookTypeOf } from './workspace/webhook-endpoint.ts';
 export { reviewRequested, reviewTasks } from './workspace/review-task.ts';
 export {
   policyRulesOf,

@@ -36,6 +36,7 @@ interface Stored<S extends string> {
   readonly listener: string;
   readonly cursor: string;
   readonly deliveryToken: string;
+  readonly webhook: string;
 }
 
 /** In folders made before every part had secrets of its own, `roles` is the text that all roles' passwords began with. */
@@ -80,6 +81,7 @@ function completeSecrets<S extends string>(found: FoundStored, manifest: Manifes
     listener: kept.listener ?? hex(32),
     cursor: kept.cursor ?? hex(32),
     deliveryToken: kept.deliveryToken ?? hex(32),
+    webhook: kept.webhook ?? hex(32),
   };
 }
 
@@ -164,6 +166,7 @@ export function openSecrets<S extends string>(folder: string, manifest: Manifest
       CURSOR_KEY: stored.cursor,
       LISTENER_SECRET: stored.listener,
       DELIVERY_TOKEN_SECRETS: readTokenSecrets(stored.deliveryToken),
+      WEBHOOK_SECRET_KEYS: stored.webhook,
     },
   };
 }

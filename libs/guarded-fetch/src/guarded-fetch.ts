@@ -12,8 +12,10 @@ import { startTimeLimits, type TimeLimits } from './time-limits.ts';
 export type ResolveHost = (host: string) => Promise<readonly LookupAddress[]>;
 
 export interface GuardedRequest {
-  /** Default `GET`. */
-  readonly method?: 'GET' | 'HEAD';
+  /** Default `GET`. A `POST` follows no redirect: the redirect itself is its answer. */
+  readonly method?: 'GET' | 'HEAD' | 'POST';
+  /** The body of a `POST`, with its media type. */
+  readonly content?: { readonly type: string; readonly bytes: Uint8Array };
   /** Such as `accept` or `if-none-match`; never credentials. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The requested bytes (RFC 9110 §14.2), such as "bytes=0-65535". The host may answer 200 with everything. */
@@ -30,7 +32,7 @@ export interface GuardedRequest {
   readonly signal?: AbortSignal;
 }
 
-/** An answer of any status that is no redirect. Dispose it (`using`), or read its body to the end. */
+/** An answer of any status; a redirect only to a `POST`. Dispose it (`using`), or read its body to the end. */
 interface GuardedResponse extends Disposable {
   readonly status: number;
   /** By lower-case name; a repeated header is joined by ", ". */
@@ -102,7 +104,7 @@ export function createGuardedFetch(
     request: GuardedRequest,
     signal: AbortSignal,
   ) {
-    const { range } = request;
+    const { range, content } = request;
     return new Promise<IncomingMessage>((answered, failed) => {
       const startRequest = url.protocol === 'https:' ? httpsRequest : httpRequest;
       const outgoing = startRequest({
@@ -117,6 +119,7 @@ export function createGuardedFetch(
           'user-agent': userAgent,
           'accept-encoding': 'identity',
           ...(range && { range }),
+          ...(content && { 'content-type': content.type, 'content-length': String(content.bytes.byteLength) }),
         },
         agent: false,
         lookup: pinned(addresses),
@@ -127,7 +130,7 @@ export function createGuardedFetch(
       outgoing.once('response', answered);
       // Stays attached: a connection that breaks after the answer is reported by the body.
       outgoing.on('error', failed);
-      outgoing.end();
+      outgoing.end(content?.bytes);
     });
   }
 
@@ -143,7 +146,7 @@ export function createGuardedFetch(
         // A reader gets the error through the iterator; without a reader it is ignored.
         answer.on('error', () => undefined);
         const { location } = answer.headers;
-        if (!redirects.includes(answer.statusCode!) || location === undefined)
+        if (request.method === 'POST' || !redirects.includes(answer.statusCode!) || location === undefined)
           return respond(answer, hop, request, limits);
         answer.destroy();
         if (followed >= (request.maxRedirects ?? 5)) throw refuse('The address redirects too many times.');

@@ -179,6 +179,36 @@ test('a redirect for ever ends after the limit', async () => {
   expect(arrived).toHaveLength(4);
 });
 
+test('a body is posted as it is, with its type and length', async () => {
+  const bytes = Buffer.from('{"a":"ä"}');
+  handle = (request, response) => {
+    const { method, headers } = request;
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () =>
+      response.end([method, headers['content-type'], headers['content-length'], Buffer.concat(chunks)].join(' ')),
+    );
+  };
+  const content = { type: 'application/json', bytes };
+  const posted = await whole(local(), origin, { method: 'POST', content });
+  expect(posted.bytes.toString()).toBe(`POST application/json ${bytes.length} {"a":"ä"}`);
+});
+
+test('a redirect of a POST is its answer: nothing is sent to another address', async () => {
+  arrived.length = 0;
+  handle = (_request, response) => response.writeHead(307, { location: '/elsewhere' }).end();
+  const content = { type: 'text/plain', bytes: Buffer.from('x') };
+  expect((await whole(local(), `${origin}/first`, { method: 'POST', content })).status).toBe(307);
+  expect(arrived).toEqual(['POST /first']);
+});
+
+test('a POST to a private address is refused like a GET', async () => {
+  const content = { type: 'text/plain', bytes: Buffer.from('x') };
+  const fetch = createGuardedFetch({ resolve: async () => addresses('10.0.0.1') });
+  for (const url of ['https://127.0.0.1/', 'https://[::1]/', 'https://inside.example/', 'http://example.com:8080/'])
+    await problemOf(whole(fetch, url, { method: 'POST', content }));
+});
+
 test.each([
   ['a private address', 'https://10.0.0.1/'],
   ['metadata', 'http://169.254.169.254/latest/meta-data'],

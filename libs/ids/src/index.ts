@@ -13,6 +13,7 @@ export const idPrefixes = {
   receipt: 'rcp',
   request: 'req',
   serving: 'srv',
+  webhookDelivery: 'whd',
 } as const;
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';

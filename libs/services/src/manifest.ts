@@ -48,7 +48,7 @@ const entries = {
       },
     ],
     calls: ['auth-server', 'encoder', 'analytics-sink', 'internal-serving'],
-    secrets: ['PRINCIPAL_KEYS', 'RECEIPT_SIGNING_KEY', 'CURSOR_KEY'],
+    secrets: ['PRINCIPAL_KEYS', 'RECEIPT_SIGNING_KEY', 'CURSOR_KEY', 'WEBHOOK_SECRET_KEYS'],
     // It archives and trims the streams of every topic.
     redis: { keys: ['bus:*', progressKeyOf('*'), 'rate:*'], channels: [changesChannel, jobsChannel] },
     // Management writes every object but those of the encoder and those about decided and delivered plays.

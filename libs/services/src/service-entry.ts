@@ -39,7 +39,9 @@ export type SecretVariable =
   /** 32 bytes, hex. */
   | 'LISTENER_SECRET'
   /** 32 bytes in hex each, separated by commas, the newest first. */
-  | 'DELIVERY_TOKEN_SECRETS';
+  | 'DELIVERY_TOKEN_SECRETS'
+  /** 32 bytes in hex each, separated by commas, the newest first. */
+  | 'WEBHOOK_SECRET_KEYS';
 
 /** An API with pages of its own at `<path>/docs` and `<path>/openapi.json`. */
 interface DocumentedApi {

@@ -73,6 +73,7 @@ const commandSchema = z.strictObject({
   event: z.string(),
   consequences: z.array(z.string()).describe('Events of other resources that may change with the subject.'),
   external_effect: z.string().nullable(),
+  disclosed_schema: jsonSchemaObject.optional().describe('What the answer alone shows.'),
   since: z.string().describe('The version of the API that first had it.'),
   deprecated,
 });

@@ -59,6 +59,8 @@ export interface CommandOutcome {
   /** 200 when the operation was terminal at once, else 202. */
   readonly status: number;
   readonly replayed: boolean;
+  /** What only this answer shows, by the `discloses` of the definition; it is stored nowhere. */
+  readonly disclosed?: Readonly<Record<string, string>>;
 }
 
 /**

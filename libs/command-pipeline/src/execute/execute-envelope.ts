@@ -30,6 +30,7 @@ export const answerEnvelope = (outcome: CommandOutcome): ExecuteResponse => ({
   resourceJson: JSON.stringify(outcome.resource),
   status: outcome.status,
   replayed: outcome.replayed,
+  ...(outcome.disclosed && { disclosedJson: JSON.stringify(outcome.disclosed) }),
 });
 
 /** Executes the command in an envelope and puts its outcome into the answer's. */

@@ -23,6 +23,16 @@ const commandBody = z.strictObject({
   reason: z.unknown().optional().describe('A text, or what the command requires.'),
 });
 
+/** What the first answer to a command shows besides its operation. */
+const answerSchema = operationSchema.extend({
+  disclosed: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe(
+      'What only this answer shows, by the `discloses` of the command, such as a new secret. A repetition shows it for an hour.',
+    ),
+});
+
 const commandsByType: Readonly<Record<string, CommandDefinition>> = productCatalog.commands;
 
 /** Throws `unknown_command`. */
@@ -51,7 +61,7 @@ const execute: ManagementRoute = {
   answers: {
     200: {
       description: 'It is done.',
-      body: { name: 'Operation', schema: operationSchema },
+      body: { name: 'CommandAnswer', schema: answerSchema },
       headers: operationHeaders,
     },
     202: {
@@ -95,14 +105,14 @@ const execute: ManagementRoute = {
       placed,
       row,
     );
-    const { id, retry_after_s: retryAfter } = JSON.parse(outcome.operationJson) as OperationView;
+    const operation = JSON.parse(outcome.operationJson) as OperationView;
     return {
       status: outcome.status,
       headers: {
-        Location: `${root}/workspaces/${workspaceId}/operations/${id}`,
-        ...(outcome.status === 202 && { 'Retry-After': String(retryAfter ?? 1) }),
+        Location: `${root}/workspaces/${workspaceId}/operations/${operation.id}`,
+        ...(outcome.status === 202 && { 'Retry-After': String(operation.retry_after_s ?? 1) }),
       },
-      body: outcome.operationJson,
+      body: outcome.disclosed ? JSON.stringify({ ...operation, disclosed: outcome.disclosed }) : outcome.operationJson,
     };
   },
 };
