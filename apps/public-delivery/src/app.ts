@@ -167,7 +167,7 @@ export async function createApp(
         ...{ pool, store, identify },
         findListenersPlay: createFindListenersPlay(pool, arrangements, traceAgent),
       }),
-      ...playFileRoutes({ pool, store, findPlay, servingTokens, mediaUrl }),
+      ...playFileRoutes({ pool, store, findPlay, servingTokens, projection, mediaUrl }),
       ...audioRoutes({
         pool,
         projection,

@@ -3,6 +3,7 @@ import type { Pool } from '@longwave/postgres';
 import type { ServingTokens } from '../reports/serving-token.ts';
 import type { FindPlay } from '../plays/find-play.ts';
 import { findBindingByDecision, type Binding } from '../plays/binding-table.ts';
+import type { RecentProjection } from '../projection/recent-projection.ts';
 import { stretchesOf } from '../arrangements/time-map.ts';
 import { timelineOf, type SlotAddresses } from './timeline-document.ts';
 import { getCompanions } from '../projection/content-table.ts';
@@ -15,6 +16,7 @@ export interface PlayFileRoutesOptions {
   readonly store: Pick<ObjectStore, 'get'>;
   readonly findPlay: FindPlay;
   readonly servingTokens: ServingTokens;
+  readonly projection: Pick<RecentProjection, 'findReportTokenDays'>;
   /** Without a slash at the end. */
   readonly mediaUrl: string;
 }
@@ -30,16 +32,21 @@ export function playFileRoutes({
   store,
   findPlay,
   servingTokens,
+  projection,
   mediaUrl,
 }: PlayFileRoutesOptions): readonly Route[] {
   const playOf = (exchange: Exchange) => findPlay(parameter(exchange, 'token', tokenShape), exchange.startedAt);
   const documentOf = async (exchange: Exchange) => (await playOf(exchange)).arrangement.document;
 
-  function addressesOf({ ads, decisionId, startedAt }: Binding, slotName: string): SlotAddresses {
+  function addressesOf(
+    { ads, decisionId, startedAt }: Binding,
+    slotName: string,
+    lifeDays: number | undefined,
+  ): SlotAddresses {
     const ad = ads[slotName];
     if (!ad) return {};
     const token = (purpose: 'evt' | 'clk') =>
-      servingTokens.mint(purpose, { servingId: ad.serving_id, decisionId }, startedAt);
+      servingTokens.mint(purpose, { servingId: ad.serving_id, decisionId }, startedAt, lifeDays);
     return {
       event_url: `${mediaUrl}/delivery/v1/ev/${token('evt')}`,
       ...(ad.click_url !== undefined && { click_url: `${mediaUrl}/delivery/v1/k/${token('clk')}` }),
@@ -71,7 +78,9 @@ export function playFileRoutes({
       get: async (exchange) => {
         const { arrangement, decisionId } = await playOf(exchange);
         const binding = decisionId === undefined ? undefined : await findBindingByDecision(pool, decisionId);
-        const timeline = timelineOf(arrangement.document, (slot) => (binding ? addressesOf(binding, slot) : {}));
+        const { document } = arrangement;
+        const lifeDays = binding && (await projection.findReportTokenDays(document.episode_id, exchange.startedAt));
+        const timeline = timelineOf(document, (slot) => (binding ? addressesOf(binding, slot, lifeDays) : {}));
         await sendMade(exchange, Buffer.from(JSON.stringify(timeline), 'utf8'), 'application/json', cacheControl);
       },
     },

@@ -11,7 +11,7 @@ const episode: PlayableEpisode = {
 };
 const context: AdContext = {
   ...{ plan: undefined, markers: [], silences: [], loudness: undefined, language: undefined },
-  ...{ explicit: false, categories: [] },
+  ...{ explicit: false, categories: [], bounds: [] },
 };
 const key = 'ab'.repeat(32);
 const ask = (
@@ -68,4 +68,18 @@ test('a region names its country, a language is its primary subtag, and a new mo
     previousListenerBucket: Buffer.from('cd'.repeat(16), 'hex'),
   });
   expect(ask({ country: 'unknown', region: 'CA' }, nobody).region).toBe('');
+});
+
+test.each([
+  ['the tighter bound in milliseconds', undefined, [{ max_added_ms: 90 }, { max_added_ms: 60 }], 60n],
+  ['whole frames of a bound in bytes', undefined, [{ max_added_bytes: 3 * 384 + 383 }], 72n],
+  ['the part of the content', undefined, [{ max_added_pct: 25 }], 60n],
+  ['the limit of the break plan, where it is tighter', 50, [{ max_added_pct: 100, max_added_ms: 90 }], 50n],
+  ['no ad rather than any, where not even a frame is left', undefined, [{ max_added_bytes: 1 }], 1n],
+])('ads are limited to %s', (_, limitMs, bounds, expected) => {
+  const plan =
+    limitMs === undefined
+      ? undefined
+      : { inventory_unit_ids: [], breaks: [], min_gap_ms: 0, ad_load_limit_ms: limitMs };
+  expect(ask({ country: '', region: '' }, nobody, { plan, bounds }).adLoadLimitMs).toBe(expected);
 });

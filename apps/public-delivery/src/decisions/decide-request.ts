@@ -1,8 +1,9 @@
-import { canonicalFormat } from '@longwave/audio';
+import { canonicalFormat, durationMsOfFrames } from '@longwave/audio';
 import type { UserAgentDescription } from '@longwave/audience';
 import type { DecideRequest } from '@longwave/rpc/serving';
 import type { Listener } from '../listeners/identify-listener.ts';
 import type { AdContext } from '../projection/break-table.ts';
+import type { DeliveryBounds } from '../projection/policy-table.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
 import { planBreaks, type PlannedBreak } from './plan-breaks.ts';
 
@@ -29,11 +30,28 @@ const toRequestedBreak = (planned: PlannedBreak): DecideRequest['breaks'][number
   })),
 });
 
+/** The milliseconds of ads that a bound allows; whole frames have constant bytes, so bytes are a time. */
+function boundMs({ max_added_ms: ms, max_added_bytes: bytes, max_added_pct: pct }: DeliveryBounds, contentMs: number) {
+  const { frameMs, frameSizeBytes } = canonicalFormat;
+  return Math.min(
+    ms ?? Infinity,
+    bytes === undefined ? Infinity : Math.floor(bytes / frameSizeBytes) * frameMs,
+    pct === undefined ? Infinity : Math.floor((contentMs * pct) / 100),
+  );
+}
+
+/** The longest advertising in one play: the plan's limit, and the bounds of policies where they are tighter. 0 stands for no limit. */
+function longestAdsMs({ plan, bounds }: Pick<AdContext, 'plan' | 'bounds'>, contentMs: number): number {
+  const limits = bounds.map((bound) => boundMs(bound, contentMs));
+  const limitMs = Math.min(plan?.ad_load_limit_ms ?? Infinity, ...limits);
+  return limitMs === Infinity ? 0 : Math.max(1, limitMs);
+}
+
 /** Asks for the ads of one play. Unknown fields of episode, listener and breaks are empty or zero. */
 export function decideRequest(
   decisionId: string,
   { workspaceId, podcastId, episodeId, publishedAt, rendition }: PlayableEpisode,
-  { plan, markers, silences, loudness, language, explicit, categories }: AdContext,
+  { plan, bounds, markers, silences, loudness, language, explicit, categories }: AdContext,
   listener: Pick<Listener, 'key' | 'previousKey' | 'country' | 'region'>,
   client: Pick<UserAgentDescription, 'app' | 'platform' | 'operatingSystem'>,
   at: Date,
@@ -56,6 +74,6 @@ export function decideRequest(
     atMs: BigInt(at.getTime()),
     publishedAtMs: BigInt(publishedAt.getTime()),
     loudnessCentilufs: Math.round((loudness ?? 0) * 100),
-    adLoadLimitMs: BigInt(plan?.ad_load_limit_ms ?? 0),
+    adLoadLimitMs: BigInt(longestAdsMs({ plan, bounds }, durationMsOfFrames(frames))),
   };
 }

@@ -1,6 +1,7 @@
 import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 import { breakPlanSchema, haltScopeSchema, type BreakPlan, type HaltScope } from './break-plan.ts';
+import { listDeliveryBounds, type DeliveryBounds } from './policy-table.ts';
 import type { Markers } from './projected.ts';
 
 /** An episode with its podcast and workspace. */
@@ -61,6 +62,8 @@ export interface AdContext {
   readonly explicit: boolean;
   /** Of the podcast. */
   readonly categories: readonly string[];
+  /** Of the policies that hold for the podcast. */
+  readonly bounds: readonly DeliveryBounds[];
 }
 
 type ContextRow = Columns<'episode', 'markers', { markers: Markers | null }> &
@@ -71,7 +74,7 @@ type ContextRow = Columns<'episode', 'markers', { markers: Markers | null }> &
   };
 
 export async function getAdContext(pool: Pool, place: EpisodeIds, at: Date): Promise<AdContext> {
-  const [{ rows }, plan] = await Promise.all([
+  const [{ rows }, plan, bounds] = await Promise.all([
     pool.query<ContextRow>({
       name: 'ad_context',
       text: `select e.markers, r.silences, r.loudness, p.attributes->>'language' as language,
@@ -82,6 +85,7 @@ export async function getAdContext(pool: Pool, place: EpisodeIds, at: Date): Pro
       values: [place.episodeId],
     }),
     findBreakPlan(pool, place, at),
+    listDeliveryBounds(pool, place.workspaceId, place.podcastId),
   ]);
   const [row] = rows;
   return {
@@ -92,6 +96,7 @@ export async function getAdContext(pool: Pool, place: EpisodeIds, at: Date): Pro
     language: row?.language ?? undefined,
     explicit: row?.explicit ?? false,
     categories: row?.categories ?? [],
+    bounds,
   };
 }
 

@@ -2,6 +2,7 @@ import type { Pool } from '@longwave/postgres';
 import { createLastKnown } from './last-known.ts';
 import { getAdContext, listHalts, type AdContext, type EpisodeIds } from './break-table.ts';
 import type { HaltScope } from './break-plan.ts';
+import { findReportTokenDays } from './policy-table.ts';
 import { findAudioByAlias, getComposition, type Composition, type FoundAudio } from './content-table.ts';
 
 /**
@@ -14,6 +15,8 @@ export interface RecentProjection {
   listHalts(workspaceId: string, at: Date): Promise<readonly HaltScope[]>;
   getAdContext(place: EpisodeIds, at: Date): Promise<AdContext>;
   getComposition(episodeId: string, at: Date): Promise<Composition>;
+  /** Undefined without a policy. */
+  findReportTokenDays(episodeId: string, at: Date): Promise<number | undefined>;
   /** Lets every value be read again. */
   forget(): void;
 }
@@ -64,13 +67,18 @@ export function createRecentProjection(pool: Pool): RecentProjection {
   const halts = createReadings<readonly HaltScope[]>();
   const contexts = createReadings<AdContext>();
   const compositions = createReadings<Composition>();
+  const tokenDays = createReadings<{ readonly days: number | undefined }>();
   return {
     findAudioByAlias: (alias, at) => audio.find(alias, at, () => findAudioByAlias(pool, alias)),
     listHalts: (workspaceId, at) => halts.find(workspaceId, at, () => listHalts(pool, workspaceId)),
     getAdContext: (place, at) => contexts.find(place.episodeId, at, () => getAdContext(pool, place, at)),
     getComposition: (episodeId, at) => compositions.find(episodeId, at, () => getComposition(pool, episodeId)),
+    findReportTokenDays: async (episodeId, at) => {
+      const read = async () => ({ days: await findReportTokenDays(pool, episodeId) });
+      return (await tokenDays.find(episodeId, at, read)).days;
+    },
     forget: () => {
-      for (const each of [audio, halts, contexts, compositions]) each.forget();
+      for (const each of [audio, halts, contexts, compositions, tokenDays]) each.forget();
     },
   };
 }

@@ -14,12 +14,16 @@ interface OpenedServing extends ServingAddress {
 }
 
 /** Reports are on time for this long. Keys live longer, so that later reports are kept too. */
-const eventLifeSeconds = 30 * 86_400;
+const maxLifeDays = 30;
 
 /** Makes and reads the tokens that name a serving: one for its events, one for its click. */
 export interface ServingTokens {
-  /** Equal inputs give equal tokens. @param startedAt of the binding */
-  mint(purpose: 'evt' | 'clk', serving: ServingAddress, startedAt: Date): string;
+  /**
+   * Equal inputs give equal tokens.
+   * @param startedAt of the binding
+   * @param lifeDays how long reports are on time; at most, and without a policy, 30
+   */
+  mint(purpose: 'evt' | 'clk', serving: ServingAddress, startedAt: Date, lifeDays?: number): string;
   /** Undefined for a token that is not ours or has another purpose. */
   open(purpose: 'evt' | 'clk', token: string, at: Date): OpenedServing | undefined;
 }
@@ -27,10 +31,11 @@ export interface ServingTokens {
 /** @param host of the media URL */
 export function createServingTokens(keys: TokenKeys, host: string): ServingTokens {
   return {
-    mint: (purpose, { servingId, decisionId }, startedAt) => {
+    mint: (purpose, { servingId, decisionId }, startedAt, lifeDays = maxLifeDays) => {
       const startsAt = Math.floor(startedAt.getTime() / 1000);
+      const expiresAt = startsAt + Math.min(lifeDays, maxLifeDays) * 86_400;
       return mintToken(keys, {
-        ...{ purpose, host, startsAt, expiresAt: startsAt + eventLifeSeconds },
+        ...{ purpose, host, startsAt, expiresAt },
         ...{ subject: idBytes(servingId), binding: idBytes(decisionId) },
         ...{ flags: 0, workspaceOrdinal: 0, slot: 0, variant: 0 },
       });

@@ -93,6 +93,19 @@ const measurement = z
     { error: 'The default is not among those that are allowed.', path: ['default_counting_basis'] },
   );
 
+/** What a play may add to its content, whatever the break plan allows. */
+const deliveryBounds = z
+  .strictObject({
+    max_added_ms: z.int().min(1000).max(3_600_000).optional(),
+    max_added_bytes: z.int().min(16_000).max(1_000_000_000).optional(),
+    /** Per cent of the length of the content. */
+    max_added_pct: z.number().min(1).max(100).optional(),
+  })
+  .refine(isFilled, someRule);
+
+/** How many days the addresses for players' reports and clicks are on time. */
+const token = z.strictObject({ report_token_days: z.int().min(1).max(30) });
+
 const schemas = {
   frequency,
   separation,
@@ -100,6 +113,8 @@ const schemas = {
   ad_load: adLoad,
   privacy,
   measurement,
+  delivery_bounds: deliveryBounds,
+  token,
 } as const;
 
 export type PolicyKind = keyof typeof schemas;
@@ -117,6 +132,8 @@ export const policyScopes: Readonly<Record<PolicyKind, readonly PolicyScope['kin
   ad_load: ['workspace', 'podcasts', 'inventory_units'],
   privacy: ['workspace', 'podcasts', 'inventory_units'],
   measurement: ['workspace'],
+  delivery_bounds: ['workspace', 'podcasts'],
+  token: ['workspace'],
 };
 
 /** The closed schema of the rules of one kind. */

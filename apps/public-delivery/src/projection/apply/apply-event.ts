@@ -5,6 +5,7 @@ import type { Columns } from '../../generated/rows.ts';
 import { applyBreakPlan, applyInventoryUnit, applyServingHalt } from './apply-breaks.ts';
 import { applyEpisode, lockEpisode, type ApplyOptions } from './apply-episode.ts';
 import { playedProduction } from '../content-table.ts';
+import { applyPolicy } from '../policy-table.ts';
 import { reviseFeed, type AnnouncementPorts } from './feed-revision.ts';
 import {
   mediaClipAttributesSchema,
@@ -151,6 +152,7 @@ const projections = {
   inventory_units: applyInventoryUnit,
   break_plans: applyBreakPlan,
   serving_halts: applyServingHalt,
+  policies: applyPolicy,
 } satisfies { readonly [T in ResourceType]?: Project };
 
 const isProjected = (type: string): type is keyof typeof projections => Object.hasOwn(projections, type);
