@@ -77,6 +77,7 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
           clock,
           uploads: createUploadSigner(pool, management.store, clock),
           cursorKey: randomBytes(32),
+          previewReview: management.previewReview,
           eventStreams,
           changeSignals,
         },

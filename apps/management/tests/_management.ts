@@ -4,8 +4,10 @@ import {
   createApprovedRunner,
   createCommandExecutor,
   createReceiptSigner,
+  createReviewPreview,
   type ExecuteCommand,
   type ExecutorOptions,
+  type PreviewReview,
   type RunApproved,
 } from '@longwave/command-pipeline';
 import { startTestDatabase, startTestObjectStore } from '@longwave/fleet';
@@ -62,6 +64,7 @@ export interface TestManagement extends AsyncDisposable {
   readonly store: ObjectStore;
   readonly execute: ExecuteCommand;
   readonly runApproved: RunApproved;
+  readonly previewReview: PreviewReview;
   readonly publicKey: JWK;
   /** The private key that signs receipts. */
   readonly receiptKey: JWK;
@@ -131,6 +134,7 @@ export async function startTestManagement(
     store,
     execute,
     runApproved: createApprovedRunner(pipeline),
+    previewReview: createReviewPreview(pipeline),
     clock,
     publicKey: await exportJWK(publicKey),
     receiptKey,

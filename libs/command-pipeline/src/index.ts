@@ -11,6 +11,7 @@ export {
 export type { Consequence, Decision, PreparedRule, RuleInput, Rules } from './execute/command-rule.ts';
 export { answerEnvelope, executeEnvelope, parseEnvelope } from './execute/execute-envelope.ts';
 export { createCommandExecutor, type ExecutorOptions } from './execute/execute-command.ts';
+export { createReviewPreview, type PreviewReview } from './execute/preview-review.ts';
 export { createApprovedRunner, type RunApproved } from './execute/run-approved.ts';
 export { permissionProblem } from './execute/check-request.ts';
 export { endWaiting } from './review/waiting-operation.ts';

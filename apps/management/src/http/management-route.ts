@@ -1,4 +1,4 @@
-import type { ExecuteCommand, ResourceReader } from '@longwave/command-pipeline';
+import type { ExecuteCommand, PreviewReview, ResourceReader } from '@longwave/command-pipeline';
 import type { ProgressTick } from '@longwave/events';
 import type { RoutePlace } from '@longwave/http-kit';
 import type { Principal } from '@longwave/principal';
@@ -24,6 +24,7 @@ export interface RouteDeps {
   readonly cursorKey: Buffer;
   readonly clock: () => Date;
   readonly uploads: UploadSigner;
+  readonly previewReview: PreviewReview;
   readonly eventStreams: EventStreams;
   readonly changeSignals: ChangeSignals;
   /** The last tick of a production's encoding; undefined when there is none or Redis is away. */

@@ -20,7 +20,7 @@ type Task = Attributes<'review_tasks'>;
 export type RunApproved = (workspaceId: string, reviewTaskId: string) => Promise<void>;
 
 /** The command as it was accepted: its permission is checked and its payload parsed already. */
-function contextOf(catalog: Catalog, workspaceId: string, task: Task): Omit<CommandContext, 'rule'> {
+export function contextOfTask(catalog: Catalog, workspaceId: string, task: Task): Omit<CommandContext, 'rule'> {
   const { command_type: commandType, subject, request } = task;
   const definition: CommandDefinition = catalog.commands[commandType]!;
   const resource: ResourceDefinition = catalog.resources[definition.subject]!;
@@ -68,7 +68,7 @@ export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions
     const found = await findResource(pool, workspaceId, 'review_tasks', reviewTaskId);
     if (found?.lifecycle_state !== 'approved') return;
     const task = found.attributes;
-    const context = contextOf(catalog, workspaceId, task);
+    const context = contextOfTask(catalog, workspaceId, task);
     try {
       const rule = await prepareRule(pool, context, ruleOf(options.rules, context.definition.type));
       const done = await transaction(pool, async (tx) => {

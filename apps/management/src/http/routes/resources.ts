@@ -29,6 +29,8 @@ const page = z.strictObject({
     .describe('The number of rows in all pages; absent unless asked for.'),
 });
 
+const patch = z.array(z.looseObject({ op: z.enum(['add', 'remove', 'replace']), path: z.string() }));
+
 const versionSchema = z.strictObject({
   version: z.int(),
   lifecycle_state: z.string(),
@@ -39,8 +41,7 @@ const versionSchema = z.strictObject({
     service: z.string().optional().describe('The service that sent the command; absent when a person did.'),
   }),
   created_at: z.iso.datetime(),
-  difference: z
-    .array(z.looseObject({ op: z.enum(['add', 'remove', 'replace']), path: z.string() }))
+  difference: patch
     .optional()
     .describe(
       'JSON Patch (RFC 6902) over `{lifecycle_state, attributes}`, from the version before; absent unless asked for, and of the first version.',
@@ -176,5 +177,26 @@ const readVersion: ManagementRoute = {
   },
 };
 
+const preview = z.strictObject({
+  subject: z.strictObject({ type: z.string(), id: z.string(), version: z.int() }),
+  difference: patch.describe('JSON Patch (RFC 6902) over `{lifecycle_state, attributes}` of the subject.'),
+});
+
+const readProposal: ManagementRoute = {
+  operation: 'review.difference',
+  method: 'GET',
+  path: '/workspaces/{workspace_id}/resources/review_tasks/{review_task_id}/difference',
+  summary: 'What the command of a review would change if it were approved now.',
+  note: 'A command that would be refused now answers with its problem.',
+  scope: 'management:read',
+  answers: { 200: { description: 'The proposed change.', body: { name: 'ReviewDifference', schema: preview } } },
+  refusals: ['not_found', 'state_not_allowed', 'version_conflict', 'policy_rejected'],
+  answer: async ({ actor, workspaceId, parameter }, { access, previewReview }) => {
+    const id = parameter('review_task_id');
+    await access.getVisible(actor, workspaceId, 'review_tasks', id);
+    return json(await previewReview(workspaceId, id));
+  },
+};
+
 /** Reads of resources. */
-export const resourceRoutes: readonly ManagementRoute[] = [list, read, listVersions, readVersion];
+export const resourceRoutes: readonly ManagementRoute[] = [list, read, listVersions, readVersion, readProposal];
