@@ -119,6 +119,7 @@ const contracts: Readonly<Record<string, () => unknown>> = {
   'problems.json': () => ({ notice, problems }),
   'openapi.json': () => openApiContract('rest-gateway'),
   'audience-openapi.json': () => openApiContract('analytics-sink'),
+  'management-openapi.json': () => openApiContract('management'),
 };
 
 const check = process.argv.includes('--check');

@@ -71,8 +71,6 @@ export interface CommandDefinition {
   readonly endedBy?: string;
   /** The field of its changes that names what the ended work made, where that is not the subject. */
   readonly result?: { readonly type: string; readonly field: string };
-  /** Whether `operation.cancel` may end its running work: nothing outside has been told of it yet. Absent: no. */
-  readonly cancellable?: boolean;
   /**
    * Approvals by other people that a person's command needs: `single` one, `dual` two; `policy` and `host` none, until workspaces have
    * review policies.

@@ -50,7 +50,7 @@ function describeCommand(definition: CommandDefinition) {
     review,
     reviewers,
     roles,
-    cancellable: definition.cancellable ?? false,
+    cancellable: definition.endedBy !== undefined,
     version_guard: versionGuard,
     problems,
     event,
@@ -63,7 +63,7 @@ function describeCommand(definition: CommandDefinition) {
 }
 
 /** Whether a person may send a command; the others are reports of services. */
-const isForPeople = ({ roles }: Pick<CommandDefinition, 'roles'>): boolean => roles.length > 0;
+export const isForPeople = ({ roles }: Pick<CommandDefinition, 'roles'>): boolean => roles.length > 0;
 
 /** The types of a catalog and the commands that people may send, as data, in the order of the catalog. */
 export function describeCatalog({ resources, commands }: Catalog) {

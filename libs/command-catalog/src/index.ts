@@ -1,5 +1,5 @@
 export { identityCatalog, productCatalog, webhookEventTypes, type Catalog } from './catalog.ts';
-export { describeCatalog } from './describe-catalog.ts';
+export { describeCatalog, isForPeople } from './describe-catalog.ts';
 export type { CommandDefinition, ResourceDefinition } from './definition.ts';
 export { nameAttributeOf, sortKeysOf } from './sort-keys.ts';
 export type {

@@ -19,6 +19,7 @@ export {
   routeParameters,
   type OpenApiPart,
 } from './openapi.ts';
+export { problemSchema } from './problem-schema.ts';
 export { createRateLimit, type CountRequest, type RateVerdict } from './rate-limit.ts';
 export { boundedBytes, requestBytes } from './read-bytes.ts';
 export { checkBodyHeaders, readJson } from './read-json.ts';

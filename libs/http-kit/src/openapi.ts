@@ -19,7 +19,7 @@ export function fieldsOf(schema: z.ZodObject): {
 }
 
 /** A component of the same document. */
-export const reference = (kind: 'schemas' | 'headers', name: string): OpenApiPart => ({
+export const reference = (kind: 'schemas' | 'headers' | 'responses', name: string): OpenApiPart => ({
   $ref: `#/components/${kind}/${name}`,
 });
 

@@ -1,4 +1,5 @@
 import { rejectionReasons } from '@longwave/audience';
+import { problemSchema } from '@longwave/http-kit';
 import { z } from 'zod';
 import { batchStatusSchema } from '../batches/batch-status.ts';
 
@@ -31,25 +32,10 @@ const producerWatermark = watermark.extend({
     .describe('The first 20 runs of sequences that are missing below the highest, both ends included.'),
 });
 
-const problem = z.looseObject({
-  type: z.string().describe('urn:longwave:problem:…'),
-  title: z.string(),
-  status: z.int(),
-  detail: z.string(),
-  instance: z.string().describe('urn:longwave:request: and the trace ID.'),
-  code: z.string(),
-  trace_id: z.string(),
-  errors: z
-    .array(z.strictObject({ path: z.string().describe('JSON Pointer'), code: z.string(), detail: z.string() }))
-    .max(20)
-    .optional(),
-  retry: z.strictObject({ class: z.string(), after_seconds: z.int().optional() }),
-});
-
 /** Every body that the API answers with, by its name in the document. */
 export const answerSchemas = {
   Accepted: accepted,
   BatchStatus: batchStatus,
   ProducerWatermark: producerWatermark,
-  Problem: problem,
+  Problem: problemSchema,
 } as const;

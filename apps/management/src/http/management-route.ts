@@ -103,6 +103,8 @@ export interface ManagementRoute extends RoutePlace {
   readonly answers: Readonly<Record<number, DescribedAnswer>>;
   /** Problems that it throws itself, beside those of the server's checks. */
   readonly refusals: readonly ProblemCode[];
+  /** Checks a word of the path that names a type, before the query. Throws `unknown_…`. */
+  readonly checkPath?: (parameter: RouteCall['parameter']) => void;
   /** Checks the headers of a body, before the token is checked. */
   readonly checkHeaders?: (request: Request) => void;
   readonly answer: (call: RouteCall, deps: RouteDeps) => Promise<RouteAnswer>;

@@ -22,7 +22,7 @@ export const operationSchema = z.strictObject({
     .optional()
     .describe('What it made or changed; absent unless it has succeeded.'),
   problem: z
-    .looseObject({ code: z.string(), detail: z.string() })
+    .strictObject({ code: z.string(), detail: z.string() })
     .optional()
     .describe('Why it failed; absent unless it has.'),
   review_task_id: z.string().optional().describe('The review of its command; absent when it needs none.'),

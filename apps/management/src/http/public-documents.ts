@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 /** Name and version of the API, in its documents. */
 export const apiName = 'Management API';
-const apiVersion = '1.0.0';
+export const apiVersion = '1.0.0';
 
 /** The base path on `{api_url}`. */
 export const basePath = '/management/v1';
@@ -67,7 +67,9 @@ const commandSchema = z.strictObject({
   review: z.enum(['none', 'policy', 'host', 'single', 'dual']),
   reviewers: z.array(z.string()).describe('Roles that may approve.'),
   roles: z.array(z.string()).describe('Roles that may send it.'),
-  cancellable: z.boolean().describe('Whether running work can be cancelled.'),
+  cancellable: z
+    .boolean()
+    .describe('Whether `operation.cancel` can end its running work; a review that waits can always be withdrawn.'),
   version_guard: z.enum(['required', 'optional']).describe('Whether If-Match or subject.version must be sent.'),
   problems: z.array(z.string()).describe('Codes of problems beside those of every command.'),
   event: z.string(),

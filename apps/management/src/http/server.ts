@@ -1,4 +1,4 @@
-import { serveText } from '@longwave/api-docs';
+import { serveApiDocs, serveText } from '@longwave/api-docs';
 import {
   answerErrors,
   challengeOf,
@@ -24,6 +24,7 @@ import { z } from 'zod';
 import { requireScope, type Authenticate, type TokenHolder } from './authenticate.ts';
 import { completeProblem } from './complete-problem.ts';
 import type { ManagementRoute, RouteAnswer, RouteCall, RouteDeps } from './management-route.ts';
+import { managementOpenApi } from './openapi.ts';
 import {
   apiName,
   basePath,
@@ -91,7 +92,8 @@ export interface ManagementServerOptions {
 
 /**
  * The Management API (docs/management-api.md). A request is checked in this order, and the first failure answers: route, method and
- * headers, token, rate of the client, scope, whether the workspace is visible, the query; then the route's own checks.
+ * headers, token, rate of the client, scope, whether the workspace is visible, whether a type of the path exists, the query; then the route's own
+ * checks.
  */
 export function createManagementServer(options: ManagementServerOptions): Express {
   const { authenticate, countRequest, issuer, apiUrl, pages, logger } = options;
@@ -114,9 +116,22 @@ export function createManagementServer(options: ManagementServerOptions): Expres
     app.all(basePath + path, (request, response, next) => {
       response.locals['operation'] = operation;
       if (!['GET', 'HEAD'].includes(request.method)) throw methodNotAllowed(request, response, ['GET']);
+      if (!request.accepts('application/json'))
+        throw new Problem('not_acceptable', 'This is answered as application/json.');
       serve(request, response, next);
     });
   }
+
+  const documentPath = `${basePath}/openapi.json`;
+  app.get(
+    documentPath,
+    serveText(() => JSON.stringify(managementOpenApi(managementRoutes)), 'application/json; charset=utf-8', shared),
+  );
+  app.use(serveApiDocs({ title: `Longwave ${apiName}`, path: `${basePath}/docs`, documentPath }));
+  for (const path of [documentPath, `${basePath}/docs`])
+    app.all(path, (request, response) => {
+      throw methodNotAllowed(request, response, ['GET']);
+    });
 
   /** The token's holder, when its client may send another request now. */
   async function admit(request: Request, response: Response): Promise<TokenHolder> {
@@ -143,6 +158,7 @@ export function createManagementServer(options: ManagementServerOptions): Expres
     };
     const workspaceId = route.path.includes('{workspace_id}') ? parameter('workspace_id') : '';
     if (workspaceId !== '') deps.access.checkAnywhereIn(actor, workspaceId);
+    route.checkPath?.(parameter);
     const query = parseOrProblem(route.query ?? noParameters, { ...request.query }, '/query');
     const recheck = async () => {
       if (route.scope === null) return actor;

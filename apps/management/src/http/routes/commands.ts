@@ -89,9 +89,9 @@ const execute: ManagementRoute = {
     'state_not_allowed',
   ],
   checkHeaders: checkBodyHeaders,
+  checkPath: (parameter) => checkCommandType(parameter('command_type')),
   answer: async ({ request, actor, workspaceId, parameter }, { access, execute, root }) => {
     const commandType = parameter('command_type');
-    checkCommandType(commandType);
     const idempotencyKey = requireIdempotencyKey(
       request.get('idempotency-key'),
       'Send an Idempotency-Key that names this change.',

@@ -29,7 +29,13 @@ const page = z.strictObject({
     .describe('The number of rows in all pages; absent unless asked for.'),
 });
 
-const patch = z.array(z.looseObject({ op: z.enum(['add', 'remove', 'replace']), path: z.string() }));
+const patch = z.array(
+  z.strictObject({
+    op: z.enum(['add', 'remove', 'replace']),
+    path: z.string(),
+    value: z.unknown().optional().describe('Absent of `remove`.'),
+  }),
+);
 
 const versionSchema = z.strictObject({
   version: z.int(),
@@ -76,6 +82,10 @@ const placeOf = (definition: ResourceDefinition, parent: string | undefined): Re
   return type === 'episodes' ? { episode: parent! } : {};
 };
 
+/** Throws `unknown_resource_type`. */
+const checkPath: NonNullable<ManagementRoute['checkPath']> = (parameter) =>
+  void definitionOf(productCatalog, parameter('resource_type'));
+
 const list: ManagementRoute = {
   operation: 'resource.list',
   method: 'GET',
@@ -86,6 +96,7 @@ const list: ManagementRoute = {
   query: listQuery,
   answers: { 200: { description: 'A page of resources.', body: { name: 'ResourcePage', schema: page } } },
   refusals: ['unknown_resource_type', 'invalid_cursor', 'timeout'],
+  checkPath,
   answer: async ({ actor, workspaceId, parameter, query }, { access, reader }) => {
     const definition = definitionOf(productCatalog, parameter('resource_type'));
     const asked = query as ListQuery;
@@ -130,6 +141,7 @@ const read: ManagementRoute = {
     304: { description: 'It is still this version.', headers: tagHeaders },
   },
   refusals: ['unknown_resource_type', 'not_found'],
+  checkPath,
   answer: async ({ request, actor, workspaceId, parameter }, { access }) => {
     const [type, id] = [parameter('resource_type'), parameter('resource_id')];
     const { resource } = await access.getVisible(actor, workspaceId, type, id);
@@ -146,6 +158,7 @@ const listVersions: ManagementRoute = {
   query: versionsQuery,
   answers: { 200: { description: 'A page of versions.', body: { name: 'ResourceVersions', schema: versions } } },
   refusals: ['unknown_resource_type', 'not_found', 'invalid_cursor'],
+  checkPath,
   answer: async ({ actor, workspaceId, parameter, query }, { access, reader }) => {
     const [resourceType, id] = [parameter('resource_type'), parameter('resource_id')];
     const { limit, cursor, difference: withDifference } = query as z.output<typeof versionsQuery>;
@@ -167,6 +180,7 @@ const readVersion: ManagementRoute = {
   query: versionQuery,
   answers: { 200: { description: 'The version.', body: { name: 'ResourceVersion', schema: versionSchema } } },
   refusals: ['unknown_resource_type', 'not_found'],
+  checkPath,
   answer: async ({ actor, workspaceId, parameter, query }, { access, reader }) => {
     const [resourceType, id, version] = [parameter('resource_type'), parameter('resource_id'), parameter('version')];
     const { difference: withDifference } = query as z.output<typeof versionQuery>;
