@@ -1,9 +1,9 @@
-import { Client, credentials, Metadata, type ServiceDefinition } from '@grpc/grpc-js';
+import { Client, credentials, Metadata, type ServiceDefinition, type ServiceError } from '@grpc/grpc-js';
 import { principalMetadata } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { ServiceName } from '@longwave/services';
 import { fromServiceError } from './problem-status.ts';
-import type { RequestOf, ResponseOf } from './serve.ts';
+import type { RequestOf, ResponseOf, Streams } from './serve.ts';
 import type { Tls } from './tls.ts';
 
 interface CallOptions {
@@ -15,9 +15,12 @@ interface CallOptions {
   readonly principalStatement?: string | undefined;
 }
 
-/** One async function per method. Rejects with a `Problem` for every failure. */
+/** One async function per method, or one that returns the messages of a stream. Both reject with a `Problem` for every failure. */
 export type RpcClient<D> = {
-  readonly [M in keyof D]: (request: RequestOf<D[M]>, options: CallOptions) => Promise<ResponseOf<D[M]>>;
+  readonly [M in keyof D]: (
+    request: RequestOf<D[M]>,
+    options: CallOptions,
+  ) => Streams<D[M]> extends true ? AsyncIterable<ResponseOf<D[M]>> : Promise<ResponseOf<D[M]>>;
 } & { readonly close: () => void };
 
 /** A connection to one service, kept open; channels reconnect by themselves. */
@@ -26,11 +29,20 @@ export interface RpcChannel {
   close(): void;
 }
 
-interface UnaryMethod {
+interface Method {
   readonly path: string;
   readonly requestSerialize: (value: unknown) => Buffer;
   readonly responseDeserialize: (value: Buffer) => unknown;
 }
+
+function metadataOf({ principalStatement }: CallOptions): Metadata {
+  const metadata = new Metadata();
+  if (principalStatement) metadata.set(principalMetadata, principalStatement);
+  return metadata;
+}
+
+const abortedProblem = ({ reason: cause }: AbortSignal) =>
+  new Problem('temporarily_unavailable', undefined, { cause, retryAfterSeconds: 1 });
 
 /** Opens a channel over mutual TLS to `address` ("host:port"), whose certificate must carry the name `service`. */
 export function openChannel(address: string, service: ServiceName, tls: Tls): RpcChannel {
@@ -47,20 +59,17 @@ export function openChannel(address: string, service: ServiceName, tls: Tls): Rp
     const lengthMs = deadlineMs ?? (deadline ? Infinity : 10_000);
     return Math.min(Date.now() + lengthMs, deadline?.getTime() ?? Infinity);
   };
-  const unary = (method: UnaryMethod) => (request: unknown, options: CallOptions) =>
+  const unary = (method: Method) => (request: unknown, options: CallOptions) =>
     new Promise((resolve, reject) => {
       if (options.signal?.aborted) {
-        const cause: unknown = options.signal.reason;
-        return reject(new Problem('temporarily_unavailable', undefined, { cause, retryAfterSeconds: 1 }));
+        return reject(abortedProblem(options.signal));
       }
-      const metadata = new Metadata();
-      if (options.principalStatement) metadata.set(principalMetadata, options.principalStatement);
       const call = client.makeUnaryRequest(
         method.path,
         method.requestSerialize,
         method.responseDeserialize,
         request,
-        metadata,
+        metadataOf(options),
         { deadline: endOf(options) },
         (error, response) => {
           options.signal?.removeEventListener('abort', cancel);
@@ -71,11 +80,34 @@ export function openChannel(address: string, service: ServiceName, tls: Tls): Rp
       const cancel = () => call.cancel();
       options.signal?.addEventListener('abort', cancel, { once: true });
     });
+  /** The messages of a stream, read as fast as the reader takes them. A reader that stops early ends the call. */
+  const stream = (method: Method) =>
+    async function* (request: unknown, options: CallOptions): AsyncGenerator<unknown> {
+      if (options.signal?.aborted) throw abortedProblem(options.signal);
+      const call = client.makeServerStreamRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        request,
+        metadataOf(options),
+        { deadline: endOf(options) },
+      );
+      const cancel = () => call.cancel();
+      options.signal?.addEventListener('abort', cancel, { once: true });
+      try {
+        yield* call;
+      } catch (error) {
+        throw error instanceof Error && 'code' in error ? fromServiceError(error as ServiceError) : error;
+      } finally {
+        options.signal?.removeEventListener('abort', cancel);
+        cancel();
+      }
+    };
   return {
     client: <const D>(definition: D) => {
       const methods: Record<string, unknown> = { close: () => client.close() };
       for (const [name, method] of Object.entries(definition as unknown as ServiceDefinition))
-        methods[name] = unary(method);
+        methods[name] = method.responseStream ? stream(method) : unary(method);
       return methods as unknown as RpcClient<D>;
     },
     close: () => client.close(),

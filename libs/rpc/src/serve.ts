@@ -1,10 +1,14 @@
+import { once } from 'node:events';
 import {
   Server,
   ServerCredentials,
+  type handleServerStreamingCall,
   type handleUnaryCall,
   type sendUnaryData,
   type ServerUnaryCall,
+  type ServerWritableStream,
   type ServiceDefinition,
+  type UntypedHandleCall,
 } from '@grpc/grpc-js';
 import { Problem } from '@longwave/problems';
 import { principalMetadata } from '@longwave/principal';
@@ -30,9 +34,17 @@ type RequestOf<M> = M extends { requestDeserialize: (value: any) => infer R } ? 
 type ResponseOf<M> = M extends { responseDeserialize: (value: any) => infer R } ? R : never;
 /* eslint-enable @typescript-eslint/no-explicit-any */
 
-/** One async function per method of a service definition. */
+/** Whether a method of a definition answers with a stream of messages. */
+export type Streams<M> = M extends { readonly responseStream: true } ? true : false;
+
+/** Sends one message of a stream; resolves when the connection takes the next, and rejects when the caller has gone. */
+type SendMessage<R> = (message: R) => Promise<void>;
+
+/** One async function per method of a service definition; that of a stream sends its messages and resolves at the end. */
 export type RpcHandlers<D> = {
-  readonly [M in keyof D]: (request: RequestOf<D[M]>, context: RpcContext) => Promise<ResponseOf<D[M]>>;
+  readonly [M in keyof D]: Streams<D[M]> extends true
+    ? (request: RequestOf<D[M]>, context: RpcContext, send: SendMessage<ResponseOf<D[M]>>) => Promise<void>
+    : (request: RequestOf<D[M]>, context: RpcContext) => Promise<ResponseOf<D[M]>>;
 };
 
 /** A service: its generated definition, its handlers and who may call each method. */
@@ -59,6 +71,8 @@ export interface RpcServer {
 
 const never = new Date(8.64e15);
 
+type AnyCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>;
+
 /** Names of connections already identified; decoding a certificate costs more than most handlers. */
 const knownPeers = new WeakMap<object, string | undefined>();
 
@@ -67,7 +81,7 @@ const sessionOf = (call: unknown): object | undefined =>
   (call as { readonly call?: { readonly stream?: { readonly session?: object } } }).call?.stream?.session;
 
 /** The caller's name from the peer certificate, or undefined. */
-function peerOf(call: ServerUnaryCall<unknown, unknown>): string | undefined {
+function peerOf(call: AnyCall): string | undefined {
   const session = sessionOf(call);
   if (session && knownPeers.has(session)) return knownPeers.get(session);
   const name = readPeer(call);
@@ -75,53 +89,121 @@ function peerOf(call: ServerUnaryCall<unknown, unknown>): string | undefined {
   return name;
 }
 
-function readPeer(call: ServerUnaryCall<unknown, unknown>): string | undefined {
+function readPeer(call: AnyCall): string | undefined {
   const certificate = call.getAuthContext().sslPeerCertificate as { subjectaltname?: string } | undefined;
   return callerOf(certificate?.subjectaltname);
 }
 
-function unary(
-  handler: (request: unknown, context: RpcContext) => Promise<unknown>,
-  allowed: readonly string[],
-  report: {
-    readonly onError: (error: unknown, method: string) => void;
-    readonly toProblem?: (error: unknown) => Problem | undefined;
-  },
-): handleUnaryCall<unknown, unknown> {
+interface Report {
+  readonly onError: (error: unknown, method: string) => void;
+  readonly toProblem?: (error: unknown) => Problem | undefined;
+}
+
+/** The problem that the caller gets for an error; failures that are ours are reported. */
+function failureOf(error: unknown, call: AnyCall, report: Report) {
+  const problem = error instanceof Problem ? error : report.toProblem?.(error);
+  if (!problem || problem.status >= 500) report.onError(error, call.getPath());
+  return toServiceError(problem ?? new Problem('internal_error'));
+}
+
+/** The caller of a method. Throws `permission_denied` when it is not on the allow-list. */
+function allowedCaller(call: AnyCall, allowed: readonly string[]): CallerName {
+  const caller = peerOf(call);
+  if (caller === undefined || !allowed.includes(caller))
+    throw new Problem('permission_denied', 'This service may not call this method.');
+  return caller as CallerName;
+}
+
+/** The context of a call, and a function that says that it was answered. */
+function contextOf(call: AnyCall, caller: CallerName): { readonly context: RpcContext; readonly answered: () => void } {
+  // grpc-js reports every finished call as cancelled too; only one that ends before its answer was given up.
+  let aborted: AbortController | undefined;
+  let state: 'running' | 'answered' | 'cancelled' = 'running';
+  call.on('cancelled', () => {
+    if (state !== 'running') return;
+    state = 'cancelled';
+    aborted?.abort();
+  });
+  const [statement] = call.metadata.get(principalMetadata);
+  const deadline = call.getDeadline();
+  const context: RpcContext = {
+    caller,
+    principalStatement: statement?.toString(),
+    get signal() {
+      aborted ??= new AbortController();
+      if (state === 'cancelled') aborted.abort();
+      return aborted.signal;
+    },
+    deadline: deadline instanceof Date ? deadline : deadline === Infinity ? never : new Date(deadline),
+  };
+  return {
+    context,
+    answered: () => {
+      if (state === 'running') state = 'answered';
+    },
+  };
+}
+
+type AnyHandler = (
+  request: unknown,
+  context: RpcContext,
+  send: (message: unknown) => Promise<void>,
+) => Promise<unknown>;
+
+function unary(handler: AnyHandler, allowed: readonly string[], report: Report): handleUnaryCall<unknown, unknown> {
   return (call: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => {
-    const caller = peerOf(call);
-    if (caller === undefined || !allowed.includes(caller))
-      return answer(toServiceError(new Problem('permission_denied', 'This service may not call this method.')));
-    // grpc-js reports every finished call as cancelled too; only one that ends before its answer was given up.
-    let aborted: AbortController | undefined;
-    let state: 'running' | 'answered' | 'cancelled' = 'running';
-    call.on('cancelled', () => {
-      if (state !== 'running') return;
-      state = 'cancelled';
-      aborted?.abort();
-    });
-    const [statement] = call.metadata.get(principalMetadata);
-    const deadline = call.getDeadline();
-    const context: RpcContext = {
-      caller: caller as CallerName,
-      principalStatement: statement?.toString(),
-      get signal() {
-        aborted ??= new AbortController();
-        if (state === 'cancelled') aborted.abort();
-        return aborted.signal;
-      },
-      deadline: deadline instanceof Date ? deadline : deadline === Infinity ? never : new Date(deadline),
-    };
-    Promise.try(handler, call.request, context).then(
+    let caller: CallerName;
+    try {
+      caller = allowedCaller(call, allowed);
+    } catch (error) {
+      return answer(failureOf(error, call, report));
+    }
+    const { context, answered } = contextOf(call, caller);
+    Promise.try(handler, call.request, context, async () => undefined).then(
       (response) => {
-        if (state === 'running') state = 'answered';
+        answered();
         answer(null, response);
       },
       (error: unknown) => {
-        if (state === 'running') state = 'answered';
-        const problem = error instanceof Problem ? error : report.toProblem?.(error);
-        if (!problem || problem.status >= 500) report.onError(error, call.getPath());
-        answer(toServiceError(problem ?? new Problem('internal_error')));
+        answered();
+        answer(failureOf(error, call, report));
+      },
+    );
+  };
+}
+
+/** Writes one message; resolves when the connection takes the next one. */
+const sendTo =
+  (call: ServerWritableStream<unknown, unknown>, signal: AbortSignal) =>
+  async (message: unknown): Promise<void> => {
+    signal.throwIfAborted();
+    if (!call.write(message)) await once(call, 'drain', { signal });
+  };
+
+function streaming(
+  handler: AnyHandler,
+  allowed: readonly string[],
+  report: Report,
+): handleServerStreamingCall<unknown, unknown> {
+  return (call) => {
+    const fail = (error: unknown) => call.emit('error', failureOf(error, call, report));
+    let caller: CallerName;
+    try {
+      caller = allowedCaller(call, allowed);
+    } catch (error) {
+      return void fail(error);
+    }
+    const { context, answered } = contextOf(call, caller);
+    const { signal } = context;
+    Promise.try(handler, call.request, context, sendTo(call, signal)).then(
+      () => {
+        answered();
+        call.end();
+      },
+      (error: unknown) => {
+        answered();
+        // Nobody hears why a call ended that its caller gave up.
+        if (!signal.aborted) fail(error);
       },
     );
   };
@@ -144,11 +226,11 @@ export async function serveRpc(options: {
   const health = new HealthImplementation({ '': 'SERVING' });
   health.addToServer(server);
   for (const service of options.services) {
-    const implementation: Record<string, handleUnaryCall<unknown, unknown>> = {};
-    const handlers = service.handlers as Record<string, (request: unknown, context: RpcContext) => Promise<unknown>>;
+    const implementation: Record<string, UntypedHandleCall> = {};
+    const handlers = service.handlers as Record<string, AnyHandler>;
     const callers = service.callers as Record<string, readonly string[]>;
-    for (const method of Object.keys(service.definition))
-      implementation[method] = unary(handlers[method]!, callers[method]!, options);
+    for (const [method, { responseStream }] of Object.entries(service.definition))
+      implementation[method] = (responseStream ? streaming : unary)(handlers[method]!, callers[method]!, options);
     server.addService(service.definition, implementation);
   }
   const { ca, cert, key } = options.tls;
