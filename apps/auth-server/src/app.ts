@@ -109,7 +109,7 @@ export async function createApp(
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls: tlsFromConfig(config),
-    services: authServices({ execute, reader, verify, issue, pool, principalKeys: [publicPrincipalKey], clock }),
+    services: authServices({ execute, reader, verify, issue, pool, plans, principalKeys: [publicPrincipalKey], clock }),
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
     toProblem: databaseOutage,
   });

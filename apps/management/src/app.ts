@@ -19,7 +19,7 @@ import { objectStoreFromConfig } from '@longwave/object-store';
 import { createPool, databaseOutage, pingDatabase } from '@longwave/postgres';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
-import { CredentialServiceService } from '@longwave/rpc/credential';
+import { AccountServiceService, CredentialServiceService } from '@longwave/rpc/credential';
 import { ProbeServiceService } from '@longwave/rpc/probe';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import type { Logger, RunningApp } from '@longwave/service-kit';
@@ -55,6 +55,7 @@ import { createProvisionWorkspace } from './workspace/workspaces/provision-works
 import { discloseSecrets } from './workspace/webhooks/disclose-secret.ts';
 import { secretsFromConfig } from './workspace/webhooks/endpoint-secrets.ts';
 import { startWebhooks } from './workspace/webhooks/start-webhooks.ts';
+import { createSignReport } from './workspace/reports/sign-report.ts';
 import { createUploadSigner } from './workspace/uploads/sign-upload.ts';
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
@@ -101,7 +102,9 @@ export async function createApp(
   const encoder = stack.adopt(openChannel(config.ENCODER_ADDRESS, 'encoder', tls), (channel) => channel.close());
   const probe = encoder.client(ProbeServiceService);
   const sink = stack.adopt(openChannel(config.ANALYTICS_SINK_ADDRESS, 'analytics-sink', tls), (c) => c.close());
-  const { exportDays, findFirstDownloads, countAds } = sink.client(AudienceServiceService);
+  const { exportDays, findFirstDownloads, countAds, readReport } = sink.client(AudienceServiceService);
+  const authServer = stack.adopt(openChannel(config.AUTH_SERVER_ADDRESS, 'auth-server', tls), (c) => c.close());
+  const { findPlan } = authServer.client(AccountServiceService);
   const countDelivered = createCountDelivered(countAds, clock);
   const guardedFetch = createGuardedFetch({
     allowOrigins: [new URL(config.MEDIA_URL).origin, ...config.FETCH_ALLOW_ORIGINS],
@@ -126,6 +129,7 @@ export async function createApp(
       publicFetch,
       countDelivered,
       webhooks: { secrets, allowOrigins: config.FETCH_ALLOW_ORIGINS },
+      reportDays: config.REPORT_DAYS,
     }),
     signReceipt: await createReceiptSigner(receiptKey),
     clock,
@@ -160,7 +164,10 @@ export async function createApp(
     startJobRunner({
       pool,
       execute,
-      handlers: createJobHandlers({ pool, store, execute, fetch: guardedFetch, exportDays, findFirstDownloads, clock }),
+      handlers: createJobHandlers({
+        ...{ pool, store, execute, fetch: guardedFetch, clock },
+        ...{ exportDays, findFirstDownloads, readReport, findPlan },
+      }),
       leaseMs: config.JOB_LEASE_MS,
       onError: (error, job) => logger.error({ err: error, job_id: job?.id, kind: job?.kind }, 'job.failed'),
     }),
@@ -207,8 +214,8 @@ export async function createApp(
   // Prisma opens its engine with the first query; a user should not wait for it.
   await reader.getResource('ws_warm_up', 'podcasts', 'pod_warm_up').catch(() => undefined);
   const access = createAccess(pool);
-  const principalKeys = (readJson(config.PRINCIPAL_KEYS) as { keys: JWK[] }).keys;
   const uploads = createUploadSigner(pool, store, clock);
+  const principalKeys = (readJson(config.PRINCIPAL_KEYS) as { keys: JWK[] }).keys;
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls,
@@ -231,7 +238,6 @@ export async function createApp(
     toProblem: databaseOutage,
   });
   stack.defer(() => server.close());
-  const authServer = stack.adopt(openChannel(config.AUTH_SERVER_ADDRESS, 'auth-server', tls), (c) => c.close());
   const serving = stack.adopt(openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-serving', tls), (c) => c.close());
   const diagnostics = createDiagnostics({ pool, serving: serving.client(ServingServiceService), clock });
   // A request never waits for a lost Redis: then it is not counted.
@@ -267,6 +273,7 @@ export async function createApp(
         eventStreams,
         changeSignals,
         findProgress: async (id) => tryParseTick(await counters.get(progressKeyOf(id)).catch(() => null)),
+        signReport: createSignReport(pool, store, clock),
       },
       receiptKeys: [publicReceiptKey(receiptKey)],
       issuer: config.BASE_URL,

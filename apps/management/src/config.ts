@@ -49,6 +49,8 @@ const schema = z.object({
   CLOCK_EVERY_MS: z.coerce.number().int().min(10).max(60_000).default(500),
   /** Days that delivery facts and decisions stay in the archive of the Redis bus; 13 months at least. */
   FACT_ARCHIVE_DAYS: z.coerce.number().int().min(396).default(400),
+  /** Days that the result of a report is kept. */
+  REPORT_DAYS: z.coerce.number().int().min(1).max(3_650).default(30),
   JOB_LEASE_MS: z.coerce.number().int().min(1000).max(600_000).default(30_000),
 });
 

@@ -4,6 +4,7 @@ import { flightTasks } from './advertising/line-items/flight-tasks.ts';
 import { expireReviews } from './workspace/reviews/expire-reviews.ts';
 import { supersededServingPlans } from './advertising/serving-plans/superseded-serving-plans.ts';
 import { activatePolicies, supersededPolicies } from './workspace/policies/policy-tasks.ts';
+import { reportTasks } from './workspace/reports/report-tasks.ts';
 import { uploadTasks } from './workspace/uploads/expire-uploads.ts';
 import type { DueTask } from './background/due-task.ts';
 
@@ -18,6 +19,7 @@ const publishScheduledEpisode: DueTask<'episode.publish_due'> = {
 export const dueTasks: readonly DueTask[] = [
   publishScheduledEpisode,
   ...uploadTasks,
+  ...reportTasks,
   ...flightTasks,
   supersededBreakPlans.task,
   supersededServingPlans.task,

@@ -16,6 +16,7 @@ import { endSuperseded, republishTarget } from './advertising/follow-plans.ts';
 import { attachAndPublish, endFaultyUpload, stopEncodings } from './hosting/productions/follow-productions.ts';
 import { markFilesReceived } from './workspace/uploads/follow-uploads.ts';
 import { noticeDisabled } from './workspace/webhooks/notice-disabled.ts';
+import { removeReportFiles } from './workspace/reports/report-files.ts';
 import type { Send } from './background/send-as-management.ts';
 
 const byEach = (handle: (event: DomainEvent) => Promise<void>) => async (messages: readonly DeliveredMessage[]) => {
@@ -73,6 +74,9 @@ export function followEvents(options: {
     'creative.media_attached': filesUsed,
     'upload.aborted': removeObject,
     'upload.expired': removeObject,
+    'report_run.cancelled': (event) => removeReportFiles(store, event.subject.id),
+    'report_run.failed': (event) => removeReportFiles(store, event.subject.id),
+    'report_run.expired': (event) => removeReportFiles(store, event.subject.id),
     'serving_plan.published': planPublished,
     'serving_plan.republished': planPublished,
     'serving_plan.policies_renewed': (event) => endSuperseded(supersededServingPlans, event, plans),

@@ -24,6 +24,8 @@ import { policyRules } from './workspace/policies/policy-rules.ts';
 import { productRules } from './advertising/products/product-rules.ts';
 import { productionRules } from './hosting/productions/production-rules.ts';
 import type { ProbeDuration } from './outside/probe-duration.ts';
+import { reportDefinitionRules } from './workspace/reports/report-definition-rules.ts';
+import { reportRunRules } from './workspace/reports/report-run-rules.ts';
 import { reviewRules } from './workspace/reviews/review-rules.ts';
 import { servingHaltRules } from './advertising/serving-halts/serving-halt-rules.ts';
 import { servingPlanRules } from './advertising/serving-plans/serving-plan-rules.ts';
@@ -45,6 +47,8 @@ export const createRules = (options: {
   readonly publicFetch: PublicFetch;
   readonly countDelivered: CountDelivered;
   readonly webhooks: { readonly secrets: WebhookSecrets; readonly allowOrigins: readonly string[] };
+  /** Days that the result of a report is kept. */
+  readonly reportDays: number;
 }): Rules<typeof productCatalog> => ({
   ...workspaceRules,
   ...contentRules(options),
@@ -54,6 +58,8 @@ export const createRules = (options: {
   ...mediaClipRules(options),
   ...batchEncodingRules,
   ...statisticsExportRules,
+  ...reportDefinitionRules,
+  ...reportRunRules({ keptDays: options.reportDays }),
   ...advertiserRules,
   ...campaignRules,
   ...creativeRules(options),

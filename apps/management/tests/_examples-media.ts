@@ -18,6 +18,7 @@ async function recorded(w: World) {
 /** Valid requests for the commands of uploads and productions. */
 export const mediaExamples = {
   'upload.grant': async (w) => creates('uploads', { filename: 'one.mp3', filesize: 3 }, w.actor),
+  'upload.sign_part': async (w) => on(await w.partedUpload(), { part_number: 2 }, w.actor),
   'upload.complete': async (w) => on(await w.upload(), {}, service('management')),
   'upload.expire': async (w) => on(await w.upload(), {}, service('management')),
   'upload.abort': async (w) => on(await w.upload(), {}, w.actor),

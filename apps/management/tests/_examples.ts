@@ -8,6 +8,7 @@ import { mediaExamples } from './_examples-media.ts';
 import { moveExamples } from './_examples-moves.ts';
 import { policyExamples } from './_examples-policies.ts';
 import { productExamples } from './_examples-products.ts';
+import { reportExamples } from './_examples-reports.ts';
 import { reviewExamples } from './_examples-reviews.ts';
 import { webhookExamples } from './_examples-webhooks.ts';
 import type { World } from './_world.ts';
@@ -16,6 +17,7 @@ import type { World } from './_world.ts';
 export const examples: { readonly [C in ProductCommand]: (world: World) => Promise<Example> } = {
   ...contentExamples,
   ...mediaExamples,
+  ...reportExamples,
   ...moveExamples,
   ...advertisingExamples,
   ...flightExamples,

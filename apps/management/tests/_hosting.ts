@@ -105,6 +105,8 @@ export function createHosting(management: TestManagement, workspaceId: string = 
       });
       return upload;
     },
+    /** An upload of two parts, of which none was sent. */
+    partedUpload: () => send('upload.grant', null, { filename: 'long.mp3', filesize: 40_000_000 }),
     async production() {
       const episode = await world.episode();
       return send('production.create', null, {

@@ -14,6 +14,7 @@ import { createEventStreams } from '../src/http/event-streams.ts';
 import { basePath } from '../src/http/public-documents.ts';
 import { createManagementServer } from '../src/http/server.ts';
 import { createAccess } from '../src/workspace/access/access.ts';
+import { createSignReport } from '../src/workspace/reports/sign-report.ts';
 import { createUploadSigner } from '../src/workspace/uploads/sign-upload.ts';
 import { createProvisionWorkspace } from '../src/workspace/workspaces/provision-workspace.ts';
 import type { TestManagement } from './_management.ts';
@@ -46,7 +47,7 @@ const noServing = { explain: away, find: away };
 /** The Management API on a port, with tokens that the test gives out. Everything behind authentication is real. */
 export async function serveHttp(management: TestManagement, further: Partial<RouteDeps> = {}) {
   await using stack = new AsyncDisposableStack();
-  const { pool, execute, clock } = management;
+  const { pool, store, execute, clock } = management;
   const reader = stack.use(
     createResourceReader({ pool, schema: 'product', catalog: productCatalog, cursorKey: randomBytes(32), clock }),
   );
@@ -75,7 +76,7 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
           execute,
           reader,
           clock,
-          uploads: createUploadSigner(pool, management.store, clock),
+          uploads: createUploadSigner(pool, store, clock),
           cursorKey: randomBytes(32),
           previewReview: management.previewReview,
           eventStreams,
@@ -84,6 +85,7 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
         findProgress: async () => undefined,
         provisionWorkspace: createProvisionWorkspace(pool, execute),
         diagnostics: createDiagnostics({ pool, serving: noServing, clock }),
+        signReport: createSignReport(pool, store, clock),
         ...further,
       },
       receiptKeys: [publicReceiptKey(management.receiptKey)],

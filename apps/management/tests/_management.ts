@@ -121,6 +121,7 @@ export async function startTestManagement(
       prepareArtwork: (source) => world.prepareArtwork(source),
       publicFetch: (url, options) => world.publicFetch(url, options),
       fetch: (url, request) => world.fetch(url, request),
+      reportDays: 30,
       countDelivered: async (_workspaceId, lineItemId) => world.delivered.get(lineItemId) ?? 0,
       webhooks: { secrets: webhookSecrets, allowOrigins: receiverOrigins },
     }),

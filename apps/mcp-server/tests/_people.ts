@@ -108,7 +108,7 @@ export const authServerServices = (signingKey: JWK, isRevoked: (token: string) =
   ),
   rpcService(
     AccountServiceService,
-    { getAccount: callers, listMembers: [], listKeys: [] },
+    { getAccount: callers, listMembers: [], listKeys: [], findPlan: [] },
     {
       getAccount: async () => ({
         ...{ id: '', name: 'Quay Media', email: '', plan: 'scale', subscriptionState: 'active' },
@@ -116,6 +116,7 @@ export const authServerServices = (signingKey: JWK, isRevoked: (token: string) =
       }),
       listMembers: async () => ({ members: [] }),
       listKeys: async () => ({ keys: [] }),
+      findPlan: async () => ({ plan: undefined }),
     },
   ),
 ];

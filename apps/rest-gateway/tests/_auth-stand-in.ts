@@ -33,7 +33,7 @@ export function authServerServices(scene: Scene) {
     commandStandIn(scene),
     rpcService(
       AccountServiceService,
-      { getAccount: gateway, listMembers: gateway, listKeys: gateway },
+      { getAccount: gateway, listMembers: gateway, listKeys: gateway, findPlan: [] },
       {
         getAccount: async (_request, { principalStatement }) => ({
           id: accountOf(principalStatement),
@@ -54,6 +54,7 @@ export function authServerServices(scene: Scene) {
             },
           })),
         }),
+        findPlan: async () => ({ plan: undefined }),
         listKeys: async (request, { principalStatement }) => ({
           keys: itemsOf(principalStatement, 'crd', request).map((item, at) => ({
             ...{

@@ -160,6 +160,7 @@ function analyticsSinkServices(scene: Scene) {
         exportDays: [],
         countAds: [],
         countCampaigns: [],
+        readReport: [],
       },
       {
         countDownloads: async (request) => {
@@ -204,6 +205,7 @@ function analyticsSinkServices(scene: Scene) {
         exportDays: async () => ({ days: [], window: Window.CALENDAR_UTC }),
         countAds: async () => ({ delivered: 0n, decided: 0n, billable: 0n, clientEvents: [], ...basis }),
         countCampaigns: async () => ({ campaigns: [], ...basis }),
+        readReport: async () => undefined,
       },
     ),
   ];

@@ -1,4 +1,4 @@
-import type { Pool } from '@longwave/postgres';
+import type { Pool, Transaction } from '@longwave/postgres';
 
 /**
  * The time of the newest fact of our own, not later than now; no row without such a fact. Reports of other parties do not come over the
@@ -26,7 +26,7 @@ const publishedUntil = `
  * The time up to which our own facts are counted, milliseconds since the epoch; 0 without facts. It is that of the producers' marks, or
  * of the newest fact when there are no marks, less the settling time; or the start of the oldest waiting fact when that is earlier.
  */
-export async function completeUntilMs(pool: Pool): Promise<number> {
+export async function completeUntilMs(pool: Pool | Transaction): Promise<number> {
   const { rows } = await pool.query<{ latest: Date; waiting: Date | null }>(
     `select latest, (select min(started_at) from pending_fact where started_at > latest - $1 * interval '1 ms') as waiting
      from (select coalesce((${publishedUntil}), (${newestOwnFact})) as latest) as known where latest is not null`,

@@ -18,6 +18,8 @@ import { machineTokenCommands, machineTokens } from './identity/machine-token.ts
 import { mediaClipCommands, mediaClips } from './hosting/media-clip.ts';
 import { operationCommands } from './workspace/operation.ts';
 import { podcastCommands, podcasts } from './hosting/podcast.ts';
+import { reportDefinitionCommands, reportDefinitions } from './workspace/report-definition.ts';
+import { reportRunCommands, reportRuns } from './workspace/report-run.ts';
 import { productionCommands, productions } from './hosting/production.ts';
 import { policies, policyCommands } from './workspace/policy.ts';
 import { reviewCommands, reviewRequested, reviewTasks } from './workspace/review-task.ts';
@@ -47,6 +49,8 @@ const observedCatalog = {
     media_clips: mediaClips,
     batch_encodings: batchEncodings,
     statistics_exports: statisticsExports,
+    report_definitions: reportDefinitions,
+    report_runs: reportRuns,
     advertisers,
     campaigns,
     line_items: lineItems,
@@ -70,6 +74,8 @@ const observedCatalog = {
     ...mediaClipCommands,
     ...batchEncodingCommands,
     ...statisticsExportCommands,
+    ...reportDefinitionCommands,
+    ...reportRunCommands,
     ...advertiserCommands,
     ...campaignCommands,
     ...lineItemCommands,

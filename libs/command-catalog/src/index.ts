@@ -55,3 +55,4 @@ export { batchEncodings, batchInitiators, defaultInitiator } from './hosting/bat
 export { clipFormats, mediaClips } from './hosting/media-clip.ts';
 export { statisticsExports } from './hosting/statistics-export.ts';
 export { artwork, chapters, markers, storedTranscripts, templatePart } from './hosting/media-files.ts';
+export { reportFormats, reportRuns } from './workspace/report-run.ts';

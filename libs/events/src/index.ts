@@ -20,6 +20,19 @@ export {
 export { encodingJobInputs, encodingJobKinds, type EncodingJobInput, type EncodingJobKind } from './encoding-job.ts';
 export { tryParseTick, type EncodingStage, type ProgressTick } from './encoding-progress.ts';
 export { operationConsequenceSchema, type OperationConsequence } from './operation-consequence.ts';
+export {
+  reportBases,
+  reportConflicts,
+  reportDimensions,
+  reportFacts,
+  reportFilterDimensions,
+  reportMetricNames,
+  reportMetrics,
+  type ReportConflict,
+  type ReportDimension,
+  type ReportFacts,
+  type ReportMetric,
+} from './report-fields.ts';
 export { servedAdSchema } from './served-ad.ts';
 export { decisionMadeSchema, type DecisionMade } from './decision-made.ts';
 export { planPoliciesKey, planPoliciesSchema, type PlanPolicy } from './plan-policies.ts';

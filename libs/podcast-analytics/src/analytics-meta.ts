@@ -1,5 +1,6 @@
 import { Granularity as WireGranularity, type RestatedRange as WireRestatedRange } from '@longwave/rpc/audience';
 import { z } from 'zod';
+import { incompleteFromMs, provisionalFromMs } from './completeness.ts';
 import { windowNames, type CountingBasis } from './counting-basis.ts';
 import { podcastRangeQuery, type AnalyticsRange, type Granularity } from './analytics-range.ts';
 
@@ -74,21 +75,12 @@ export const jointBasis = (first: Basis, ...others: readonly Basis[]): Basis => 
   restated: joinRestated([first, ...others].flatMap(({ restated }) => restated)),
 });
 
-const dayMs = 24 * 3_600_000;
-
-/**
- * Start of the first UTC day that facts in time may still change, milliseconds since the epoch: a session grows for 24 h from its start,
- * and rule 16 holds whole days.
- */
-const provisionalFromMs = (completeUntilMs: number): number =>
-  Math.max(0, Math.floor((completeUntilMs - dayMs) / dayMs) * dayMs);
-
 const hourMs = 3_600_000;
 const instant = (ms: number | bigint) => new Date(Number(ms)).toISOString();
 
 /** The hours of the range that lack facts, and those that were restated; neither for an empty range. */
 function renderHours(range: AnalyticsRange, completeMs: number, restated: Basis['restated']) {
-  const incompleteMs = Math.max(range.from.getTime(), Math.floor(completeMs / hourMs) * hourMs);
+  const incompleteMs = incompleteFromMs(range.from.getTime(), completeMs);
   return {
     ...(incompleteMs < range.to.getTime() && { incomplete_from: instant(incompleteMs) }),
     ...(restated.length > 0 &&

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { daysOf, isTimeZone, utcDays } from './zoned-days.ts';
+import { daysOf, isTimeZone, isWholeHourZone, utcDays } from './zoned-days.ts';
 
 const dayMs = 86_400_000;
 const startOf = (date: string, timeZone: string) => {
@@ -38,4 +38,21 @@ test('every instant lies in the day that is named for it', () => {
 test('offsets and unknown names are no zones', () => {
   for (const name of ['Europe/Paris', 'UTC', 'CET', 'asia/kolkata']) expect(isTimeZone(name)).toBe(true);
   for (const name of ['Mars/Olympus', '+02:00', '-05', '']) expect(isTimeZone(name)).toBe(false);
+});
+
+test.each([
+  ['UTC', '2026-01-01', '2027-01-01', true],
+  ['Europe/Paris', '2020-01-01', '2027-01-01', true],
+  ['America/Los_Angeles', '2026-03-01', '2026-03-15', true],
+  ['Asia/Kolkata', '2026-01-01', '2026-01-02', false],
+  ['Asia/Kathmandu', '2026-01-01', '2026-01-02', false],
+  // Half an hour of summer time: 11 hours off in January, ten and a half in June.
+  ['Australia/Lord_Howe', '2026-01-01', '2026-02-01', true],
+  ['Australia/Lord_Howe', '2026-06-01', '2026-06-02', false],
+  ['Australia/Lord_Howe', '2026-01-01', '2026-07-01', false],
+  // It moved from half an hour to a whole one on 2015-08-15, and back on 2018-05-05.
+  ['Asia/Pyongyang', '2015-01-01', '2016-01-01', false],
+  ['Asia/Pyongyang', '2019-01-01', '2020-01-01', true],
+])('%s is whole hours off UTC from %s to %s: %s', (zone, from, to, isWhole) => {
+  expect(isWholeHourZone(zone, { from: new Date(from), to: new Date(to) })).toBe(isWhole);
 });

@@ -50,3 +50,21 @@ export function daysOf(timeZone: string): Days {
     },
   };
 }
+
+const hourMs = 3_600_000;
+/** Zones keep an offset for longer. */
+const stepMs = 14 * dayMs;
+
+/**
+ * Whether an IANA zone is whole hours off UTC in a half-open range: then its days consist of whole hours of UTC, by which ads are counted.
+ * Throws `RangeError` for an unknown name.
+ */
+export function isWholeHourZone(timeZone: string, { from, to }: { readonly from: Date; readonly to: Date }): boolean {
+  const format = new Intl.DateTimeFormat('en', { timeZone, minute: 'numeric', second: 'numeric' });
+  const isWhole = (atMs: number) =>
+    format
+      .formatToParts(Math.floor(atMs / hourMs) * hourMs)
+      .every(({ type, value }) => (type !== 'minute' && type !== 'second') || Number(value) === 0);
+  for (let at = from.getTime(); at < to.getTime(); at += stepMs) if (!isWhole(at)) return false;
+  return isWhole(to.getTime() - 1);
+}

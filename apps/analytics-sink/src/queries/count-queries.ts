@@ -118,7 +118,7 @@ export async function countEpisodes(
 }
 
 /** The key of each dimension as SQL over the rollup. A region's code is unique within its country only. */
-const dimensionKeys = {
+export const dimensionKeys = {
   country: 'country',
   region: `case when region = 'unknown' then region else country || '-' || region end`,
   app: 'app',

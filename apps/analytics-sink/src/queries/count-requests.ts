@@ -20,7 +20,7 @@ const inHours = ({ fromMs, toMs }: { fromMs: bigint; toMs: bigint }): HourRange 
   from: new Date(Math.floor(Number(fromMs) / hourMs) * hourMs),
   to: new Date(Math.ceil(Number(toMs) / hourMs) * hourMs),
 });
-const range = wireRange.transform(inHours);
+export const range = wireRange.transform(inHours);
 
 const dimensions = {
   [WireDimension.COUNTRY]: 'country',
@@ -51,19 +51,23 @@ const wireWindows: Readonly<Record<Window, WireWindow>> = {
 /** The wire name of a window. */
 export const wireWindow = (window: Window): WireWindow => wireWindows[window];
 
-const window = z
+/** The name of a window on the wire; absent: the default. */
+export const window = z
   .enum(
     Object.keys(windows) as (keyof typeof windows)[],
     '“window” must be calendar_utc, first_touch_24h or last_touch_24h.',
   )
   .optional();
+/** The window of a name on the wire. */
+export const windowOf = (wire: keyof typeof windows | undefined): Window => windows[wire ?? WireWindow.UNSPECIFIED];
+
 const knownAtMs = z.bigint().min(0n).max(lastMs).optional();
 const knownAtOf = (ms: bigint | undefined) => (ms === undefined ? undefined : new Date(Number(ms)));
 
 /** Joins window and `knownAt` to a basis. */
 function withBasis<R extends { readonly window?: keyof typeof windows; readonly knownAtMs?: bigint }>(request: R) {
   const { window: wire, knownAtMs: ms, ...rest } = request;
-  const basis: DownloadBasis = { window: windows[wire ?? WireWindow.UNSPECIFIED], knownAt: knownAtOf(ms) };
+  const basis: DownloadBasis = { window: windowOf(wire), knownAt: knownAtOf(ms) };
   return { ...rest, basis };
 }
 

@@ -1,4 +1,4 @@
-import type { Pool } from '@longwave/postgres';
+import type { Pool, Transaction } from '@longwave/postgres';
 import { scopeColumns, type AdScope, type CampaignScope } from './ad-queries.ts';
 import { windowColumns, type DownloadBasis, type HourRange } from './count-queries.ts';
 
@@ -17,7 +17,11 @@ const maxRanges = 100;
  * @param ledger table and condition, `TABLE where …`
  * @param parameters those of `hourParameters`, then those of the condition
  */
-async function joinRestatedHours(pool: Pool, ledger: string, parameters: readonly unknown[]): Promise<RestatedRange[]> {
+async function joinRestatedHours(
+  pool: Pool | Transaction,
+  ledger: string,
+  parameters: readonly unknown[],
+): Promise<RestatedRange[]> {
   const { rows } = await pool.query<{ from: Date; to: Date; restated_at: Date }>(
     `with restated as (
        select hour, max(recorded_at) as restated_at from ${ledger}
@@ -83,3 +87,24 @@ export const findRestatedCampaigns = (
     'ad_entry where workspace_id = $4 and campaign_id = any($5) and ($6::text is null or podcast_id = $6)',
     [...hourParameters(range, undefined), workspaceId, campaignIds, podcastId ?? null],
   );
+
+/** The restated hours of a workspace: of its downloads in a window, of its ads, or of both; at most 100 ranges. */
+export async function findRestatedOfWorkspace(
+  tx: Transaction,
+  workspaceId: string,
+  range: HourRange,
+  counted: { readonly downloads: DownloadBasis['window'] | undefined; readonly ads: boolean },
+): Promise<RestatedRange[]> {
+  const columns = 'workspace_id, hour, recorded_at, restates';
+  const ledgers = [
+    ...(counted.downloads
+      ? [`select ${columns} from download_change where ${windowColumns[counted.downloads]} <> 0`]
+      : []),
+    ...(counted.ads ? [`select ${columns} from ad_entry`] : []),
+  ];
+  if (ledgers.length === 0) return [];
+  return joinRestatedHours(tx, `(${ledgers.join(' union all ')}) as change where workspace_id = $4`, [
+    ...hourParameters(range, undefined),
+    workspaceId,
+  ]);
+}

@@ -30,6 +30,8 @@ import {
   wireWindow,
 } from '../queries/count-requests.ts';
 import { countSeries } from '../queries/count-series.ts';
+import { readReport } from '../queries/read-report.ts';
+import { reportRequest } from '../queries/report-request.ts';
 import { findRestatedAds, findRestatedCampaigns, findRestatedDownloads } from '../queries/restated-ranges.ts';
 import type { CheckAccess } from './access.ts';
 
@@ -64,6 +66,8 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
       countAds: exporters,
       countAdSeries: callers,
       countCampaigns: callers,
+      // Reports hold their connection for long; management asks for few at a time.
+      readReport: ['management'],
     },
     {
       countDownloads: async (request, context) => {
@@ -138,6 +142,7 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
         const campaigns = await countCampaigns(pool, scope, range);
         return { campaigns, ...at, restated: await findRestatedCampaigns(pool, scope, range) };
       },
+      readReport: (request, _context, send) => readReport(pool, parseOrProblem(reportRequest, request), send),
     },
   );
 }

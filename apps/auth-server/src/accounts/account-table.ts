@@ -1,5 +1,5 @@
 import { accounts } from '@longwave/command-catalog';
-import { findResource } from '@longwave/command-pipeline';
+import { findResource, listInStates } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import type { Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
@@ -22,4 +22,10 @@ export async function getAccount(
     subscriptionState: state,
     trialEndsAtMs: trialEndsAt === undefined ? undefined : BigInt(Date.parse(trialEndsAt)),
   };
+}
+
+/** The plan of the active account that owns a workspace, by name; undefined when there is none. */
+export async function findPlanName(pool: Pool, workspaceId: string): Promise<string | undefined> {
+  const [account] = await listInStates(pool, workspaceId, 'accounts', ['active']);
+  return account?.attributes.plan;
 }

@@ -52,7 +52,7 @@ export interface VerifyDeps {
 }
 
 /** A plan, with the rate limits of another one where that decides. */
-const wirePlan = (name: string, plan: Plan, rates: Plan, legacy: boolean) => ({
+export const wirePlan = (name: string, plan: Plan, rates: Plan, legacy: boolean) => ({
   name,
   includesAnalytics: plan.includes_analytics,
   historyDays: plan.history_days ?? undefined,

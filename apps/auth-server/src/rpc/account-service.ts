@@ -6,7 +6,10 @@ import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { AccountServiceService, type Key } from '@longwave/rpc/credential';
 import { gateways } from '@longwave/services';
 import { listMembers } from '../accounts/account-list-table.ts';
-import { getAccount } from '../accounts/account-table.ts';
+import { findPlanName, getAccount } from '../accounts/account-table.ts';
+import { planOf } from '../credentials/judge-credential.ts';
+import { wirePlan } from '../credentials/verify-credential.ts';
+import type { Plans } from '../plans.ts';
 import { listCredentialsAfter, type ListedCredential } from '../credentials/credential-list-table.ts';
 
 const maxListLength = 200;
@@ -18,8 +21,19 @@ const wireKey = ({ id, name, kind, scope, lifecycle_state: state, ...times }: Li
   updatedAtMs: BigInt(times.updated_at.getTime()),
 });
 
-/** The account that the call's statement names, and its lists: no request can name another one. */
-export function accountService({ pool, actorOf }: { readonly pool: Pool; readonly actorOf: ActorOfCall }): RpcService {
+/**
+ * The account that the call's statement names, and its lists: no request of a gateway can name another one. Management, which works for
+ * nobody at a time, asks for the plan of any workspace.
+ */
+export function accountService({
+  pool,
+  plans,
+  actorOf,
+}: {
+  readonly pool: Pool;
+  readonly plans: Plans;
+  readonly actorOf: ActorOfCall;
+}): RpcService {
   async function principalOf(context: RpcContext): Promise<Principal> {
     const actor = await actorOf(context);
     if (actor.kind !== 'principal') throw new Problem('token_missing');
@@ -39,7 +53,7 @@ export function accountService({ pool, actorOf }: { readonly pool: Pool; readonl
   };
   return rpcService(
     AccountServiceService,
-    { getAccount: gateways, listMembers: gateways, listKeys: gateways },
+    { getAccount: gateways, listMembers: gateways, listKeys: gateways, findPlan: ['management'] },
     {
       getAccount: async (_request, context) => getAccount(pool, await principalOf(context)),
       listMembers: async (request, context) => ({
@@ -48,6 +62,12 @@ export function accountService({ pool, actorOf }: { readonly pool: Pool; readonl
       listKeys: async (request, context) => ({
         keys: (await listCredentialsAfter(pool, await managerOf(context), partOf(request))).map(wireKey),
       }),
+      findPlan: async ({ workspaceId }) => {
+        const name = await findPlanName(pool, workspaceId);
+        if (name === undefined) return { plan: undefined };
+        const plan = planOf(plans, name);
+        return { plan: wirePlan(name, plan, plan, false) };
+      },
     },
   );
 }

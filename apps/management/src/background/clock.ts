@@ -34,7 +34,7 @@ export function startClock(options: ClockOptions): AsyncDisposable {
     const key = `${task.name}:${due.id}:${due.occurrence}`;
     if ((refused.get(key) ?? 0) > clock().getTime()) return;
     try {
-      const command = { type: task.command, id: due.id, changes: task.changes(due) };
+      const command = { type: task.command, id: task.creates ? null : due.id, changes: task.changes(due) };
       await executeAsManagement(execute, { workspaceId: due.workspace_id, idempotencyKey: key }, command);
       refused.delete(key);
     } catch (error) {

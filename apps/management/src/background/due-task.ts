@@ -10,5 +10,7 @@ export interface DueTask<C extends OwnCommand = OwnCommand> {
   /** Lists due resources, the oldest first, at most `limit`. It needs an index, because the clock calls it all the time. */
   readonly findDue: (pool: Pool, now: Date, limit: number) => Promise<readonly Due[]>;
   readonly command: C;
+  /** The command creates its subject; its changes name the resource that is due. */
+  readonly creates?: boolean;
   readonly changes: (due: Due) => ChangesInput<C>;
 }

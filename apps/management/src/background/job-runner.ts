@@ -19,6 +19,7 @@ type FailCommand =
   | 'campaign.fail_clone'
   | 'podcast.fail_import'
   | 'podcast.fail_import_publication'
+  | 'report_run.fail'
   | 'serving_plan.fail'
   | 'statistics_export.fail';
 

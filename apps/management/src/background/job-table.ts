@@ -13,6 +13,7 @@ const internalJobKinds = [
   'publish_import',
   'run_batch_encoding',
   'export_statistics',
+  'run_report',
 ] as const;
 
 /** Kinds of jobs that management runs itself. */

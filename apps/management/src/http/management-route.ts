@@ -12,6 +12,7 @@ import type { Diagnostics } from '../diagnostics/diagnostics.ts';
 import type { ManagementScope, TokenHolder } from './authenticate.ts';
 import type { ChangeSignals } from './change-signals.ts';
 import type { EventStreams } from './event-streams.ts';
+import type { SignReport } from '../workspace/reports/sign-report.ts';
 
 /** What routes answer from. A route that needs more adds a field here and in `app.ts`. */
 export interface RouteDeps {
@@ -29,6 +30,7 @@ export interface RouteDeps {
   readonly changeSignals: ChangeSignals;
   /** The last tick of a production's encoding; undefined when there is none or Redis is away. */
   readonly findProgress: (productionId: string) => Promise<ProgressTick | undefined>;
+  readonly signReport: SignReport;
   /** Root of the API's addresses, without a slash at the end: `{api_url}/management/v1`. */
   readonly root: string;
 }

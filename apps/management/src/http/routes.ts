@@ -4,6 +4,7 @@ import { commandRoutes } from './routes/commands.ts';
 import { decisionRoutes } from './routes/decisions.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { provisioningRoutes } from './routes/provisioning.ts';
+import { reportResultRoutes } from './routes/report-results.ts';
 import { resourceRoutes } from './routes/resources.ts';
 import { uploadAddressRoutes } from './routes/upload-addresses.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
@@ -14,6 +15,7 @@ export const managementRoutes: readonly ManagementRoute[] = [
   ...uploadAddressRoutes,
   ...provisioningRoutes,
   ...resourceRoutes,
+  ...reportResultRoutes,
   ...commandRoutes,
   ...operationRoutes,
   ...changeRoutes,

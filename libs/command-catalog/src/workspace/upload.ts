@@ -34,6 +34,8 @@ export const uploads = defineResource({
     multipart: z
       .strictObject({ upload_key: z.string(), part_size: z.literal(partSizeBytes), multipart_upload_id: z.string() })
       .optional(),
+    /** The part that was asked for last; each version that a part was asked for names one. */
+    last_signed_part: z.int().min(1).optional(),
   }),
   states: ['granted', 'received', 'expired', 'aborted'],
   terminalStates: ['expired', 'aborted'],
@@ -61,6 +63,18 @@ export const uploadCommands = {
     problems: ['validation_failed'],
     externalEffect: 'Above 30 MB a multipart upload is opened in the object store.',
     summary: 'Grants space in the object store for one file.',
+  }),
+  'upload.sign_part': defineCommand({
+    type: 'upload.sign_part',
+    subject: 'uploads',
+    from: ['granted'],
+    changes: z.strictObject({ part_number: z.int().min(1).max(10_000) }),
+    roles: uploaders,
+    event: 'upload.part_signed',
+    hasRule: true,
+    problems: ['validation_failed'],
+    externalEffect: 'Whoever reads the part’s address may send its bytes for an hour.',
+    summary: 'Asks for the signed address of one part of a file above 30 MB; the part is then read at its own path.',
   }),
   'upload.complete': defineCommand({
     type: 'upload.complete',

@@ -1,10 +1,10 @@
-import type { Pool } from '@longwave/postgres';
+import type { Pool, Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 import type { LinkName, ResourceRow, StoredAttributes } from '../store/resource-row.ts';
 
 /** The attributes of a version of a resource and the time of its revision; undefined when there is no such version. */
 export async function findRevision<T extends string>(
-  pool: Pool,
+  pool: Pool | Transaction,
   { id }: Pick<ResourceRow<T>, 'id' | 'resource_type'>,
   version: number,
 ): Promise<Pick<ResourceRow<T>, 'attributes' | 'created_at'> | undefined> {

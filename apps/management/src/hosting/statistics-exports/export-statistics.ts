@@ -13,7 +13,7 @@ import type { AudienceServiceService } from '@longwave/rpc/audience';
 import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf, type ClaimedJob } from '../../background/job-table.ts';
 import { executeAsManagement } from '../../background/execute-as-management.ts';
-import { csvLine } from '../csv-line.ts';
+import { csvLine } from '../../workspace/csv-line.ts';
 
 const dayMs = 86_400_000;
 /** Days of one request to the sink. */

@@ -1,6 +1,6 @@
 import { partSizeBytes } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
-import { findResource, type ResourceRow } from '@longwave/command-pipeline';
+import { findResource, findRevisionBefore, type ResourceRow } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
 import { findKept } from './kept-upload-table.ts';
@@ -14,7 +14,7 @@ export interface SignedUrl {
 const failed = () => new Problem('validation_failed', 'URL generation failed');
 
 /** Bytes of one part; only the last part is smaller than the others. Undefined when the file has no such part. */
-function partSizeOf(filesize: number, partNumber: number): number | undefined {
+export function partSizeOf(filesize: number, partNumber: number): number | undefined {
   const parts = Math.ceil(filesize / partSizeBytes);
   if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > parts) return undefined;
   return partNumber < parts ? partSizeBytes : filesize - (parts - 1) * partSizeBytes;
@@ -54,6 +54,18 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
     return (await store.find(key)) !== undefined && !(await store.isUploadOpen(key, multipartUploadId));
   }
 
+  async function signPart(
+    workspaceId: string,
+    key: string,
+    multipartUploadId: string,
+    partNumber: number,
+  ): Promise<SignedUrl> {
+    const { filesize = 0 } = await multipart(workspaceId, key, multipartUploadId);
+    const sizeBytes = partSizeOf(filesize, partNumber);
+    if (sizeBytes === undefined || (await isJoined(key, multipartUploadId))) throw failed();
+    return signed(await store.presignPart(key, multipartUploadId, partNumber, { expiresInSeconds, sizeBytes }));
+  }
+
   return {
     /**
      * Also for a file that has arrived: a client that repeats a grant under its key may repeat the upload too. Bytes that are sent after the
@@ -77,16 +89,15 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
       const [url, file] = await Promise.all([store.presignGet(key, { expiresInSeconds }), store.find(key)]);
       return { ...signed(url), sizeBytes: file && BigInt(file.sizeBytes) };
     },
-    async signPart(
-      workspaceId: string,
-      key: string,
-      multipartUploadId: string,
-      partNumber: number,
-    ): Promise<SignedUrl> {
-      const { filesize = 0 } = await multipart(workspaceId, key, multipartUploadId);
-      const sizeBytes = partSizeOf(filesize, partNumber);
-      if (sizeBytes === undefined || (await isJoined(key, multipartUploadId))) throw failed();
-      return signed(await store.presignPart(key, multipartUploadId, partNumber, { expiresInSeconds, sizeBytes }));
+    signPart,
+    /** The part of an upload that `upload.sign_part` asked for; undefined when it asked for none, or not for this one. */
+    async signAskedPart(workspaceId: string, uploadId: string, partNumber: number): Promise<SignedUrl | undefined> {
+      const row = await findResource(pool, workspaceId, 'uploads', uploadId);
+      const found = row?.attributes.multipart;
+      if (!row || !found) return undefined;
+      // The first version with this part follows one without it: the command asked for it.
+      const asked = await findRevisionBefore(pool, row, 'last_signed_part', String(partNumber));
+      return asked && signPart(workspaceId, found.upload_key, found.multipart_upload_id, partNumber);
     },
     async signCompletion(workspaceId: string, key: string, multipartUploadId: string): Promise<SignedUrl> {
       await multipart(workspaceId, key, multipartUploadId);

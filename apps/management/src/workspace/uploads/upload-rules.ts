@@ -5,12 +5,13 @@ import type { Pool } from '@longwave/postgres';
 import { isProblem, Problem } from '@longwave/problems';
 import { contentTypeOf } from './content-type.ts';
 import { holdUpload, receivedUpload } from './find-upload.ts';
+import { partSizeOf } from './sign-upload.ts';
 import { fileUrlOf, storageKeyOf, type Upload } from './upload.ts';
 import { fileUsers, isBeingRead, isNamed } from './upload-use-table.ts';
 
 type UploadRules = Pick<
   Rules<typeof productCatalog>,
-  'upload.grant' | 'upload.complete' | 'upload.expire' | 'upload.abort'
+  'upload.grant' | 'upload.sign_part' | 'upload.complete' | 'upload.expire' | 'upload.abort'
 >;
 
 const inUse = () => new Problem('state_not_allowed', 'The file is in use.');
@@ -47,6 +48,22 @@ export const uploadRules = (pool: Pool, store: ObjectStore, mediaUrl: string): U
       };
       return () => ({ attributes });
     },
+  },
+
+  /** Records that the part was asked for. Its address is signed when it is read: what is stored holds no secret. */
+  'upload.sign_part': ({ current, changes }) => {
+    const { multipart, filesize = 0 } = current;
+    const detail =
+      multipart === undefined
+        ? 'The file is sent in one piece: use its address.'
+        : partSizeOf(filesize, changes.part_number) === undefined
+          ? `The file has ${Math.ceil(filesize / partSizeBytes)} parts.`
+          : undefined;
+    if (detail !== undefined)
+      throw new Problem('validation_failed', detail, {
+        errors: [{ path: '/changes/part_number', code: 'no_such_part', detail }],
+      });
+    return { attributes: { ...current, last_signed_part: changes.part_number } };
   },
 
   /**

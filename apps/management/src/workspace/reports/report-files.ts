@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import type { Attributes } from '@longwave/command-catalog';
+import type { ObjectStore } from '@longwave/object-store';
+import { csvLine } from '../csv-line.ts';
+
+type StoredFile = NonNullable<Attributes<'report_runs'>['files']>[number];
+export type ReportFormat = StoredFile['format'];
+
+/** Keys and numbers in the order of the columns. */
+export interface ReportLine {
+  readonly keys: readonly string[];
+  readonly values: readonly bigint[];
+}
+
+const contentTypes: Readonly<Record<ReportFormat, string>> = {
+  csv: 'text/csv; charset=utf-8',
+  jsonl: 'application/x-ndjson',
+};
+
+/** Objects of a run; those of one attempt have its lease in their keys. */
+const prefixOf = (runId: string) => `reports/${runId}/`;
+
+/** A file of this process, written bit by bit, with the digest of what was written. */
+async function openDigestedFile(file: string) {
+  const handle = await open(file, 'w');
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  return {
+    write: async (text: string) => {
+      const bytes = Buffer.from(text);
+      hash.update(bytes);
+      sizeBytes += bytes.length;
+      await handle.appendFile(bytes);
+    },
+    /** Once, after the last byte. */
+    finish: () => ({ sha256: hash.digest('hex'), size_bytes: sizeBytes }),
+    [Symbol.asyncDispose]: () => handle.close(),
+  };
+}
+
+/**
+ * Writes a report into a folder as CSV with a header and as JSON lines, batch by batch, so that it holds one batch in memory; then stores
+ * both. A result without rows is the header alone, and an empty file.
+ * @param options.attempt the lease under which it is written
+ */
+export async function storeReport(
+  store: ObjectStore,
+  batches: AsyncIterable<readonly ReportLine[]>,
+  options: {
+    readonly folder: string;
+    readonly runId: string;
+    readonly attempt: string;
+    readonly dimensions: readonly string[];
+    readonly metrics: readonly string[];
+    readonly signal: AbortSignal;
+  },
+): Promise<{ readonly row_count: number; readonly files: StoredFile[] }> {
+  const { folder, runId, attempt, dimensions, metrics, signal } = options;
+  const pathOf = (format: ReportFormat) => path.join(folder, `report.${format}`);
+  const jsonLine = ({ keys, values }: ReportLine) =>
+    `${JSON.stringify(
+      Object.fromEntries([
+        ...dimensions.map((name, index) => [name, keys[index]]),
+        ...metrics.map((name, index) => [name, Number(values[index])]),
+      ]),
+    )}\n`;
+  let rowCount = 0;
+  const written: Pick<StoredFile, 'format' | 'sha256' | 'size_bytes'>[] = [];
+  {
+    await using csv = await openDigestedFile(pathOf('csv'));
+    await using jsonl = await openDigestedFile(pathOf('jsonl'));
+    await csv.write(csvLine([...dimensions, ...metrics]));
+    for await (const lines of batches) {
+      signal.throwIfAborted();
+      await csv.write(lines.map(({ keys, values }) => csvLine([...keys, ...values.map(Number)])).join(''));
+      await jsonl.write(lines.map(jsonLine).join(''));
+      rowCount += lines.length;
+    }
+    written.push({ format: 'csv', ...csv.finish() }, { format: 'jsonl', ...jsonl.finish() });
+  }
+  const files: StoredFile[] = [];
+  for (const file of written) {
+    signal.throwIfAborted();
+    const storageKey = `${prefixOf(runId)}${attempt}/report.${file.format}`;
+    await store.putFile(storageKey, pathOf(file.format), { contentType: contentTypes[file.format] });
+    files.push({ ...file, storage_key: storageKey });
+  }
+  return { row_count: rowCount, files };
+}
+
+/** Removes the objects of a run, or those of all its attempts but one. */
+export async function removeReportFiles(store: ObjectStore, runId: string, keptAttempt?: string): Promise<void> {
+  const kept = keptAttempt === undefined ? undefined : `${prefixOf(runId)}${keptAttempt}/`;
+  for await (const { key } of store.list(prefixOf(runId)))
+    if (kept === undefined || !key.startsWith(kept)) await store.remove(key);
+}

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ReadReportRequest } from '@longwave/rpc/audience';
+import { Window } from '@longwave/rpc/audience';
+import { activeReport, dailyReport, november, queuedRun } from './_examples-reports.ts';
+import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
+import { createReporting, plan, rows, sinkOf, type Rows } from './_reports.ts';
+import { createWorld } from './_world.ts';
+
+let management: TestManagement;
+let reporting: ReturnType<typeof createReporting>;
+beforeAll(async () => {
+  management = await startTestManagement();
+  reporting = createReporting(management);
+});
+afterAll(async () => management?.[Symbol.asyncDispose]());
+
+describe('a run', () => {
+  test('has its rows as CSV and as JSON lines behind signed addresses, with digests and how they were counted', async () => {
+    const w = createWorld(management);
+    const asked: ReadReportRequest[] = [];
+    const { id } = await queuedRun(w, { filters: { country: ['DE'] }, time_zone: 'Europe/Paris' });
+    await reporting.attempt(id, { readReport: sinkOf([rows.slice(0, 1), rows.slice(1)], asked) });
+    expect(asked).toEqual([
+      {
+        workspaceId: w.workspaceId,
+        range: { fromMs: BigInt(Date.parse(november.start)), toMs: BigInt(Date.parse(november.end)) },
+        dimensions: dailyReport.dimensions,
+        metrics: dailyReport.metrics,
+        filters: [{ dimension: 'country', keys: ['DE'] }],
+        window: Window.CALENDAR_UTC,
+        timeZone: 'Europe/Paris',
+        advertisers: [],
+      },
+    ]);
+    const run = await reporting.find(w, id);
+    expect(run.lifecycle_state).toBe('ready');
+    expect(run.attributes).toMatchObject({
+      row_count: 2,
+      data_watermark: '2026-11-20T10:20:00.000Z',
+      provisional_from: '2026-11-19T00:00:00.000Z',
+      incomplete_from: '2026-11-20T10:00:00.000Z',
+      methodology_version: 'm-1',
+      restated: [
+        {
+          from: '2026-11-01T00:00:00.000Z',
+          to: '2026-11-01T01:00:00.000Z',
+          restated_at: '2026-11-20T10:20:00.000Z',
+        },
+      ],
+    });
+    expect(run.attributes).not.toHaveProperty('history_window');
+    expect(await reporting.download(w, id, 'csv')).toEqual({
+      rowCount: 2,
+      text: [
+        'day,podcast,downloads,ads_delivered',
+        '2026-11-01,pod_1,12,3',
+        `2026-11-01,"'=pod,""2""",0,9007199254740`,
+        '',
+      ].join('\r\n'),
+    });
+    expect((await reporting.download(w, id, 'jsonl')).text).toBe(
+      '{"day":"2026-11-01","podcast":"pod_1","downloads":12,"ads_delivered":3}\n' +
+        '{"day":"2026-11-01","podcast":"=pod,\\"2\\"","downloads":0,"ads_delivered":9007199254740}\n',
+    );
+  });
+
+  test('without a row is a header and an empty file', async () => {
+    const w = createWorld(management);
+    const { id } = await queuedRun(w);
+    await reporting.attempt(id, {});
+    expect(await reporting.download(w, id, 'csv')).toEqual({
+      rowCount: 0,
+      text: 'day,podcast,downloads,ads_delivered\r\n',
+    });
+    expect(await reporting.download(w, id, 'jsonl')).toEqual({ rowCount: 0, text: '' });
+  });
+
+  test('of 100,000 rows is written batch by batch, while no more than one batch is read ahead', async () => {
+    const w = createWorld(management);
+    const { id } = await queuedRun(w);
+    let open = 0;
+    let most = 0;
+    async function* batches(): AsyncGenerator<Rows> {
+      for (let nth = 0; nth < 100; nth++) {
+        open += 1;
+        most = Math.max(most, open);
+        yield Array.from(
+          { length: 1000 },
+          (_, row) =>
+            [
+              [`2026-11-${nth}`, `pod_${row}`],
+              [nth, row],
+            ] as const,
+        );
+        // The writer asks for the next batch only when this one is written.
+        open -= 1;
+      }
+    }
+    await reporting.attempt(id, { readReport: sinkOf(batches()) });
+    expect(most).toBe(1);
+    const { text, rowCount } = await reporting.download(w, id, 'jsonl');
+    expect(rowCount).toBe(100_000);
+    expect(text.split('\n')).toHaveLength(100_001);
+    expect((await reporting.download(w, id, 'csv')).text.split('\r\n').at(-2)).toBe('2026-11-99,pod_999,99,999');
+  });
+
+  test('counts the version of the definition that it names, whatever was revised since', async () => {
+    const w = createWorld(management);
+    const definition = await activeReport(w);
+    const revised = await w.send('report_definition.revise', definition, {
+      dimensions: ['country'],
+      metrics: ['listeners'],
+    });
+    const run = (version: number) =>
+      w.send('report.run', null, { definition_id: definition.id, definition_version: version, window: november });
+    const [before, after] = [await run(definition.version), await run(revised.version)];
+    await w.send('report_definition.revise', revised, { dimensions: ['app'] });
+    const asked: ReadReportRequest[] = [];
+    for (const { id } of [before, after]) await reporting.attempt(id, { readReport: sinkOf([], asked) });
+    expect(asked.map(({ dimensions, metrics }) => [dimensions, metrics])).toEqual([
+      [dailyReport.dimensions, dailyReport.metrics],
+      [['country'], ['listeners']],
+    ]);
+    expect((await refusalOf(run(99))).code).toBe('link_not_found');
+  });
+
+  test('knows the advertisers of the workspace, and no others', async () => {
+    const [w, other] = [createWorld(management), createWorld(management)];
+    const campaign = await w.campaign();
+    await other.campaign();
+    const { id } = await queuedRun(w, { dimensions: ['advertiser'], metrics: ['ads_delivered'] });
+    const asked: ReadReportRequest[] = [];
+    await reporting.attempt(id, { readReport: sinkOf([], asked) });
+    expect(asked[0]?.advertisers).toEqual([
+      { campaignId: campaign.id, advertiserId: campaign.attributes['advertiser_id'] },
+    ]);
+  });
+});
+
+describe('the plan of the workspace', () => {
+  const now = new Date('2026-11-20T12:00:00Z');
+  const finds = (changes: object) => ({ clock: () => now, findPlan: async () => ({ plan: { ...plan, ...changes } }) });
+
+  test('cuts a window to its history, and the run says so', async () => {
+    const w = createWorld(management);
+    const asked: ReadReportRequest[] = [];
+    const { id } = await queuedRun(w, { time_zone: 'Europe/Paris' });
+    await reporting.attempt(id, { ...finds({ historyDays: 5 }), readReport: sinkOf([rows], asked) });
+    // Five days before the 20th of November in Paris.
+    expect(asked[0]?.range?.fromMs).toBe(BigInt(Date.parse('2026-11-14T23:00:00Z')));
+    expect((await reporting.find(w, id)).attributes).toMatchObject({
+      row_count: 2,
+      history_window: { from: '2026-11-14T23:00:00.000Z', requested_from: november.start, days: 5 },
+    });
+  });
+
+  test('leaves nothing of a window before its history', async () => {
+    const w = createWorld(management);
+    const window = { start: '2026-01-01T00:00:00.000Z', end: '2026-02-01T00:00:00.000Z' };
+    const { id } = await queuedRun(w, {}, window);
+    await reporting.attempt(id, { ...finds({ historyDays: 5 }), readReport: sinkOf([rows]) });
+    const { attributes } = await reporting.find(w, id);
+    expect(attributes).toMatchObject({ row_count: 0, history_window: { from: window.end, days: 5 } });
+    expect((await reporting.download(w, id, 'csv')).text).toBe('day,podcast,downloads,ads_delivered\r\n');
+  });
+
+  test('without analytics fails the run, and the sink is not asked', async () => {
+    for (const findPlan of [
+      async () => ({ plan: { ...plan, includesAnalytics: false } }),
+      async () => ({ plan: undefined }),
+    ]) {
+      const w = createWorld(management);
+      const { id } = await queuedRun(w);
+      const asked: ReadReportRequest[] = [];
+      await reporting.attempt(id, { findPlan, readReport: sinkOf([rows], asked) });
+      const run = await reporting.find(w, id);
+      expect([run.lifecycle_state, run.attributes.problem?.code, asked]).toEqual([
+        'failed',
+        'analytics_unavailable',
+        [],
+      ]);
+    }
+  });
+});
