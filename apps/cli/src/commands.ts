@@ -53,6 +53,11 @@ export const tools: Readonly<Record<string, Tool>> = {
     usage: '',
     summary: 'Connects an agent that speaks MCP over standard input and output.',
   },
+  receipts: {
+    script: 'apps/cli/src/verify-receipts.ts',
+    usage: 'verify FILE --keys URL|FILE [--checkpoint FILE]',
+    summary: 'Checks an exported chain of receipts without the service.',
+  },
   recount: {
     script: 'apps/audience-tools/src/cli/recount.ts',
     usage: 'export | count | compare',

@@ -3,6 +3,8 @@ import { productCatalog } from '@longwave/command-catalog';
 import {
   createApprovedRunner,
   createCommandExecutor,
+  createCheckpointSigner,
+  createReceiptLog,
   createReceiptSigner,
   createReviewPreview,
   createResourceReader,
@@ -28,6 +30,7 @@ import { Redis } from 'ioredis';
 import type { JWK } from 'jose';
 import { createAccess } from './workspace/access/access.ts';
 import { createDiagnostics } from './diagnostics/diagnostics.ts';
+import { startCheckpoints } from './background/checkpoints.ts';
 import { startClock } from './background/clock.ts';
 import { dueTasks } from './due-tasks.ts';
 import type { Config } from './config.ts';
@@ -38,6 +41,7 @@ import { observeJobs } from './background/observe-jobs.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { createChangeSignals } from './http/change-signals.ts';
 import { createEventStreams } from './http/event-streams.ts';
+import { basePath } from './http/public-documents.ts';
 import { createManagementServer } from './http/server.ts';
 import { createJobHandlers } from './job-handlers.ts';
 import { createFindQueuePlace } from './background/queue-forecast.ts';
@@ -202,6 +206,10 @@ export async function createApp(
   );
 
   const cursorKey = Buffer.from(config.CURSOR_KEY, 'hex');
+  const origin = `${config.API_URL}${basePath}`;
+  const sign = await createCheckpointSigner(receiptKey);
+  stack.use(startCheckpoints({ pool, sign, origin, clock, onError: onError('checkpoint.failed') }));
+
   const reader = stack.use(
     createResourceReader({
       pool: readPool,
@@ -264,6 +272,7 @@ export async function createApp(
         access,
         execute: executeAndDisclose,
         reader,
+        receipts: createReceiptLog(readPool),
         diagnostics,
         uploads,
         provisionWorkspace: createProvisionWorkspace(pool, execute),

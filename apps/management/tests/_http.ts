@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { productCatalog } from '@longwave/command-catalog';
-import { createResourceReader, publicReceiptKey, type Actor } from '@longwave/command-pipeline';
+import { createReceiptLog, createResourceReader, publicReceiptKey, type Actor } from '@longwave/command-pipeline';
 import { listenHttp, type CountRequest } from '@longwave/http-kit';
 import { newId } from '@longwave/ids';
 import { bearerOf } from '@longwave/principal';
@@ -75,6 +75,7 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
           access: createAccess(pool),
           execute,
           reader,
+          receipts: createReceiptLog(pool),
           clock,
           uploads: createUploadSigner(pool, store, clock),
           cursorKey: randomBytes(32),
@@ -145,7 +146,7 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
       const text = await response.text();
-      const isParsed = response.headers.get('content-type')?.includes('json') ?? false;
+      const isParsed = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
       return {
         status: response.status,
         headers: response.headers,

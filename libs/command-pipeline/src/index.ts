@@ -28,12 +28,14 @@ export { insertNotice } from './store/change-table.ts';
 export { nextSafeActions, operationStates, type OperationView } from './store/operation.ts';
 export { beginOperation } from './store/operation-table.ts';
 export {
+  createCheckpointSigner,
   createReceiptSigner,
   publicReceiptKey,
   receiptHash,
   type DecisionBasis,
   type PolicyVersion,
 } from './store/receipt.ts';
+export { createReceiptLog, makeCheckpoint, type ReceiptLog } from './store/checkpoint-table.ts';
 export { holdResource, lockResource } from './store/resource-table.ts';
 export {
   definitionOf,

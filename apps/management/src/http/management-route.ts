@@ -1,4 +1,4 @@
-import type { ExecuteCommand, PreviewReview, ResourceReader } from '@longwave/command-pipeline';
+import type { ExecuteCommand, PreviewReview, ReceiptLog, ResourceReader } from '@longwave/command-pipeline';
 import type { ProgressTick } from '@longwave/events';
 import type { RoutePlace } from '@longwave/http-kit';
 import type { Principal } from '@longwave/principal';
@@ -23,6 +23,7 @@ export interface RouteDeps {
   readonly provisionWorkspace: ProvisionWorkspace;
   /** 32 bytes; seals the cursors of lists that the routes page themselves. */
   readonly cursorKey: Buffer;
+  readonly receipts: ReceiptLog;
   readonly clock: () => Date;
   readonly uploads: UploadSigner;
   readonly previewReview: PreviewReview;

@@ -5,6 +5,7 @@ import { decisionRoutes } from './routes/decisions.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { provisioningRoutes } from './routes/provisioning.ts';
 import { reportResultRoutes } from './routes/report-results.ts';
+import { receiptRoutes } from './routes/receipts.ts';
 import { resourceRoutes } from './routes/resources.ts';
 import { uploadAddressRoutes } from './routes/upload-addresses.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
@@ -20,4 +21,5 @@ export const managementRoutes: readonly ManagementRoute[] = [
   ...operationRoutes,
   ...changeRoutes,
   ...decisionRoutes,
+  ...receiptRoutes,
 ];

@@ -22,8 +22,7 @@ export function operationService({
       getOperation: async ({ workspaceId, operationId }, context) => {
         const actor = await actorOf(context);
         const operation = await reader.getOperation(namedWorkspace(workspaceId), operationId);
-        const { type, id } = operation.subject;
-        await access.getVisible(actor, operation.workspace_id, type, id).catch((cause: unknown) => {
+        await access.checkOperationSubject(actor, operation.workspace_id, operation.subject).catch((cause: unknown) => {
           const isInvisible = cause instanceof Problem && cause.code === 'not_found';
           throw isInvisible ? notFoundProblem({ noun: 'operation' }, operationId) : cause;
         });

@@ -1,3 +1,4 @@
+import { operations } from '@longwave/command-catalog';
 import { operationConsequenceSchema, type ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { PrismaPg } from '@prisma/adapter-pg';
@@ -89,7 +90,11 @@ export function createResourceReader(
         created_at: stored.createdAt.toISOString(),
         updated_at: stored.updatedAt.toISOString(),
       };
-      return operationView(facts, catalog.commands[facts.command_type], catalog.resources[facts.subject.type]);
+      return operationView(
+        facts,
+        catalog.commands[facts.command_type],
+        facts.subject.type === operations.type ? operations : catalog.resources[facts.subject.type],
+      );
     },
 
     findOperationId: async (key) => (await findIdempotencyRecords(options.pool, key))[0]?.operation_id,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CompactSign, importJWK, type JWK } from 'jose';
+import type { CheckpointStatement } from '../receipts/verify-chain.ts';
 
 /** Another resource that the command changed in the same transaction. */
 export interface ReceiptConsequence {
@@ -81,9 +82,18 @@ export const publicReceiptKey = (privateKey: JWK): JWK => {
   return { kty, crv, x, kid: keyIdOf(privateKey), alg: 'EdDSA', use: 'sig' };
 };
 
-/** Signs receipts with an Ed25519 private JWK as compact JWS (RFC 7515, RFC 8037). */
-export async function createReceiptSigner(privateKey: JWK): Promise<SignReceipt> {
+/** Signs statements of a type with an Ed25519 private JWK as compact JWS (RFC 7515, RFC 8037). */
+async function createSigner<S>(privateKey: JWK, typ: string): Promise<(statement: S) => Promise<string>> {
   const key = await importJWK(privateKey, 'EdDSA');
-  const header = { alg: 'EdDSA', typ: 'receipt+jwt', kid: keyIdOf(privateKey) };
+  const header = { alg: 'EdDSA', typ, kid: keyIdOf(privateKey) };
   return (statement) => new CompactSign(Buffer.from(JSON.stringify(statement))).setProtectedHeader(header).sign(key);
 }
+
+/** Signs receipts with an Ed25519 private JWK. */
+export const createReceiptSigner = (privateKey: JWK): Promise<SignReceipt> => createSigner(privateKey, 'receipt+jwt');
+
+export type SignCheckpoint = (statement: CheckpointStatement) => Promise<string>;
+
+/** Signs checkpoints with the key of the receipts. */
+export const createCheckpointSigner = (privateKey: JWK): Promise<SignCheckpoint> =>
+  createSigner(privateKey, 'checkpoint+jwt');

@@ -37,7 +37,7 @@ async function visibleOperation(
 ): Promise<OperationView> {
   try {
     const operation = await reader.getOperation(workspaceId, id);
-    await access.getVisible(actor, workspaceId, operation.subject.type, operation.subject.id);
+    await access.checkOperationSubject(actor, workspaceId, operation.subject);
     return operation;
   } catch (error) {
     throw isProblem(error, 'not_found') ? notFoundProblem(asked, asked.id) : error;

@@ -112,6 +112,19 @@ export function createAccess(pool: Pool) {
       return { resource: resourceView(definition, row), podcastId };
     },
 
+    /** Throws the `not_found` of an unknown id unless the actor sees an operation's subject, or the subject of the operation that it is. */
+    async checkOperationSubject(
+      actor: Actor,
+      workspaceId: string,
+      subject: { readonly type: string; readonly id: string },
+    ): Promise<void> {
+      if (subject.type !== operations.type)
+        return void (await this.getVisible(actor, workspaceId, subject.type, subject.id));
+      const about = await findOperationSubject(pool, workspaceId, subject.id);
+      if (!about) throw notFoundProblem(operations, subject.id);
+      await this.getVisible(actor, workspaceId, about.subject_type, about.subject_id);
+    },
+
     /**
      * The scopes of a list: that of a named parent, else the named workspace, else everything that the actor sees. There is no scope in an
      * invisible place, nor for people below a podcast or episode that has ended for good.

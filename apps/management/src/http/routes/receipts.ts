@@ -1,0 +1,86 @@
+import { notFoundProblem } from '@longwave/command-pipeline';
+import { checkpointProofSchema, checkpointStatementSchema, exportLine } from '@longwave/command-pipeline/receipts';
+import { decodeJwt } from 'jose';
+import { z } from 'zod';
+import { json, type ManagementRoute } from '../management-route.ts';
+
+const maxReceipts = 1_000;
+
+const exportQuery = z.strictObject({
+  after: z
+    .string()
+    .regex(/^\d{1,9}$/, 'Send the place of a receipt: a number from 0.')
+    .transform(Number)
+    .optional()
+    .describe('The place of the last receipt that you have; 0 or absent: from the first.'),
+});
+
+const signedCheckpoint = z.strictObject({
+  checkpoint: checkpointProofSchema.shape.checkpoint,
+  statement: checkpointStatementSchema.describe('What it states, decoded for reading.'),
+});
+
+const exportChain: ManagementRoute = {
+  operation: 'receipt.export',
+  method: 'GET',
+  path: '/workspaces/{workspace_id}/receipts',
+  summary: 'The workspace’s chain of receipts, for verification without the service.',
+  note: `One line of JSON for each receipt, \`{"seq", "id", "jws"}\`, at most ${maxReceipts}; an answer with fewer is the end. Append the answers to one file: \`longwave receipts verify FILE\` checks it.`,
+  scope: 'management:read',
+  query: exportQuery,
+  answers: {
+    200: {
+      description: 'The next receipts.',
+      body: { name: 'ReceiptExport', schema: z.string() },
+      mediaType: 'application/jsonl',
+    },
+  },
+  refusals: [],
+  answer: async ({ actor, workspaceId, query }, { access, receipts }) => {
+    const { after = 0 } = query as z.output<typeof exportQuery>;
+    access.checkWorkspace(actor, workspaceId);
+    const rows = await receipts.exportChain(workspaceId, after, maxReceipts);
+    return {
+      status: 200,
+      contentType: 'application/jsonl',
+      stream: async (response) => void response.end(rows.map(exportLine).join('')),
+    };
+  },
+};
+
+const readCheckpoint: ManagementRoute = {
+  operation: 'checkpoint.read',
+  method: 'GET',
+  path: '/checkpoint',
+  summary: 'The newest signed checkpoint: one is made every hour over the receipt chains of all workspaces.',
+  scope: null,
+  answers: { 200: { description: 'The checkpoint.', body: { name: 'Checkpoint', schema: signedCheckpoint } } },
+  refusals: ['not_found'],
+  answer: async (_call, { receipts }) => {
+    const checkpoint = await receipts.newestCheckpoint();
+    if (checkpoint === undefined) throw notFoundProblem({ noun: 'checkpoint' }, 'yet');
+    return json({ checkpoint, statement: decodeJwt(checkpoint) });
+  },
+};
+
+const proveChain: ManagementRoute = {
+  operation: 'checkpoint.prove',
+  method: 'GET',
+  path: '/workspaces/{workspace_id}/checkpoint',
+  summary: 'The newest checkpoint with the proof that it contains the workspace’s chain.',
+  note: 'A chain that began after it has no proof yet: 404.',
+  scope: 'management:read',
+  answers: {
+    200: { description: 'The proof.', body: { name: 'CheckpointProof', schema: checkpointProofSchema } },
+  },
+  refusals: ['not_found'],
+  answer: async ({ actor, workspaceId }, { access, receipts }) => {
+    access.checkWorkspace(actor, workspaceId);
+    const proof = await receipts.proveChain(workspaceId);
+    if (!proof) throw notFoundProblem({ noun: 'checkpoint' }, 'of this chain yet');
+    return json(proof);
+  },
+};
+
+/** Receipts and checkpoints as a log that anyone can verify. */
+export const receiptRoutes: readonly ManagementRoute[] = [exportChain, proveChain, readCheckpoint];

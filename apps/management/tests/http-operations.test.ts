@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  createCheckpointSigner,
+  makeCheckpoint,
+  operationStates,
+  publicReceiptKey,
+  type Actor,
+} from '@longwave/command-pipeline';
+import { verifyChain } from '@longwave/command-pipeline/receipts';
+import { newId } from '@longwave/ids';
+import { serveHttp, type HttpWorld } from './_http.ts';
+import { startTestManagement, type TestManagement } from './_management.ts';
+import { guestIn, hour, person, service } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
+
+let management: TestManagement;
+let api: HttpWorld;
+const stack = new AsyncDisposableStack();
+beforeAll(async () => {
+  management = stack.use(await startTestManagement());
+  api = stack.use(await serveHttp(management));
+});
+afterAll(() => stack.disposeAsync());
+
+/** Sends a command as the person of a world and answers the operation. */
+async function command(world: World, type: string, subject: object, changes: object, as: Actor = world.actor) {
+  const answer = await api.call(`/workspaces/${world.workspaceId}/commands/${type}`, {
+    token: api.tokenFor(as),
+    headers: { 'idempotency-key': newId('req') },
+    body: { subject, changes },
+  });
+  return answer;
+}
+const readOperation = async (world: World, id: string) =>
+  api.call(`/workspaces/${world.workspaceId}/operations/${id}`, { token: api.tokenFor(world.actor) });
+
+async function startedEncoding(world: World) {
+  await world.setEncodingLimit(hour);
+  const production = await world.production();
+  const subject = { type: 'productions', id: production.id, version: production.version };
+  const { json, headers } = await command(world, 'production.start', subject, {});
+  return { id: production.id, operation: json, headers };
+}
+
+test('every state of an operation is reached and read, and open ones say when to ask again', async () => {
+  const world = createWorld(management);
+  const seen = new Set<string>();
+  const expectState = async (id: string, state: string, next: string) => {
+    const { status, json, headers } = await readOperation(world, id);
+    expect([status, json.state, json.next_safe_action]).toEqual([200, state, next]);
+    expect(headers.get('retry-after')).toBe(json.retry_after_s === undefined ? null : String(json.retry_after_s));
+    expect(json.retry_after_s === undefined).toBe(['succeeded', 'failed', 'cancelled'].includes(state));
+    seen.add(state);
+    return json;
+  };
+  const encoding = await startedEncoding(world);
+  expect(encoding.operation.state).toBe('accepted');
+  expect(encoding.headers.get('retry-after')).toBe('2');
+  await expectState(encoding.operation.id, 'accepted', 'poll');
+  const lease = await world.lease('encode_production', encoding.id);
+  await expectState(encoding.operation.id, 'running', 'poll');
+  const production = { resource_type: 'productions', id: encoding.id, version: 2 };
+  await world.send('production.complete', production, world.completion, service('encoder'), lease);
+  const done = await expectState(encoding.operation.id, 'succeeded', 'read_subject');
+  expect(done.result).toEqual({ type: 'productions', id: encoding.id, version: 3 });
+
+  const advertiser = await world.advertiser();
+  const subject = { type: 'advertisers', id: advertiser.id, version: advertiser.version };
+  const activation = await command(world, 'advertiser.activate', subject, {});
+  expect(activation.status).toBe(202);
+  await expectState(activation.json.id, 'waiting_review', 'await_review');
+  const task = { type: 'review_tasks', id: activation.json.review_task_id, version: 1 };
+  await command(world, 'review.decline', task, { note: 'Ask their bank first.' }, world.reviewer);
+  const failed = await expectState(activation.json.id, 'failed', 'repair_and_reissue');
+  expect(failed.problem).toEqual({ code: 'review_declined', detail: 'Ask their bank first.' });
+
+  const stopped = await startedEncoding(world);
+  const operation = { type: 'operations', id: stopped.operation.id };
+  const cancelled = await command(world, 'operation.cancel', operation, { cause: 'Started by mistake.' });
+  expect([cancelled.status, cancelled.json.state]).toEqual([200, 'succeeded']);
+  expect((await readOperation(world, cancelled.json.id)).json).toEqual(cancelled.json);
+  const receipt = await api.call(`/workspaces/${world.workspaceId}/receipts/${cancelled.json.receipt_id}`, {
+    token: api.tokenFor(world.actor),
+  });
+  expect(receipt.json.statement).toMatchObject({
+    command_type: 'operation.cancel',
+    subject: { type: 'operations', id: stopped.operation.id },
+    consequences: [{ type: 'productions', id: stopped.id }],
+  });
+  expect(await expectState(stopped.operation.id, 'cancelled', 'none')).toMatchObject({
+    state_reason: 'Started by mistake.',
+  });
+  expect([...seen].sort()).toEqual([...operationStates].sort());
+});
+
+test('an operation of another workspace, or of another podcast, is cancelled like a missing one: not found', async () => {
+  const world = createWorld(management);
+  const { operation } = await startedEncoding(world);
+  const elsewhere = await world.podcast();
+  const guest = person(newId('ws'));
+  if (guest.kind !== 'principal') throw new Error('a person');
+  const grants = [
+    { workspace_id: world.workspaceId, podcast_id: elsewhere.id, roles: ['owner' as const, 'admin' as const] },
+  ];
+  const strangers: Actor[] = [guest, { ...guest, principal: { ...guest.principal, grants } }];
+  for (const stranger of strangers) {
+    const answers = await Promise.all(
+      [operation.id, newId('op')].map(async (id) => {
+        const answer = await command(world, 'operation.cancel', { type: 'operations', id }, { cause: 'No.' }, stranger);
+        return [answer.status, answer.json.code, answer.json.detail.replace(id, 'ID')];
+      }),
+    );
+    expect(answers[0]).toEqual(answers[1]);
+    expect(answers[0]!.slice(0, 2)).toEqual([404, 'not_found']);
+  }
+});
+
+test('a workspace’s chain is exported, proved by the hourly checkpoint, and verified without the service', async () => {
+  const world = createWorld(management);
+  const others = [createWorld(management), createWorld(management), createWorld(management)];
+  for (const each of [world, ...others, world, world]) await each.podcast();
+  const sign = await createCheckpointSigner(management.receiptKey);
+  const make = (now: Date) =>
+    makeCheckpoint({ pool: management.pool, sign, origin: 'http://api.test/management/v1', everyMs: hour, now });
+  const token = api.tokenFor(world.actor);
+  const path = `/workspaces/${world.workspaceId}`;
+  expect((await api.call('/checkpoint')).status).toBe(404);
+  const now = management.clock();
+  expect(await Promise.all([make(now), make(now)])).toEqual(expect.arrayContaining([true, false]));
+  await world.podcast();
+
+  const exported = await api.call(`${path}/receipts`, { token });
+  expect([exported.status, exported.headers.get('content-type')]).toEqual([200, 'application/jsonl']);
+  const proof = await api.call(`${path}/checkpoint`, { token });
+  expect(proof.json).toMatchObject({ workspace_id: world.workspaceId, seq: 3 });
+  const keys = [publicReceiptKey(management.receiptKey)];
+  const found = await verifyChain(exported.text, keys, proof.json);
+  expect(found).toMatchObject({ ok: true, workspaceId: world.workspaceId, receipts: 4 });
+  const rest = await api.call(`${path}/receipts?after=3`, { token });
+  expect(exported.text.endsWith(rest.text)).toBe(true);
+  expect(rest.text.trim().split('\n')).toHaveLength(1);
+
+  const newest = await api.call('/checkpoint');
+  expect(newest.json).toMatchObject({
+    checkpoint: proof.json.checkpoint,
+    statement: { number: 1, prev: '0'.repeat(64) },
+  });
+  expect(newest.json.statement.size).toBeGreaterThanOrEqual(4);
+  expect(await make(new Date(now.getTime() + hour - 1))).toBe(false);
+  expect(await make(new Date(now.getTime() + hour))).toBe(true);
+  const later = await api.call(`${path}/checkpoint`, { token });
+  expect(await verifyChain(exported.text, keys, later.json)).toMatchObject({ ok: true });
+  expect(later.json.seq).toBe(4);
+});
+
+test('a chain is for those who see the whole workspace, and a chain without a checkpoint has no proof yet', async () => {
+  const world = createWorld(management);
+  const { id } = await world.podcast();
+  const visitor = guestIn(world.workspaceId, person(newId('ws')), ['viewer']);
+  const stranger = person(newId('ws'));
+  if (stranger.kind !== 'principal') throw new Error('a person');
+  const grants = [{ workspace_id: world.workspaceId, podcast_id: id, roles: ['owner' as const] }];
+  const collaborator: Actor = { ...stranger, principal: { ...stranger.principal, grants } };
+  for (const [actor, status] of [
+    [world.actor, 200],
+    [visitor, 200],
+    [stranger, 404],
+    [collaborator, 404],
+  ] as const) {
+    const token = api.tokenFor(actor);
+    expect((await api.call(`/workspaces/${world.workspaceId}/receipts`, { token })).status).toBe(status);
+    expect((await api.call(`/workspaces/${world.workspaceId}/checkpoint`, { token })).status).toBe(404);
+  }
+  const token = api.tokenFor(world.actor);
+  expect((await api.call(`/workspaces/${world.workspaceId}/receipts?after=x`, { token })).status).toBe(422);
+  const { rows } = await management.pool.query('select kind from receipt where workspace_id = $1', [world.workspaceId]);
+  expect(rows).toEqual([{ kind: 'command' }]);
+  await world.provisioned();
+  const { text } = await api.call(`/workspaces/${world.workspaceId}/receipts?after=1`, { token });
+  const { jws } = JSON.parse(text) as { jws: string };
+  expect(JSON.parse(Buffer.from(jws.split('.')[1]!, 'base64url').toString())).toMatchObject({
+    kind: 'authority',
+    policy_versions: [],
+    review: { declared: 'none', applied: 'none' },
+  });
+});

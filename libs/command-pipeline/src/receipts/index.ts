@@ -1,0 +1,1 @@
+export { checkpointProofSchema, checkpointStatementSchema, exportLine, verifyChain } from './verify-chain.ts';
