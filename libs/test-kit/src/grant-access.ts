@@ -25,7 +25,12 @@ export async function registerConnector({ operator }: { readonly operator: Opera
 export async function consentTo(
   browser: Browser,
   request: string,
-  choice: { readonly account: string; readonly scope: string | readonly string[] },
+  choice: {
+    readonly account: string;
+    readonly scope: string | readonly string[];
+    /** What traces of decisions may be read for. */
+    readonly purpose?: string | readonly string[];
+  },
 ): Promise<URL> {
   const page = (await browser.get(request)).headers.get('location') ?? '';
   const allowed = await browser.post(`${page}/consent`, choice, {}, page);
@@ -50,7 +55,10 @@ export async function getAccessToken(
     ...{ ...client, response_type: 'code', resource, scope: scopes.join(' '), code_challenge_method: 'S256' },
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
   });
-  const answer = await consentTo(browser, `/oauth/authorize?${request}`, { account: accountId, scope: scopes });
+  const answer = await consentTo(browser, `/oauth/authorize?${request}`, {
+    ...{ account: accountId, scope: scopes },
+    ...(scopes.includes('management:diagnostics') && { purpose: 'quality_assurance' }),
+  });
   const response = await fetch(`${base}/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams({
