@@ -51,6 +51,9 @@ beforeAll(async () => {
   });
   const { fileUrl } = await uploadFile(owner.rest, makeAudio(path.join(world.folder, 'a.mp3'), 2));
   const [clip] = await owner.rest.get<{ id: string }[]>(`/media_clips?episode_id=${episodeId}`);
+  const endpoint = await owner.rest.post<{ id: string }>('/webhook_endpoints', {
+    ...{ url: 'https://webhooks.invalid/hook', events: ['podcast.created'] },
+  });
   Object.assign(ids, {
     podcasts: podcastId,
     podcast_id: podcastId,
@@ -58,6 +61,7 @@ beforeAll(async () => {
     episode_id: episodeId,
     productions: productionId,
     media_clips: clip?.id ?? 'none',
+    webhook_endpoints: endpoint.id,
     file_url: fileUrl,
   });
   document = (await (await fetch(`${world.fleet.urls.base}/api/v1/docs`)).json()) as OpenApi;
@@ -119,8 +123,8 @@ function withKnownIds(value: unknown, schema: JsonSchema, fill: boolean): unknow
 
 /** Whether an operation would end the objects that all others need. */
 const isLasting = (route: string, method: string) =>
-  (method === 'delete' && /^\/(podcasts|episodes|productions|media_clips)\/\{id\}$/.test(route)) ||
-  (method === 'post' && /\/(redirect|unpublish)$/.test(route));
+  (method === 'delete' && /^\/(podcasts|episodes|productions|media_clips|webhook_endpoints)\/\{id\}$/.test(route)) ||
+  (method === 'post' && /\/(redirect|unpublish|disable)$/.test(route));
 
 test(`${requests} generated requests meet no 5xx, no undocumented status and no undocumented field`, async () => {
   const operations = Object.entries(document.paths).flatMap(([route, methods]) =>

@@ -110,6 +110,21 @@ async function letAgentIn(ada: Person): Promise<Secrets> {
   };
 }
 
+/** Makes a webhook endpoint, rotates its secret, and lets an address that nobody answers be tried. */
+async function makeWebhook(apiKey: string): Promise<Secrets> {
+  const send = async (path: string, body: object) => {
+    const headers = { token: apiKey, 'content-type': 'application/json' };
+    const request = { method: 'POST', headers, body: JSON.stringify(body) };
+    const answer = await fetch(`${world.fleet.urls.base}/api/v1/webhook_endpoints${path}`, request);
+    return (await answer.json()) as { id: string; secret: string };
+  };
+  const { id, secret } = await send('', { url: 'https://webhooks.invalid/hook', events: ['podcast.created'] });
+  const { secret: rotated } = await send(`/${id}/rotate_secret`, {});
+  await send(`/${id}/test`, {});
+  expect([secret, rotated].map((text) => text.slice(0, 6))).toEqual(['whsec_', 'whsec_']);
+  return { 'the secret of the webhook': secret.slice(6), 'the rotated secret of the webhook': rotated.slice(6) };
+}
+
 test('no log and no database holds a token, a code, a key, a password, a cookie or the link of a mail', async () => {
   const ada = await signUp(world, 'Ada');
   const credentials = await makeCredentials(ada);
@@ -123,6 +138,7 @@ test('no log and no database holds a token, a code, a key, a password, a cookie 
   const organization = await createAccount(world.operator, 'network', { email: `${newId('usr')}@example.com` });
   const machine = await grantMachineAccess(world, organization.workspaceId);
   const forgotten = await forgetPassword(ada);
+  const webhook = await makeWebhook(organization.apiKey);
   const codes = await useCodes(await signUp(world, 'Ben'));
   const sent = {
     ...made,
@@ -137,7 +153,7 @@ test('no log and no database holds a token, a code, a key, a password, a cookie 
       'the link of the sign-up': ada.mailToken,
       "the machine's secret": machine.secret,
     },
-    ...{ ...own, ...sent, ...agent, ...forgotten, ...codes },
+    ...{ ...own, ...sent, ...agent, ...forgotten, ...codes, ...webhook },
   };
   const [logs, tables, keys] = [await newestLogs(), await tablesOf(world.fleet), await keysOf(world.fleet)];
   expect([...logs.keys()]).toEqual(expect.arrayContaining(namesOf(services).map((service) => `log ${service}`)));

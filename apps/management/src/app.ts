@@ -56,6 +56,7 @@ import { createRules } from './rules.ts';
 import { managementServices } from './rpc/server.ts';
 import { createSignExport } from './hosting/statistics-exports/sign-export.ts';
 import { createProvisionWorkspace } from './workspace/workspaces/provision-workspace.ts';
+import { createListDeliveries } from './workspace/webhooks/delivery-list-table.ts';
 import { discloseSecrets } from './workspace/webhooks/disclose-secret.ts';
 import { secretsFromConfig } from './workspace/webhooks/endpoint-secrets.ts';
 import { startWebhooks } from './workspace/webhooks/start-webhooks.ts';
@@ -222,6 +223,7 @@ export async function createApp(
   // Prisma opens its engine with the first query; a user should not wait for it.
   await reader.getResource('ws_warm_up', 'podcasts', 'pod_warm_up').catch(() => undefined);
   const access = createAccess(pool);
+  const listDeliveries = createListDeliveries(readPool);
   const uploads = createUploadSigner(pool, store, clock);
   const principalKeys = (readJson(config.PRINCIPAL_KEYS) as { keys: JWK[] }).keys;
   const server = await serveRpc({
@@ -238,6 +240,7 @@ export async function createApp(
       importReport: createImportReport(pool),
       signExport: createSignExport(pool, store, clock),
       uploads,
+      listDeliveries,
       principalKeys,
       leaseMs: config.JOB_LEASE_MS,
       clock,
@@ -271,6 +274,7 @@ export async function createApp(
       deps: {
         access,
         execute: executeAndDisclose,
+        listDeliveries,
         reader,
         receipts: createReceiptLog(readPool),
         diagnostics,

@@ -17,6 +17,7 @@ import { createAccess } from '../src/workspace/access/access.ts';
 import { createSignReport } from '../src/workspace/reports/sign-report.ts';
 import { createUploadSigner } from '../src/workspace/uploads/sign-upload.ts';
 import { createProvisionWorkspace } from '../src/workspace/workspaces/provision-workspace.ts';
+import { createListDeliveries } from '../src/workspace/webhooks/delivery-list-table.ts';
 import type { TestManagement } from './_management.ts';
 
 /** `{api_url}` as answers name it; requests go to the server's own port. */
@@ -84,6 +85,7 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
           changeSignals,
         },
         findProgress: async () => undefined,
+        listDeliveries: createListDeliveries(pool),
         provisionWorkspace: createProvisionWorkspace(pool, execute),
         diagnostics: createDiagnostics({ pool, serving: noServing, clock }),
         signReport: createSignReport(pool, store, clock),

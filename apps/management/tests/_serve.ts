@@ -22,6 +22,7 @@ import { createFindQueuePlace } from '../src/background/queue-forecast.ts';
 import { managementServices } from '../src/rpc/server.ts';
 import { createSignExport } from '../src/hosting/statistics-exports/sign-export.ts';
 import { createUploadSigner } from '../src/workspace/uploads/sign-upload.ts';
+import { createListDeliveries } from '../src/workspace/webhooks/delivery-list-table.ts';
 import type { TestManagement } from './_management.ts';
 
 /** Management's gRPC services on a real socket, and a gateway that calls them for people. */
@@ -47,6 +48,7 @@ export async function serveManagement({ pool, store, execute, clock }: TestManag
       checkLiveFeed: async () => ({ feedUrl: 'http://media.test/feeds/x.xml', findings: [] }),
       awaitFeed: async () => true,
       importReport: createImportReport(pool),
+      listDeliveries: createListDeliveries(pool),
       principalKeys: [await exportJWK(pair.publicKey)],
     }),
     onError: (error) => {

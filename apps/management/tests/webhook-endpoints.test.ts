@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { webhookMessageSchema } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
 import { until } from '@longwave/test-kit';
+import { serveHttp } from './_http.ts';
 import { isSigned } from './_receiver.ts';
 import { hour } from './_values.ts';
 import { startWebhookWorld, type WebhookWorld } from './_webhooks.ts';
@@ -123,4 +124,43 @@ test('a workspace has at most twenty endpoints', async () => {
   await expect(create()).rejects.toMatchObject({ code: 'validation_failed' });
   await world.send('webhook_endpoint.delete', endpoints[0]!, {});
   await create();
+});
+
+test('over the Management API the answer shows the secret, and deliveries come in pages with their attempts', async () => {
+  await using http = await serveHttp(hooks.management, { execute: hooks.execute });
+  const world = createWorld(hooks.management);
+  const token = http.tokenFor(world.actor);
+  const path = `/workspaces/${world.workspaceId}`;
+  const created = await http.call(`${path}/commands/webhook_endpoint.create`, {
+    ...{ token, headers: { 'idempotency-key': 'hook-1' } },
+    body: {
+      subject: { type: 'webhook_endpoints', id: null, version: 0 },
+      changes: { url: `${hooks.receiver.origin}/paged`, events: ['podcast.created'] },
+    },
+  });
+  expect(created.status).toBe(200);
+  expect(created.json.disclosed.secret).toMatch(/^whsec_/);
+  const operation = await http.call(`${path}/operations/${created.json.id}`, { token });
+  expect(operation.text).not.toContain('whsec_');
+  for (let n = 0; n < 3; n++) await world.podcast();
+  const id = created.json.subject.id as string;
+  await until(async () => (await hooks.deliveriesOf({ id })).filter(({ state }) => state === 'delivered').length === 3);
+  const deliveries = `${path}/webhook-endpoints/${id}/deliveries`;
+  const first = await http.call(`${deliveries}?limit=2`, { token });
+  const second = await http.call(`${deliveries}?limit=2&cursor=${first.json.next_cursor}`, { token });
+  const rows = [...first.json.rows, ...second.json.rows];
+  expect(rows.map((row: { id: string }) => row.id)).toEqual(
+    (await hooks.deliveriesOf({ id })).map((row) => row.id).reverse(),
+  );
+  expect(second.json.next_cursor).toBeUndefined();
+  expect(rows[0]).toMatchObject({
+    state: 'delivered',
+    type: 'podcast.created',
+    attempts: [{ number: 1, status: 200 }],
+  });
+  expect((await http.call(`${deliveries}?state=failed`, { token })).json.rows).toEqual([]);
+  const stranger = http.tokenFor(createWorld(hooks.management).actor);
+  expect((await http.call(deliveries, { token: stranger })).status).toBe(404);
+  expect((await http.call(deliveries.replace(id, `${id.slice(0, -4)}0000`), { token })).status).toBe(404);
+  expect(http.logLines.join('')).not.toContain('whsec_');
 });

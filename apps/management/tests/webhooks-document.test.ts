@@ -9,12 +9,12 @@ import {
   operationEnded,
   productCatalog,
   webhookDataSchema,
+  webhookDeliveryProblems,
   webhookEventTypes,
   type CommandDefinition,
 } from '@longwave/command-catalog';
 import { freePorts } from '@longwave/fleet';
 import { until } from '@longwave/test-kit';
-import { deliveryProblems } from '../src/workspace/webhooks/delivery-table.ts';
 import { retryDelaysMs } from '../src/workspace/webhooks/retry-schedule.ts';
 import { secretText, signedHeaders } from '../src/workspace/webhooks/webhook-secret.ts';
 
@@ -61,7 +61,7 @@ test('the page lists each command with the states in which it is possible', () =
 });
 
 test('the page lists each reason of a failed delivery, and the pauses between attempts', () => {
-  expect(tableOf('Why ').map(([problem]) => codesIn(problem!)[0])).toEqual([...deliveryProblems]);
+  expect(tableOf('Why ').map(([problem]) => codesIn(problem!)[0])).toEqual([...webhookDeliveryProblems]);
   const units = [
     [3_600_000, 'h'],
     [60_000, 'min'],

@@ -104,6 +104,35 @@ test('REST users hear of publications, encodings and imports under one name each
   ]);
 });
 
+test('a cancelled operation has ended, and is told as one', async () => {
+  const { world, received } = await hooks.subscribe(['operation.ended']);
+  await world.setEncodingLimit(hour);
+  const production = await world.production();
+  const { rows } = await (async () => {
+    await world.send('production.start', production, { publish_episode: false });
+    return hooks.management.pool.query<{ id: string; version: number }>(
+      `select id, subject_version as version from operation where subject_id = $1 and command_type = 'production.start'`,
+      [production.id],
+    );
+  })();
+  const outcome = await hooks.execute(
+    {
+      ...{ workspaceId: world.workspaceId, commandType: 'operation.cancel', idempotencyKey: 'cancel-1' },
+      ...{ subject: { type: 'operations', id: rows[0]!.id }, changes: { cause: 'Another file.' } },
+    },
+    world.actor,
+  );
+  expect(outcome.status).toBe(200);
+  await until(() => received().length === 1);
+  const message = JSON.parse(received()[0]!.body) as { data: unknown };
+  expect(webhookMessageSchema('operation.ended').parse(message)).toEqual(message);
+  expect(message.data).toMatchObject({
+    operation_id: rows[0]!.id,
+    state: 'cancelled',
+    command_type: 'production.start',
+  });
+});
+
 test('a failed delivery is tried again after growing pauses, under the same id, and each attempt is on record', async () => {
   const subscribed = await hooks.subscribe(['podcast.created']);
   const { world, path, received, delivery } = subscribed;

@@ -33,6 +33,7 @@ import {
 } from './productions/production-routes.ts';
 import { change, create, list, read, remove } from './resource-routes.ts';
 import type { Route } from './route.ts';
+import { webhooks } from './webhooks/webhook-routes.ts';
 import {
   abortUpload,
   listUploads,
@@ -120,6 +121,8 @@ export const routes: readonly Route[] = [
   readBatchState('/batch_encodings/state'),
   revertBatch('/batch_encodings/{id}/revert'),
   change('POST', '/batch_encodings/{id}/cancel', 'batch_encoding.cancel'),
+
+  ...webhooks('/webhook_endpoints'),
 
   ...audienceRoutes.map((route): Route => ({ ...route, scope: 'api:analytics.read' })),
 

@@ -47,7 +47,8 @@ export function commandStandIn(scene: Scene): RpcService {
         }
         const resourceJson = JSON.stringify(current(answer.resource));
         const operationJson = JSON.stringify({ id: operationId, consequences: answer.consequences });
-        return { operationJson, resourceJson, status: 200, replayed: answer.replayed ?? false };
+        const disclosed = answer.disclosed && { disclosedJson: JSON.stringify(answer.disclosed) };
+        return { operationJson, resourceJson, status: 200, replayed: answer.replayed ?? false, ...disclosed };
       },
     },
   );

@@ -5,7 +5,13 @@ import type { FindEnclosuresRequest } from '@longwave/rpc/delivery';
 
 /** The answer of management to a command: a fixture, or a problem. */
 export type GivenAnswer =
-  | { readonly resource: string; readonly replayed?: boolean; readonly consequences?: readonly object[] }
+  | {
+      readonly resource: string;
+      readonly replayed?: boolean;
+      readonly consequences?: readonly object[];
+      /** Shown in this answer alone. */
+      readonly disclosed?: Readonly<Record<string, string>>;
+    }
   | {
       readonly problem: {
         readonly code: ProblemCode;

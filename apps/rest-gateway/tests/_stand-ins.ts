@@ -10,6 +10,7 @@ import {
   ResourceServiceService,
 } from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
+import { WebhookServiceService } from '@longwave/rpc/webhook';
 import { authServerServices } from './_auth-stand-in.ts';
 import { commandStandIn } from './_command-stand-in.ts';
 import { podcastOf, readCases, sees, visibleFixtures } from './_fixtures.ts';
@@ -19,6 +20,18 @@ import type { Scene } from './_scene.ts';
 const importItem = {
   ...{ position: 1, guid: 'one', title: 'One', state: 'encoded', episodeId: '', problem: '' },
   notes: [{ kind: 'lost', field: 'itunes:order', detail: 'This service has no field for it: “7”.' }],
+};
+
+const delivery = {
+  ...{ id: 'whd_0000000000000000000000000a', message_id: 'evt_0000000000000000000000000a', type: 'episode.published' },
+  ...{ state: 'failed', problem: 'status', ended_at: '2026-11-23T00:00:00.000Z' },
+  ...{ occurred_at: '2026-11-20T00:00:00.000Z', created_at: '2026-11-20T00:00:00.000Z' },
+  attempts: [
+    {
+      ...{ number: 1, started_at: '2026-11-20T00:00:00.000Z', duration_ms: 12 },
+      ...{ status: 500, problem: 'status', answer: 'out of order' },
+    },
+  ],
 };
 
 export const now = new Date('2026-11-21T12:00:30.000Z');
@@ -90,6 +103,11 @@ function managementServices(scene: Scene) {
         listImportItems: async () => ({ items: [importItem] }),
         exportImportItems: async () => ({ csv: '1,One,one,encoded,,,,itunes:order: “7”\r\n', items: 1, position: 1 }),
       },
+    ),
+    rpcService(
+      WebhookServiceService,
+      { listDeliveries: gateway },
+      { listDeliveries: async () => ({ deliveriesJson: [JSON.stringify(delivery)] }) },
     ),
     rpcService(
       EncodingTimeServiceService,

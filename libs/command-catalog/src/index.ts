@@ -42,6 +42,12 @@ export {
   type WebhookDetails,
   type WebhookMessage,
 } from './workspace/webhook-payload.ts';
+export {
+  webhookDeliveryProblems,
+  webhookDeliverySchema,
+  webhookDeliveryStates,
+  type WebhookDelivery,
+} from './workspace/webhook-delivery.ts';
 export { operationEnded, webhookTest, webhookTypeOf } from './workspace/webhook-endpoint.ts';
 export { reviewRequested, reviewTasks } from './workspace/review-task.ts';
 export {

@@ -37,6 +37,8 @@ const operationSchema = z.object({
   consequences: operationConsequenceSchema.array().default([]),
 });
 
+const disclosedSchema = z.record(z.string(), z.string());
+
 export interface Executed<T extends ResourceType = SubjectOf<ProductCommand>> {
   /** As it is after the command. */
   readonly resource: Resource<T>;
@@ -45,6 +47,8 @@ export interface Executed<T extends ResourceType = SubjectOf<ProductCommand>> {
   readonly consequences: readonly OperationConsequence[];
   /** True when the same key was accepted before. */
   readonly replayed: boolean;
+  /** What only this answer shows, such as a new secret. */
+  readonly disclosed?: Readonly<Record<string, string>>;
 }
 
 /** Sends commands of a catalog to the service that executes it: those of the product to management, those of identity to auth-server. */
@@ -69,9 +73,18 @@ export function commandExecution<A extends CommandType>(channel: RpcChannel, cat
         reasonJson: '',
       };
       try {
-        const { resourceJson, operationJson, replayed } = await commands.execute(request, callOptions(asker));
+        const { resourceJson, operationJson, replayed, disclosedJson } = await commands.execute(
+          request,
+          callOptions(asker),
+        );
         const { id, consequences } = operationSchema.parse(JSON.parse(operationJson));
-        return { resource: parseResource(resourceJson, subject), operationId: id, consequences, replayed };
+        return {
+          resource: parseResource(resourceJson, subject),
+          operationId: id,
+          consequences,
+          replayed,
+          ...(disclosedJson !== undefined && { disclosed: disclosedSchema.parse(JSON.parse(disclosedJson)) }),
+        };
       } catch (error) {
         const isMissing = isProblem(error, 'not_found') && input.subjectId !== undefined;
         throw isMissing ? notFoundProblem(noun, input.subjectId) : error;

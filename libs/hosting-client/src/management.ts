@@ -3,6 +3,7 @@ import type { RpcChannel } from '@longwave/rpc';
 import { accountReads } from './read-account.ts';
 import { commandExecution } from './execute-command.ts';
 import { encodingReads } from './read-encodings.ts';
+import { deliveryReads } from './read-deliveries.ts';
 import { feedReads } from './read-feeds.ts';
 import { resourceReads } from './read-resources.ts';
 import { urlSigning } from './sign-urls.ts';
@@ -13,6 +14,7 @@ export const createManagement = (channel: RpcChannel) => ({
   ...commandExecution<ProductCommand>(channel, productCatalog),
   ...encodingReads(channel),
   ...feedReads(channel),
+  ...deliveryReads(channel),
   ...urlSigning(channel),
 });
 

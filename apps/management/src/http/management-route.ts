@@ -8,6 +8,7 @@ import type { z } from 'zod';
 import type { UploadSigner } from '../workspace/uploads/sign-upload.ts';
 import type { Access } from '../workspace/access/access.ts';
 import type { ProvisionWorkspace } from '../workspace/workspaces/provision-workspace.ts';
+import type { ListDeliveries } from '../workspace/webhooks/delivery-list-table.ts';
 import type { Diagnostics } from '../diagnostics/diagnostics.ts';
 import type { ManagementScope, TokenHolder } from './authenticate.ts';
 import type { ChangeSignals } from './change-signals.ts';
@@ -21,6 +22,7 @@ export interface RouteDeps {
   readonly reader: ResourceReader;
   readonly diagnostics: Diagnostics;
   readonly provisionWorkspace: ProvisionWorkspace;
+  readonly listDeliveries: ListDeliveries;
   /** 32 bytes; seals the cursors of lists that the routes page themselves. */
   readonly cursorKey: Buffer;
   readonly receipts: ReceiptLog;

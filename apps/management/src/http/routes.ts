@@ -8,6 +8,7 @@ import { reportResultRoutes } from './routes/report-results.ts';
 import { receiptRoutes } from './routes/receipts.ts';
 import { resourceRoutes } from './routes/resources.ts';
 import { uploadAddressRoutes } from './routes/upload-addresses.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
 
 /** Every operation of the Management API. */
@@ -22,4 +23,5 @@ export const managementRoutes: readonly ManagementRoute[] = [
   ...changeRoutes,
   ...decisionRoutes,
   ...receiptRoutes,
+  ...webhookRoutes,
 ];

@@ -9,6 +9,7 @@ import { jobService } from './job-service.ts';
 import { operationService } from './operation-service.ts';
 import { resourceService } from './resource-service.ts';
 import { uploadService } from './upload-service.ts';
+import { webhookService } from './webhook-service.ts';
 
 type OptionsOf<S extends (options: never) => RpcService> = Omit<Parameters<S>[0], 'actorOf'>;
 type ServerOptions = OptionsOf<typeof commandService> &
@@ -18,6 +19,7 @@ type ServerOptions = OptionsOf<typeof commandService> &
   OptionsOf<typeof operationService> &
   OptionsOf<typeof uploadService> &
   OptionsOf<typeof feedService> &
+  OptionsOf<typeof webhookService> &
   OptionsOf<typeof jobService> & { readonly principalKeys: readonly JWK[] };
 
 /** Every gRPC service of management. */
@@ -32,5 +34,6 @@ export function managementServices(options: ServerOptions): RpcService[] {
     uploadService(shared),
     feedService(shared),
     jobService(shared),
+    webhookService(shared),
   ];
 }

@@ -201,6 +201,7 @@ const tags = [
   { name: 'uploads', description: 'Sending files: with one PUT, or in parts above 30 MB.' },
   { name: 'productions', description: 'Encoding of an episode: create, start, follow, stop.' },
   { name: 'media_clips', description: 'Encoded files of an episode, or files hosted elsewhere.' },
+  { name: 'webhook_endpoints', description: 'Addresses of yours to which events are posted, and what was sent there.' },
   {
     name: 'batch_encodings',
     description: 'Encoding all episodes of a podcast again, after its intro or outro has changed.',

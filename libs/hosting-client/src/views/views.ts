@@ -5,6 +5,7 @@ import { batchEncodingView } from './batch-encoding-view.ts';
 import { episodeView } from './episode-view.ts';
 import { mediaClipView } from './media-clip-view.ts';
 import { podcastView } from './podcast-view.ts';
+import { webhookEndpointView } from './webhook-endpoint-view.ts';
 import { productionView } from './production-view.ts';
 
 const times = { created_at: z.iso.datetime(), updated_at: z.iso.datetime() };
@@ -27,6 +28,7 @@ export const views = {
   productions: withTimes(productionView),
   media_clips: withTimes(mediaClipView),
   batch_encodings: withTimes(batchEncodingView),
+  webhook_endpoints: withTimes(webhookEndpointView),
 } as const satisfies { readonly [T in ProductResource]?: View<T> };
 
 export type ShownType = keyof typeof views;

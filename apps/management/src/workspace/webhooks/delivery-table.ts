@@ -1,22 +1,10 @@
-import type { WebhookMessage } from '@longwave/command-catalog';
+import type { WebhookDelivery, WebhookMessage } from '@longwave/command-catalog';
 import { newId } from '@longwave/ids';
 import type { Pool, Transaction } from '@longwave/postgres';
 import type { Columns } from '../../generated/rows.ts';
 
 /** Why the last attempt at a delivery failed, or why there was none. */
-export const deliveryProblems = [
-  'endpoint_disabled',
-  'endpoint_deleted',
-  'secret_unavailable',
-  'address_refused',
-  'not_reachable',
-  'certificate_invalid',
-  'timeout',
-  'redirected',
-  'status',
-  'gone',
-] as const;
-export type DeliveryProblem = (typeof deliveryProblems)[number];
+export type DeliveryProblem = NonNullable<WebhookDelivery['problem']>;
 
 /** An endpoint as the follower needs it. */
 export type Subscription = Readonly<Columns<'resource', 'id' | 'workspace_id' | 'created_at'>> & {
