@@ -48,6 +48,11 @@ export const tools: Readonly<Record<string, Tool>> = {
     usage: '',
     summary: 'Ends the sign-ins of this program.',
   },
+  manage: {
+    script: 'apps/cli/src/manage/main.ts',
+    usage: 'list | get | history | diff | run | watch …',
+    summary: 'Works with campaigns and everything else through the Management API.',
+  },
   mcp: {
     script: 'apps/cli/src/sign-in/mcp.ts',
     usage: '',
