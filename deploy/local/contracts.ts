@@ -1,5 +1,5 @@
 /**
- * Writes contracts/*.json from the code they are derived from. `--check` writes nothing and fails on any difference:
+ * Writes contracts/*.json and the tables of docs/commands.md from the code they are derived from. `--check` writes nothing and fails on any difference:
  * a reviewer sees every change of the wire.
  */
 import { execFileSync } from 'node:child_process';
@@ -20,7 +20,9 @@ import {
 } from '@longwave/command-catalog';
 import { decisionMadeSchema, domainEventSchema, factMessageSchema, topics } from '@longwave/events';
 import { problems } from '@longwave/problems';
+import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
+import { withCommandTables } from './commands-page.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const folder = path.join(root, 'contracts');
@@ -122,12 +124,24 @@ const contracts: Readonly<Record<string, () => unknown>> = {
   'management-openapi.json': () => openApiContract('management'),
 };
 
+/** The page of types and commands: prose by hand around generated tables, laid out as the rest of the documents. */
+async function commandsPage(): Promise<string> {
+  const file = path.join(root, 'docs/commands.md');
+  const options = await resolveConfig(file);
+  return format(withCommandTables(readFileSync(file, 'utf8')), { ...options, filepath: file });
+}
+
 const check = process.argv.includes('--check');
+const files: readonly (readonly [file: string, text: string])[] = [
+  ...Object.entries(contracts).map(
+    ([name, derive]) => [`contracts/${name}`, `${JSON.stringify(derive(), null, 2)}\n`] as const,
+  ),
+  ['docs/commands.md', await commandsPage()],
+];
 let stale = 0;
 mkdirSync(folder, { recursive: true });
-for (const [name, derive] of Object.entries(contracts)) {
-  const file = path.join(folder, name);
-  const text = `${JSON.stringify(derive(), null, 2)}\n`;
+for (const [name, text] of files) {
+  const file = path.join(root, name);
   let before = '';
   try {
     before = readFileSync(file, 'utf8');
@@ -137,11 +151,11 @@ for (const [name, derive] of Object.entries(contracts)) {
   if (before === text) continue;
   stale++;
   if (check) {
-    console.error(`contracts/${name} is not what the code says: run \`npm run contracts\` and look at the difference`);
+    console.error(`${name} is not what the code says: run \`npm run contracts\` and look at the difference`);
   } else {
     writeFileSync(file, text);
-    console.log(`wrote contracts/${name}`);
+    console.log(`wrote ${name}`);
   }
 }
-if (!check && stale === 0) console.log('contracts/ is up to date');
+if (!check && stale === 0) console.log('contracts/ and docs/commands.md are up to date');
 process.exit(check && stale > 0 ? 1 : 0);

@@ -169,6 +169,36 @@ describe('on one installation', () => {
     expect([...stdout.matchAll(/"code":(40\d)/g)].map(([, code]) => code)).toEqual(['403', '401']);
     expect(stdout).toMatch(/"producer":"acme".*$/);
   });
+
+  test('the page of the Management API runs as it is written, with a person who allows the access', async () => {
+    const ada = await signUp(world, 'Ada');
+    const page = 'docs/management-api.md';
+    await runOperatorLine(page, 'client register --kind management');
+    const stdout = await runTour(
+      page,
+      {
+        ...{ BASE: world.fleet.urls.base, API_URL: world.fleet.urls.api },
+        ...{ CLIENT: 'planner', REDIRECT: 'https://planner.example/callback' },
+      },
+      {
+        to: /^http.*\/oauth\/authorize\?.*$/m,
+        typed: async (address) => {
+          const choice = { account: ada.accountId, scope: ['management:read', 'management:write'] };
+          return (await consentTo(ada.browser, address, choice)).href;
+        },
+      },
+    );
+    expect(stdout).not.toContain('another request');
+    expect(stdout).toContain('"rows":[]');
+    expect(stdout).toContain('"legal_name":"Tidewater Tea"');
+    expect(stdout).toContain('"proves":"acceptance"');
+    expect(stdout).toContain('The same answer.');
+    const codes = [...stdout.matchAll(/"code":"(\w+)"/g)].map(([, code]) => code);
+    expect(codes).toEqual(['idempotency_conflict', 'version_conflict']);
+    expect(stdout).toContain('"/attributes/billing_ref"');
+    const operations = stdout.trimEnd().split('\n');
+    expect(operations.at(-1)).toContain('"state":"succeeded"');
+  });
 });
 
 /** Of five neighbouring ports that are free, below those that other tests are given meanwhile (`freePorts`). */

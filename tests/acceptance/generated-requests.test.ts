@@ -2,6 +2,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { makeAudio } from '@longwave/test-kit';
 import { uploadFile } from '@longwave/test-kit/clients';
+import { allowed, nearly, type JsonSchema } from '@longwave/test-kit/schema-values';
 import fc from 'fast-check';
 import { z } from 'zod';
 import {
@@ -11,7 +12,6 @@ import {
   startHostingFleet,
   type HostingWorld,
 } from '../_hosting-world.ts';
-import { allowed, nearly, type JsonSchema } from '../_schema-values.ts';
 
 interface Answer {
   readonly description?: string;

@@ -15,6 +15,9 @@ type HeaderName = keyof typeof headerNotes;
 
 const counters: readonly HeaderName[] = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
+/** Refusals before the client is known. */
+const uncounted = [401, 406, 415, 431];
+
 const isPassing = (code: ProblemCode) => problems[code].retry === 'after_delay';
 
 /** The headers of an answer: shared ones by reference, and its own with their notes. */
@@ -29,7 +32,7 @@ export function responseHeaders(answer: {
   const { status, codes, counted, own } = answer;
   const shared: HeaderName[] = [
     'X-Request-Id',
-    ...(counted && status !== 401 && status !== 406 ? counters : []),
+    ...(counted && !uncounted.includes(status) ? counters : []),
     ...(codes.some(isPassing) ? (['Retry-After'] as const) : []),
     ...(status === 401 || codes.includes('insufficient_scope') ? (['WWW-Authenticate'] as const) : []),
     ...(codes.includes('version_conflict') ? (['ETag'] as const) : []),

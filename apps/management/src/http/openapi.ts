@@ -25,7 +25,7 @@ import { apiName, apiVersion, basePath, publicDocuments, type PublicDocument } f
 /** Refusals of every request with a token. */
 const everywhere: readonly ProblemCode[] = [
   ...(['token_missing', 'token_invalid', 'insufficient_scope', 'rate_limited', 'not_acceptable'] as const),
-  ...(['validation_failed', 'temporarily_unavailable', 'timeout', 'internal_error'] as const),
+  ...(['validation_failed', 'headers_too_large', 'temporarily_unavailable', 'timeout', 'internal_error'] as const),
 ];
 
 /** Statuses that a code may have beside that of the table. */
