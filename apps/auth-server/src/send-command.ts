@@ -1,5 +1,5 @@
 import type { ChangesInput, CommandType, identityCatalog } from '@longwave/command-catalog';
-import type { Actor, ExecuteCommand } from '@longwave/command-pipeline';
+import { subjectOf, type Actor, type ExecuteCommand } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 
@@ -28,6 +28,5 @@ export const createSendCommand =
   async (commandType, workspaceId, subjectId, changes, options = {}) => {
     const { actor = { kind: 'service', name: 'auth-server' }, key = newId('req') } = options;
     const subject = { type: `${commandType.split('.')[0]}s`, id: subjectId ?? null };
-    const { resource } = await execute({ workspaceId, commandType, idempotencyKey: key, subject, changes }, actor);
-    return resource;
+    return subjectOf(await execute({ workspaceId, commandType, idempotencyKey: key, subject, changes }, actor));
   };

@@ -53,6 +53,8 @@ import { createAwaitFeed, createCheckLiveFeed } from './hosting/podcasts/check-l
 import { createPrepareArtwork } from './outside/prepare-artwork.ts';
 import { createProbeDuration } from './outside/probe-duration.ts';
 import { createRules } from './rules.ts';
+import { decideReview } from './workspace/reviews/decide-review.ts';
+import { checkWorkspace } from './workspace/workspaces/check-workspace.ts';
 import { managementServices } from './rpc/server.ts';
 import { createSignExport } from './hosting/statistics-exports/sign-export.ts';
 import { createProvisionWorkspace } from './workspace/workspaces/provision-workspace.ts';
@@ -138,6 +140,8 @@ export async function createApp(
     }),
     signReceipt: await createReceiptSigner(receiptKey),
     clock,
+    decideReview,
+    checkWorkspace,
     onCommitted: (definition) => {
       wake.relay?.wake();
       if (definition.subject === 'webhook_endpoints') wake.webhooks?.wake();

@@ -1,6 +1,7 @@
 import { supersededBreakPlans } from './advertising/break-plans/superseded-break-plans.ts';
 import { listDueEpisodes } from './hosting/episodes/episode-table.ts';
 import { flightTasks } from './advertising/line-items/flight-tasks.ts';
+import { authorityTasks } from './workspace/authority/expire-authority.ts';
 import { expireReviews } from './workspace/reviews/expire-reviews.ts';
 import { supersededServingPlans } from './advertising/serving-plans/superseded-serving-plans.ts';
 import { activatePolicies, supersededPolicies } from './workspace/policies/policy-tasks.ts';
@@ -26,4 +27,5 @@ export const dueTasks: readonly DueTask[] = [
   activatePolicies,
   supersededPolicies.task,
   expireReviews,
+  ...authorityTasks,
 ];

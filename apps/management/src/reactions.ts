@@ -10,11 +10,14 @@ import { renewPolicies } from './advertising/serving-plans/renew-policies.ts';
 import { supersededPolicies } from './workspace/policies/policy-tasks.ts';
 import { supersededServingPlans } from './advertising/serving-plans/superseded-serving-plans.ts';
 import type { Logger } from '@longwave/service-kit';
+import { revokeKeys } from './workspace/authority/revoke-keys.ts';
+import { keepPeople, peopleFollowerGroup } from './workspace/people/follow-people.ts';
+import { closeWorkspace } from './workspace/workspaces/close-workspace.ts';
 import { deleteClips, recordClip } from './hosting/media-clips/follow-clips.ts';
 import { endLineItems } from './advertising/campaigns/follow-campaigns.ts';
 import { endSuperseded, republishTarget } from './advertising/follow-plans.ts';
 import { attachAndPublish, endFaultyUpload, stopEncodings } from './hosting/productions/follow-productions.ts';
-import { markFilesReceived } from './workspace/uploads/follow-uploads.ts';
+import { markFilesReceived, removeObject } from './workspace/uploads/follow-uploads.ts';
 import { noticeDisabled } from './workspace/webhooks/notice-disabled.ts';
 import { removeReportFiles } from './workspace/reports/report-files.ts';
 import type { Send } from './background/send-as-management.ts';
@@ -22,6 +25,27 @@ import type { Send } from './background/send-as-management.ts';
 const byEach = (handle: (event: DomainEvent) => Promise<void>) => async (messages: readonly DeliveredMessage[]) => {
   for (const message of messages) await handle(domainEventSchema.parse(message.payload));
 };
+
+/** What ends with a workspace or an authority grant. */
+const authorityReactions = (send: Send, pool: Pool): Reactions<Promise<void>> => ({
+  'authority_grant.revoked': (event) => revokeKeys(event, send, pool),
+  'authority_grant.expired': (event) => revokeKeys(event, send, pool),
+  'workspace.close_requested': (event) => closeWorkspace(event, send, pool),
+});
+
+/** Keeps the encoding time of an account's plan, and opens the workspace of a new account. */
+async function followAccount(event: DomainEvent, send: Send, pool: Pool): Promise<void> {
+  const { after } = event;
+  if (!isResource(after, 'accounts')) return;
+  const { name, encoding_ms_per_month: limit } = after.attributes;
+  await saveEncodingLimit(pool, event.workspace_id, limit, event.subject.version);
+  if (isEvent(event, 'account.created'))
+    await send(event, 'provision', {
+      type: 'workspace.provision',
+      id: event.workspace_id,
+      changes: { name, account_id: event.subject.id },
+    });
+}
 
 /** Follows management's own events and those of auth-server. Every reaction is a command or an idempotent projection. */
 export function followEvents(options: {
@@ -35,13 +59,6 @@ export function followEvents(options: {
   readonly clock: () => Date;
 }): AsyncDisposable[] {
   const { bus, pool, store, send, logger, clock } = options;
-
-  async function removeObject(event: EventOf<'upload.aborted' | 'upload.expired'>): Promise<void> {
-    const { multipart } = event.after.attributes;
-    // The sent object and the kept copy of it (ADR 23).
-    for await (const { key } of store.list(`uploads/${event.subject.id}/`)) await store.remove(key);
-    if (multipart) await store.abortMultipartUpload(multipart.upload_key, multipart.multipart_upload_id);
-  }
 
   const plans = { send, pool, clock };
   /** Policies that came into force between the reading of the policies and the publication were not seen by either. */
@@ -72,11 +89,11 @@ export function followEvents(options: {
     'production.failed': (event) => endFaultyUpload(event, send, pool),
     'media_clip.registered': filesUsed,
     'creative.media_attached': filesUsed,
-    'upload.aborted': removeObject,
-    'upload.expired': removeObject,
     'report_run.cancelled': (event) => removeReportFiles(store, event.subject.id),
     'report_run.failed': (event) => removeReportFiles(store, event.subject.id),
     'report_run.expired': (event) => removeReportFiles(store, event.subject.id),
+    'upload.aborted': (event) => removeObject(event, store),
+    'upload.expired': (event) => removeObject(event, store),
     'serving_plan.published': planPublished,
     'serving_plan.republished': planPublished,
     'serving_plan.policies_renewed': (event) => endSuperseded(supersededServingPlans, event, plans),
@@ -90,6 +107,7 @@ export function followEvents(options: {
     'campaign.cancelled': (event) => endLineItems(event, send, pool),
     'review.approved': (event) => options.runApproved(event.workspace_id, event.subject.id),
     'webhook_endpoint.disabled': (event) => noticeDisabled(event, { pool, clock }),
+    ...authorityReactions(send, pool),
     'break_plan.published': (event) => endSuperseded(supersededBreakPlans, event, plans),
   };
 
@@ -97,25 +115,16 @@ export function followEvents(options: {
     await reactTo(reactions, event);
   }
 
-  async function onIdentity(event: DomainEvent): Promise<void> {
-    const { after } = event;
-    if (!isResource(after, 'accounts')) return;
-    const { name, encoding_ms_per_month: limit } = after.attributes;
-    await saveEncodingLimit(pool, event.workspace_id, limit, event.subject.version);
-    if (isEvent(event, 'account.created'))
-      await send(event, 'provision', {
-        type: 'workspace.provision',
-        id: event.workspace_id,
-        changes: { name, account_id: event.subject.id },
-      });
-  }
-
-  const follow = (topic: string, react: (event: DomainEvent) => Promise<void>) =>
+  const follow = (topic: string, react: (event: DomainEvent) => Promise<void>, group = 'management') =>
     subscribeWhenReachable(bus, {
       topic,
-      group: 'management',
+      group,
       handle: byEach(react),
       onRetry: (error) => logger.warn({ err: error, topic }, 'follower.retried'),
     });
-  return [follow(topics.product, onProduct), follow(topics.identity, onIdentity)];
+  return [
+    follow(topics.product, onProduct),
+    follow(topics.identity, (event) => followAccount(event, send, pool)),
+    follow(topics.identity, (event) => keepPeople(pool, event), peopleFollowerGroup),
+  ];
 }

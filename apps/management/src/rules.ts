@@ -26,6 +26,8 @@ import { productionRules } from './hosting/productions/production-rules.ts';
 import type { ProbeDuration } from './outside/probe-duration.ts';
 import { reportDefinitionRules } from './workspace/reports/report-definition-rules.ts';
 import { reportRunRules } from './workspace/reports/report-run-rules.ts';
+import { authorityGrantRules } from './workspace/authority/authority-grant-rules.ts';
+import { machineKeyRules } from './workspace/authority/machine-key-rules.ts';
 import { reviewRules } from './workspace/reviews/review-rules.ts';
 import { servingHaltRules } from './advertising/serving-halts/serving-halt-rules.ts';
 import { servingPlanRules } from './advertising/serving-plans/serving-plan-rules.ts';
@@ -51,6 +53,8 @@ export const createRules = (options: {
   readonly reportDays: number;
 }): Rules<typeof productCatalog> => ({
   ...workspaceRules,
+  ...authorityGrantRules,
+  ...machineKeyRules,
   ...contentRules(options),
   ...importRules(options),
   ...uploadRules(options.pool, options.store, options.mediaUrl),

@@ -1,6 +1,7 @@
 import type { ProductCommand } from '@longwave/command-catalog';
 import type { Example } from './_example.ts';
 import { advertisingExamples } from './_examples-advertising.ts';
+import { authorityExamples } from './_examples-authority.ts';
 import { contentExamples } from './_examples-content.ts';
 import { flightExamples } from './_examples-flights.ts';
 import { inventoryExamples } from './_examples-inventory.ts';
@@ -26,4 +27,5 @@ export const examples: { readonly [C in ProductCommand]: (world: World) => Promi
   ...productExamples,
   ...reviewExamples,
   ...webhookExamples,
+  ...authorityExamples,
 };

@@ -1,5 +1,5 @@
 import { productCatalog, type ProductCommand } from '@longwave/command-catalog';
-import type { Actor, CommandOutcome } from '@longwave/command-pipeline';
+import { subjectOf, type Actor, type CommandOutcome } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
@@ -33,7 +33,7 @@ export function createHosting(management: TestManagement, workspaceId: string = 
       },
       as,
     );
-    return outcome.resource;
+    return subjectOf(outcome);
   }
 
   const leases = new Map<string, { readonly job_id: string; readonly lease_id: string }>();

@@ -19,6 +19,8 @@ import type { PublicFetch } from '../src/outside/public-fetch.ts';
 import type { PrepareArtwork } from '../src/outside/prepare-artwork.ts';
 import { createRules } from '../src/rules.ts';
 import { secretsFromConfig } from '../src/workspace/webhooks/endpoint-secrets.ts';
+import { decideReview } from '../src/workspace/reviews/decide-review.ts';
+import { checkWorkspace } from '../src/workspace/workspaces/check-workspace.ts';
 import { digest, service } from './_values.ts';
 
 export const mediaUrl = 'http://media.test';
@@ -127,6 +129,8 @@ export async function startTestManagement(
     }),
     signReceipt: await createReceiptSigner(receiptKey),
     clock,
+    decideReview,
+    checkWorkspace,
   };
   const execute = createCommandExecutor(pipeline);
   const owned = stack.move();

@@ -1,4 +1,4 @@
-import type { ExecuteCommand } from '@longwave/command-pipeline';
+import { subjectOf } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { createUploadSigner } from '../src/workspace/uploads/sign-upload.ts';
 import type { TestManagement } from './_management.ts';
@@ -9,8 +9,8 @@ import type { World } from './_world.ts';
 export function uploadsOf(management: () => TestManagement) {
   const signer = () => createUploadSigner(management().pool, management().store, management().clock);
   return {
-    grantAs: (world: World, key: string, changes: Record<string, unknown>): ReturnType<ExecuteCommand> =>
-      management().execute(
+    async grantAs(world: World, key: string, changes: Record<string, unknown>) {
+      const outcome = await management().execute(
         {
           workspaceId: world.workspaceId,
           commandType: 'upload.grant',
@@ -19,7 +19,9 @@ export function uploadsOf(management: () => TestManagement) {
           changes,
         },
         world.actor,
-      ),
+      );
+      return { ...outcome, resource: subjectOf(outcome) };
+    },
     signer,
     /** A URL that accepts the file. */
     sign: async (world: World, upload: Pick<ResourceView, 'id'>): Promise<string> =>

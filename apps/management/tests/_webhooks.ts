@@ -1,4 +1,4 @@
-import { startOutboxRelay } from '@longwave/command-pipeline';
+import { startOutboxRelay, subjectOf } from '@longwave/command-pipeline';
 import { createRedisBus } from '@longwave/event-bus';
 import { topics, type ResourceView } from '@longwave/events';
 import { startTestRedis } from '@longwave/fleet';
@@ -87,7 +87,7 @@ export async function startWebhookWorld() {
       },
       world.actor,
     );
-    const endpoint = outcome.resource;
+    const endpoint = subjectOf(outcome);
     return {
       ...{ world, path, endpoint, secret: outcome.disclosed!['secret']! },
       received: () => receiver.at(path),

@@ -1,11 +1,12 @@
 import { createAdvertising } from './_advertising.ts';
+import { createAuthority } from './_authority.ts';
 import { createHosting } from './_hosting.ts';
 import type { TestManagement } from './_management.ts';
 
-/** Creates a workspace's content and advertising by commands. */
+/** Creates a workspace's content, advertising and authority by commands. */
 export function createWorld(management: TestManagement, workspaceId?: string) {
   const hosting = createHosting(management, workspaceId);
-  return { ...hosting, ...createAdvertising(hosting) };
+  return { ...hosting, ...createAdvertising(hosting), ...createAuthority(hosting) };
 }
 
 export type World = ReturnType<typeof createWorld>;

@@ -178,7 +178,7 @@ describe('acting', () => {
       podcast_id: podcast.id,
       title: 'Two',
     });
-    expect(created.resource.workspace_id).toBe(owner.workspaceId);
+    expect(created.resource?.workspace_id).toBe(owner.workspaceId);
     expect(await codeOf(send(collaborator(), 'podcast.archive', 'podcasts', podcast.id, {}))).toMatch(
       /^permission_denied/,
     );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import type { Actor } from '@longwave/command-pipeline';
+import { subjectOf, type Actor } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { renewLease } from '../src/background/job-table.ts';
@@ -330,14 +330,14 @@ test('one command creates and starts a production; when it cannot be started, no
   await world.setEncodingLimit(hour);
   const first = await management.execute(request, world.actor);
   expect(first.resource).toMatchObject({ version: 1, lifecycle_state: 'encoding' });
-  expect((await management.execute(request, world.actor)).resource.id).toBe(first.resource.id);
+  expect(subjectOf(await management.execute(request, world.actor)).id).toBe(subjectOf(first).id);
   expect([await productions(), await balanceOf(management.pool, world.workspaceId)]).toEqual([
     1,
     { reserved: 60_000, used: 0 },
   ]);
-  const lease = await world.lease('encode_production', first.resource.id);
+  const lease = await world.lease('encode_production', subjectOf(first).id);
   expect(
-    await world.send('production.complete', first.resource, world.completion, service('encoder'), lease),
+    await world.send('production.complete', subjectOf(first), world.completion, service('encoder'), lease),
   ).toMatchObject({ lifecycle_state: 'encoded' });
   const nowhere = {
     ...request,

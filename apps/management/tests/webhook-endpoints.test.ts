@@ -70,7 +70,7 @@ test('the secret is in the answer to its own client, for an hour, and in no tabl
   const first = await create('create-1');
   const secret = first.disclosed!['secret']!;
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-  expect(first.resource.attributes['secret_hint']).toBe(secret.slice(-5, -1));
+  expect(first.resource?.attributes['secret_hint']).toBe(secret.slice(-5, -1));
   expect(await create('create-1')).toEqual({ ...first, replayed: true });
   await world.podcast();
   await until(() => hooks.receiver.at('/secret').length === 1);

@@ -9,6 +9,8 @@ import { breakPlanCommands, breakPlans } from './advertising/break-plan.ts';
 import { campaignCommands, campaigns } from './advertising/campaign.ts';
 import { creativeAssignmentCommands, creativeAssignments } from './advertising/creative-assignment.ts';
 import { creativeCommands, creatives } from './advertising/creative.ts';
+import { authorityGrantCommands, authorityGrants } from './workspace/authority-grant.ts';
+import { machineKeyCommands, machineKeys } from './workspace/machine-key.ts';
 import type { CommandDefinition, ResourceDefinition } from './definition.ts';
 import { episodeCommands, episodes } from './hosting/episode.ts';
 import { inventoryUnitCommands, inventoryUnits } from './advertising/inventory-unit.ts';
@@ -42,6 +44,8 @@ export interface Catalog {
 const observedCatalog = {
   resources: {
     workspaces,
+    authority_grants: authorityGrants,
+    machine_keys: machineKeys,
     podcasts,
     episodes,
     uploads,
@@ -67,6 +71,8 @@ const observedCatalog = {
   },
   commands: {
     ...workspaceCommands,
+    ...authorityGrantCommands,
+    ...machineKeyCommands,
     ...podcastCommands,
     ...episodeCommands,
     ...uploadCommands,

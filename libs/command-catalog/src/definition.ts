@@ -57,8 +57,15 @@ export interface CommandDefinition {
   readonly changes: z.ZodObject;
   /** Schema of `reason`; commands without one take an optional string. */
   readonly reason?: z.ZodType;
-  /** Roles that may send it; empty for machine commands. */
+  /** Roles that may send it; empty for machine commands, and for those of a party alone. */
   readonly roles: readonly Role[];
+  /** The person whom the subject names may send it as well, whatever its roles: `grantee`. */
+  readonly party?: 'grantee';
+  /**
+   * Whether a suspended workspace takes it. Without this, commands of people and of the operator are refused, and those of other services
+   * are accepted: what has begun comes to its end.
+   */
+  readonly whileSuspended?: 'accepted' | 'refused';
   /** Services that may send it as themselves ("management": its clock and followers). */
   readonly machines: readonly CallerName[];
   /** sync: the first answer is final. async: the client polls the operation. */
@@ -72,11 +79,11 @@ export interface CommandDefinition {
   /** The field of its changes that names what the ended work made, where that is not the subject. */
   readonly result?: { readonly type: string; readonly field: string };
   /**
-   * Approvals by other people that a person's command needs: `single` one, `dual` two; `policy` and `host` none, until workspaces have
-   * review policies.
+   * Approvals by other people that a person's command needs: `single` one, `dual` two, `host` one by who publishes the podcast; `policy`
+   * as many as the workspace's review policy says, and none without one. Fewer where there are fewer people (docs/adr/0040).
    */
   readonly review: 'none' | 'policy' | 'host' | 'single' | 'dual';
-  /** Roles that may approve, where a review is needed. */
+  /** Roles that may approve a `single` or `dual` review. */
   readonly reviewers?: readonly Role[];
   /** `required`: the caller must state the version that it saw. */
   readonly versionGuard: 'required' | 'optional';

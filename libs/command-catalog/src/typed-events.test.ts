@@ -80,8 +80,8 @@ export const refused = {
 
 test('a service sends as itself only the commands that name it', () => {
   const own: MachineCommand<'management'> = 'episode.attach_production';
-  // @ts-expect-error Only people archive a podcast.
-  const others: MachineCommand<'management'> = 'podcast.archive';
+  // @ts-expect-error Only people create a podcast.
+  const others: MachineCommand<'management'> = 'podcast.create';
   // @ts-expect-error Only the encoder reports what it made.
   const reported: MachineCommand<'management'> = 'production.complete';
   expect(new Set([own, others, reported]).size).toBe(3);

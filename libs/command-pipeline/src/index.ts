@@ -3,6 +3,7 @@ export {
   accessOf,
   actorId,
   clientIdOf,
+  subjectOf,
   type Actor,
   type CommandOutcome,
   type CommandRequest,
@@ -14,6 +15,9 @@ export { createCommandExecutor, type ExecutorOptions } from './execute/execute-c
 export { createReviewPreview, type PreviewReview } from './execute/preview-review.ts';
 export { createApprovedRunner, type RunApproved } from './execute/run-approved.ts';
 export { permissionProblem } from './execute/check-request.ts';
+export type { DecideReview, ReviewQuestion } from './execute/decide-review.ts';
+export type { ReviewVerdict } from './review/review-verdict.ts';
+export type { CheckWorkspace } from './execute/command-context.ts';
 export { endWaiting } from './review/waiting-operation.ts';
 export { startOutboxRelay } from './outbox/relay-outbox.ts';
 export { openCursor, sealCursor } from './read/cursor.ts';

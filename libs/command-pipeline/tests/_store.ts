@@ -1,4 +1,5 @@
 import { productCatalog } from '@longwave/command-catalog';
+import type { ResourceView } from '@longwave/events';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
@@ -10,6 +11,7 @@ import {
   type CommandOutcome,
   type CommandRequest,
   type ExecuteCommand,
+  subjectOf,
 } from '../src/index.ts';
 
 const { advertisers } = productCatalog.resources;
@@ -42,7 +44,10 @@ export interface TestStore extends AsyncDisposable {
   readonly send: (
     request: Pick<CommandRequest, 'workspaceId' | 'commandType' | 'subject'> & Partial<CommandRequest>,
   ) => Promise<CommandOutcome>;
-  readonly create: (workspaceId: string, idempotencyKey?: string) => Promise<CommandOutcome>;
+  readonly create: (
+    workspaceId: string,
+    idempotencyKey?: string,
+  ) => Promise<CommandOutcome & { readonly resource: ResourceView }>;
   readonly catalog: typeof storeCatalog;
   readonly database: DatabaseUrls;
 }
@@ -83,14 +88,16 @@ export async function openTestStore(database: DatabaseUrls): Promise<TestStore> 
     database,
     publicKey: { ...(await exportJWK(publicKey)), kid: 'receipts-1' },
     send,
-    create: (workspaceId, idempotencyKey = newId('req')) =>
-      send({
+    create: async (workspaceId, idempotencyKey = newId('req')) => {
+      const outcome = await send({
         workspaceId,
         commandType: 'advertiser.create',
         idempotencyKey,
         subject: { type: 'advertisers', id: null, version: 0 },
         changes: advertiserChanges,
-      }),
+      });
+      return { ...outcome, resource: subjectOf(outcome) };
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -23,7 +23,17 @@ export {
 } from './decide-access.ts';
 export { openKeyFile } from './key-file.ts';
 export { diagnosticsPurposes, type DiagnosticsPurpose } from './purposes.ts';
-export { analyticsRoles, campaignRoles, collaboratorRoles, managerRoles, roles, type Role } from './roles.ts';
+export {
+  analyticsRoles,
+  campaignRoles,
+  collaboratorRoles,
+  grantedRoles,
+  managerRoles,
+  ownerRoles,
+  roles,
+  rolesOfMember,
+  type Role,
+} from './roles.ts';
 export { apiScopes, type ApiScope, type ProtectedApi, type RestScope } from './scopes.ts';
 export {
   admitCookie,

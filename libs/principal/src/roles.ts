@@ -19,6 +19,39 @@ export const roles = [
 ] as const;
 export type Role = (typeof roles)[number];
 
+/** Roles of an account's owner in the account's workspace. */
+export const ownerRoles = ['owner', 'publisher', 'trafficker', 'sales', 'admin'] as const satisfies readonly Role[];
+
+/** The role that each permission of an organization's member gives. */
+const roleOfPermission = {
+  edit: 'editor',
+  encode: 'producer',
+  publish: 'scheduler',
+  view_analytics: 'analyst',
+  manage_members: 'manager',
+  review: 'reviewer',
+} as const satisfies Readonly<Record<string, Role>>;
+
+/** Roles of an organization's member in the owner's workspace; every member is a viewer. */
+export const rolesOfMember = (permissions: readonly (keyof typeof roleOfPermission)[]): Role[] => [
+  'viewer',
+  ...permissions.map((permission) => roleOfPermission[permission]),
+];
+
+/**
+ * Roles that an authority grant gives, each with `viewer`. The owner's own role and the hosting roles are not among them: those come from
+ * accounts, memberships and collaborations.
+ */
+export const grantedRoles = [
+  'viewer',
+  'trafficker',
+  'sales',
+  'reviewer',
+  'finance',
+  'publisher',
+  'admin',
+] as const satisfies readonly Role[];
+
 /** Roles that manage members, collaborators and keys: the owner of an account, and members with that permission. */
 export const managerRoles = ['owner', 'manager'] as const satisfies readonly Role[];
 

@@ -1,11 +1,7 @@
-import type { Principal } from '@longwave/principal';
+import { ownerRoles, rolesOfMember, type Principal } from '@longwave/principal';
 import { bootstrapScope } from '../oauth/resources.ts';
-import { rolesOfMember } from '../grants/grant.ts';
 import type { StoredGrant } from '../grants/grant-table.ts';
 import { clientIdOf, type IssuedCredential } from './judge-credential.ts';
-
-/** An account credential acts with everything its owner may do in the workspace. */
-const ownerRoles: Principal['roles'] = ['owner', 'publisher', 'trafficker', 'sales', 'admin'];
 
 /** Whether it stands for a person who is only a member of the account. */
 export const isMembers = ({ userId, account }: IssuedCredential): boolean =>
@@ -22,7 +18,7 @@ export const principalOf = (
     account_id: credential.account.id,
     ...(userId !== undefined && { user_id: userId }),
     workspace_id: credential.account.workspaceId,
-    roles: isMembers(credential) ? rolesOfMember(credential.memberPermissions ?? []) : ownerRoles,
+    roles: isMembers(credential) ? rolesOfMember(credential.memberPermissions ?? []) : [...ownerRoles],
     grants: grants.map(({ workspaceId, podcastId, roles }) => ({
       workspace_id: workspaceId,
       ...(podcastId !== undefined && { podcast_id: podcastId }),

@@ -1,14 +1,8 @@
 import { memberPermissions } from '@longwave/command-catalog';
 import { transaction, type Pool } from '@longwave/postgres';
-import type { Role } from '@longwave/principal';
+import { rolesOfMember, type Role } from '@longwave/principal';
 import { z } from 'zod';
-import {
-  collaborationRoles,
-  maxCollaborationsPerWorkspace,
-  maxGrants,
-  rolesOfCollaborator,
-  rolesOfMember,
-} from './grant.ts';
+import { collaborationRoles, maxCollaborationsPerWorkspace, maxGrants, rolesOfCollaborator } from './grant.ts';
 
 /** The rights of an account in the workspace of another one. */
 export interface StoredGrant {

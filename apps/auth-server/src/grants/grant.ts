@@ -1,4 +1,3 @@
-import type { memberPermissions } from '@longwave/command-catalog';
 import { collaboratorRoles, type Role } from '@longwave/principal';
 
 /** Grants that one statement carries at most; the oldest stay. */
@@ -7,25 +6,8 @@ export const maxGrants = 200;
 /** Collaborations that count of those which one workspace gives: invitations of one workspace never crowd out those of others. */
 export const maxCollaborationsPerWorkspace = 50;
 
-type Permission = (typeof memberPermissions)[number];
-
 /** The roles in which a podcast invites collaborators. */
 export const collaborationRoles = ['editor', 'analyst'] as const;
-
-const roleOf: Readonly<Record<Permission, Role>> = {
-  edit: 'editor',
-  encode: 'producer',
-  publish: 'scheduler',
-  view_analytics: 'analyst',
-  manage_members: 'manager',
-  review: 'reviewer',
-};
-
-/** Roles of an organization's member in the owner's workspace; every member is a viewer. */
-export const rolesOfMember = (permissions: readonly Permission[]): Role[] => [
-  'viewer',
-  ...permissions.map((permission) => roleOf[permission]),
-];
 
 /**
  * Roles of a collaborator on the one podcast: those of all its invitations, and analyst. A member of the organization that owns the

@@ -1,8 +1,8 @@
 import type { Attributes, identityCatalog } from '@longwave/command-catalog';
 import { accessOf, findAnywhere, listLinked, type Actor, type Rules } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
+import { rolesOfMember } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
-import { rolesOfMember } from '../grants/grant.ts';
 import { lockAccount } from '../identity-table.ts';
 
 type Permissions = Attributes<'memberships'>['permissions'];

@@ -26,6 +26,7 @@ const servingStates: { readonly [T in StatefulType]: readonly StateOf<T>[] } = {
   creatives: ['approved'],
   creative_assignments: ['active'],
   serving_halts: ['released'],
+  workspaces: ['provisioning', 'active'],
 };
 
 const isStateful = (type: string): type is StatefulType => Object.hasOwn(servingStates, type);

@@ -12,7 +12,7 @@ type HaltScope =
 
 /** Types of resources that can keep something from serving. */
 export type StatefulType =
-  'line_items' | 'campaigns' | 'advertisers' | 'creatives' | 'creative_assignments' | 'serving_halts';
+  'line_items' | 'campaigns' | 'advertisers' | 'creatives' | 'creative_assignments' | 'serving_halts' | 'workspaces';
 
 /** A revision of such a resource, from its event. */
 export interface StateRevision {
@@ -76,7 +76,7 @@ function suspensionsOf(rows: readonly Suspending[]): Suspensions {
   const scopes = rows.flatMap((row) => (row.resourceType === 'serving_halts' ? [row.subject as HaltScope] : []));
   return {
     halts: {
-      workspace: scopes.some((scope) => scope.kind === 'workspace'),
+      workspace: scopes.some((scope) => scope.kind === 'workspace') || ofType('workspaces').length > 0,
       podcast_ids: scopes.flatMap((scope) => (scope.kind === 'show' ? [scope.podcast_id] : [])),
       surfaces: scopes.flatMap((scope) => (scope.kind === 'surface' ? [scope.surface] : [])),
       line_item_ids: scopes.flatMap((scope) => (scope.kind === 'line_item' ? [scope.line_item_id] : [])),

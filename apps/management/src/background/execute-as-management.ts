@@ -6,7 +6,7 @@ import {
   type Resource,
   type SubjectOf,
 } from '@longwave/command-catalog';
-import type { ExecuteCommand } from '@longwave/command-pipeline';
+import { subjectOf, type ExecuteCommand } from '@longwave/command-pipeline';
 import type { LeaseReport } from './job-table.ts';
 
 /** Commands whose definition lets management send them: any other would be refused each time, and the event that led to it die. */
@@ -37,6 +37,5 @@ export async function executeAsManagement<C extends OwnCommand>(
 ): Promise<Resource<SubjectOf<C>>> {
   const type: SubjectOf<C> = productCatalog.commands[commandType].subject;
   const request = { ...envelope, commandType, subject: { type, id, version }, changes };
-  const { resource } = await execute(request, { kind: 'service', name: 'management' });
-  return typedResource(resource, type);
+  return typedResource(subjectOf(await execute(request, { kind: 'service', name: 'management' })), type);
 }

@@ -98,6 +98,8 @@ export interface ManagementRoute extends RoutePlace {
   readonly note?: string;
   /** The scope that a token needs; null: needs no token. */
   readonly scope: ManagementScope | null;
+  /** The grantee of a proposed grant passes the check of the workspace; the route shows nothing but what names the caller. */
+  readonly forParties?: boolean;
   /** Closed schema of the query, default: no parameter. */
   readonly query?: z.ZodObject;
   /** Headers that it reads, for the documentation. */

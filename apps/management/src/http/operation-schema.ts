@@ -11,7 +11,9 @@ export const operationSchema = z.strictObject({
   state_reason: z.string().optional().describe('Why it was cancelled.'),
   subject: z
     .strictObject({ type: z.string(), id: z.string(), version: z.int() })
-    .describe('The resource that the command changes, with the version that the operation has made of it.'),
+    .describe(
+      'The resource that the command changes, with the version that the operation has made of it; 0 while a new one waits for its review.',
+    ),
   consequences: operationConsequenceSchema
     .array()
     .optional()
@@ -25,6 +27,15 @@ export const operationSchema = z.strictObject({
     .strictObject({ code: z.string(), detail: z.string() })
     .optional()
     .describe('Why it failed; absent unless it has.'),
+  review: z
+    .strictObject({
+      declared: z.enum(['single', 'dual', 'policy', 'host']).describe('What the catalog declares for the command.'),
+      applied: z
+        .enum(['none', 'single', 'dual'])
+        .describe('Approvals by other people that it needed, among those that there are.'),
+    })
+    .optional()
+    .describe('Absent when its command declares no review, or a service sent it.'),
   review_task_id: z.string().optional().describe('The review of its command; absent when it needs none.'),
   provider: z
     .strictObject({

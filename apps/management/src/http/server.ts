@@ -157,7 +157,8 @@ export function createManagementServer(options: ManagementServerOptions): Expres
       return value;
     };
     const workspaceId = route.path.includes('{workspace_id}') ? parameter('workspace_id') : '';
-    if (workspaceId !== '') deps.access.checkAnywhereIn(actor, workspaceId);
+    if (workspaceId !== '' && !(route.forParties && (await deps.access.isPartyIn(actor, workspaceId))))
+      deps.access.checkAnywhereIn(actor, workspaceId);
     route.checkPath?.(parameter);
     const query = parseOrProblem(route.query ?? noParameters, { ...request.query }, '/query');
     const recheck = async () => {

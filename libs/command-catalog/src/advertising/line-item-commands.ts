@@ -145,6 +145,7 @@ export const lineItemCommands = {
     to: 'delivering',
     changes: z.strictObject({}),
     machines: ['management'],
+    whileSuspended: 'refused',
     event: 'line_item.flight_started',
     hasRule: true,
     problems: ['state_not_allowed'],

@@ -30,6 +30,7 @@ export const servingHaltCommands = {
     to: 'active',
     changes: z.strictObject({ scope, cause }),
     roles: ['trafficker', 'reviewer', 'publisher', 'admin'],
+    whileSuspended: 'accepted',
     event: 'serving.halted',
     hasRule: true,
     problems: ['link_not_found'],

@@ -249,6 +249,7 @@ export const episodeCommands = {
     to: 'published',
     changes: z.strictObject({}),
     machines: ['management'],
+    whileSuspended: 'refused',
     event: 'episode.due_published',
     hasRule: true,
     problems: ['episode_has_no_audio', 'state_not_allowed'],

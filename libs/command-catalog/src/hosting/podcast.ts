@@ -244,6 +244,7 @@ export const podcastCommands = {
     to: 'archived',
     changes: z.strictObject({}),
     roles: ['owner'],
+    machines: ['management'],
     event: 'podcast.archived',
     externalEffect: 'The feed answers 410 and its audio is no longer available.',
     summary: 'Archives a podcast permanently; its subdomain becomes free.',

@@ -37,6 +37,7 @@ export const statisticsExportCommands = {
     changes: z.strictObject({ podcast_id: reference('pod'), history_from: instant.optional() }),
     roles: ['owner', 'analyst'],
     mode: 'async',
+    whileSuspended: 'accepted',
     event: 'statistics_export.started',
     hasRule: true,
     problems: ['export_in_progress'],

@@ -1,13 +1,8 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
-import { emailAddress, shortText } from '../fields.ts';
+import { emailAddress, shortText, timeZone } from '../fields.ts';
 
 const locale = z.enum(['en', 'de']);
-/** A time zone of the IANA database. */
-const timeZone = z.string().refine((name) => Intl.supportedValuesOf('timeZone').includes(name) || name === 'UTC', {
-  error: 'Write a time zone such as “Europe/Berlin”.',
-});
-
 /** Users: people who sign in. Their passwords and other secrets are in tables of auth-server's own, never here. */
 export const users = defineResource({
   type: 'users',

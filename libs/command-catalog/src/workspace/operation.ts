@@ -43,6 +43,7 @@ export const operationCommands = {
       'scheduler',
       'manager',
     ],
+    whileSuspended: 'accepted',
     event: 'operation.cancelled',
     consequences: ['review.withdrawn', 'production.stopped', 'batch_encoding.cancelled'],
     problems: ['permission_denied', 'state_not_allowed'],

@@ -1,7 +1,7 @@
 import { roles } from '@longwave/principal';
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
-import { instant, shortText } from '../fields.ts';
+import { instant, reference, shortText } from '../fields.ts';
 
 /** The event of a command that waits for a review; its revision is the new review task. */
 export const reviewRequested = 'review.requested';
@@ -26,8 +26,8 @@ export const reviewTasks = defineResource({
     /** The waiting operation. */
     operation_id: z.string(),
     command_type: z.string(),
-    /** The command's subject at the version for which it was requested. */
-    subject: z.strictObject({ type: z.string(), id: z.string(), version: z.int().min(1) }),
+    /** The command's subject at the version for which it was requested; version 0 when the command creates it. */
+    subject: z.strictObject({ type: z.string(), id: z.string(), version: z.int().min(0) }),
     /** The request; the approved command is executed with it. */
     request: z.strictObject({
       changes: z.unknown(),
@@ -39,13 +39,19 @@ export const reviewTasks = defineResource({
     requested_by: z.string(),
     /** dual: two people must approve. */
     mode: z.enum(['single', 'dual']),
+    /** The mode before it was reduced to the people that there are; absent in reviews of before. */
+    declared_mode: z.enum(['single', 'dual', 'policy', 'host']).optional(),
     required_roles: z.array(z.enum(roles)),
+    /** The podcast whose publishers decide; absent: people with a role in the whole workspace do. */
+    podcast_id: reference('pod').optional(),
+    /** The requester's earlier review that this one takes the place of. */
+    corrects: reference('rvt').optional(),
     due_at: instant,
     decisions: z.array(decision),
   }),
   states: ['open', 'changes_requested', 'approved', 'declined', 'expired', 'withdrawn'],
   terminalStates: ['approved', 'declined', 'expired', 'withdrawn'],
-  links: {},
+  links: { podcast: { attribute: 'podcast_id', type: 'podcasts' } },
   uniqueAttributes: [],
   sortKeys: { due_at: { stable: false, at: ['due_at'] } },
 });
@@ -61,6 +67,7 @@ export const reviewCommands = {
     to: ['open', 'changes_requested', 'approved'],
     changes: z.strictObject({ note: note.optional() }),
     roles: reviewers,
+    whileSuspended: 'accepted',
     event: 'review.approved',
     hasRule: true,
     problems: ['permission_denied'],
@@ -74,6 +81,7 @@ export const reviewCommands = {
     to: 'declined',
     changes: z.strictObject({ note }),
     roles: reviewers,
+    whileSuspended: 'accepted',
     event: 'review.declined',
     hasRule: true,
     problems: ['permission_denied'],
@@ -86,10 +94,12 @@ export const reviewCommands = {
     to: 'changes_requested',
     changes: z.strictObject({ note }),
     roles: reviewers,
+    whileSuspended: 'accepted',
     event: 'review.changes_requested',
     hasRule: true,
     problems: ['permission_denied'],
-    summary: 'Asks for a different command: the requester withdraws this one and sends another.',
+    summary:
+      'Asks for a different command: the requester withdraws this one, or sends another whose reason names this review.',
   }),
   'review.withdraw': defineCommand({
     type: 'review.withdraw',
@@ -98,6 +108,7 @@ export const reviewCommands = {
     to: 'withdrawn',
     changes: z.strictObject({}),
     roles: ['trafficker', 'sales', ...reviewers],
+    whileSuspended: 'accepted',
     event: 'review.withdrawn',
     hasRule: true,
     problems: ['permission_denied'],

@@ -1,43 +1,20 @@
-import type { Catalog, CommandDefinition, ResourceDefinition } from '@longwave/command-catalog';
+import type { CommandDefinition, ResourceDefinition } from '@longwave/command-catalog';
 import { newId } from '@longwave/ids';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { applyConsequences, type AppliedConsequence } from './apply-consequences.ts';
-import { checkVersion, type ParsedRequest } from './check-request.ts';
-import { operationView, type OperationView } from '../store/operation.ts';
-import { actorId, type Actor, type CommandOutcome, type CommandRequest } from './command-request.ts';
-import type { CommandRule, Decision, Rule } from './command-rule.ts';
-import type { RevisionChange } from '../store/change-table.ts';
-import {
-  authorityTypes,
-  type DecisionBasis,
-  type PolicyVersion,
-  type ReceiptStatement,
-  type SignReceipt,
-} from '../store/receipt.ts';
-import { requestReview } from '../review/request-review.ts';
-import { notFoundProblem, resourceView, type ResourceRow } from '../store/resource-row.ts';
-import { saveVersion, type SavedVersion } from '../store/save-version.ts';
-import { claimKey, type IdempotencyScope } from '../store/idempotency-table.ts';
+import type { ReviewVerdict } from '../review/review-verdict.ts';
+import { claimKey } from '../store/idempotency-table.ts';
+import { settleOperation } from '../store/operation-table.ts';
+import { notFoundProblem, type ResourceRow } from '../store/resource-row.ts';
 import { lockResource } from '../store/resource-table.ts';
-import { saveOperation, settleOperation } from '../store/operation-table.ts';
-
-export type AnyAttributes = Record<string, unknown>;
-export type AnyRule = CommandRule<AnyAttributes, AnyAttributes>;
-
-/** A parsed command with what the catalog says about it. */
-export interface CommandContext {
-  readonly definition: CommandDefinition;
-  readonly resource: ResourceDefinition;
-  /** Every type of the catalog: a command may change other resources with its subject. */
-  readonly resources: Catalog['resources'];
-  readonly request: CommandRequest;
-  readonly parsed: ParsedRequest;
-  readonly actor: Actor;
-  readonly scope: IdempotencyScope;
-  readonly subjectId: string;
-  readonly rule: Rule<AnyAttributes, AnyAttributes>;
-}
+import { saveVersion } from '../store/save-version.ts';
+import { applyConsequences } from './apply-consequences.ts';
+import { checkVersion } from './check-request.ts';
+import type { AcceptDeps, AnyAttributes, Applied, CommandContext } from './command-context.ts';
+import type { CommandOutcome } from './command-request.ts';
+import type { Decision, Rule } from './command-rule.ts';
+import { recordOperation } from './record-operation.ts';
+import { openReview, reviewOf, withdrawOf } from './review-command.ts';
 
 /** The rule of a command without one of its own: the changed fields replace the present ones. */
 export const mergeChanges: Rule<AnyAttributes, AnyAttributes> = ({
@@ -106,17 +83,6 @@ export async function lockSubject(
   return current;
 }
 
-/** The saved effect of a command: the subject's revision and the resources that changed with it. */
-export interface Applied extends Pick<SavedVersion, 'row' | 'view'> {
-  readonly consequences: readonly AppliedConsequence[];
-  /** Every revision that was saved. */
-  readonly changes: readonly RevisionChange[];
-  /** The policies that the rule obeyed. */
-  readonly policyVersions: readonly PolicyVersion[];
-  /** What else it decided by. */
-  readonly decidedBy?: readonly DecisionBasis[];
-}
-
 const decide = (tx: Transaction, context: CommandContext, current: ResourceRow | undefined, now: Date) =>
   context.rule({
     tx,
@@ -135,7 +101,7 @@ export async function applyCommand(
   tx: Transaction,
   context: CommandContext,
   at: { readonly operationId: string; readonly current: ResourceRow | undefined; readonly now: Date },
-): Promise<Applied> {
+): Promise<Applied & { readonly row: ResourceRow }> {
   const { definition, resource, request, parsed, subjectId } = context;
   const { operationId, current, now } = at;
   const decision = await decide(tx, context, current, now);
@@ -168,41 +134,23 @@ export async function applyCommand(
   const consequences = await applyConsequences(tx, context, decision.consequences ?? [], { operationId, now });
   const changes = [saved.change, ...consequences.map(({ change }) => change)];
   const { policyVersions = [], decidedBy = [] } = decision;
-  return { row: saved.row, view: saved.view, consequences, changes, policyVersions, decidedBy };
+  return { row: saved.row, consequences, changes, policyVersions, decidedBy };
 }
 
-/** Whether another person must approve the command; commands of services need no approval. */
-const needsReview = ({ review }: CommandDefinition, actor: Actor): boolean =>
-  actor.kind === 'principal' && (review === 'single' || review === 'dual');
-
-/** The statement of a command's receipt, about its subject as it was saved. */
-export const receiptStatement = (
-  context: Omit<CommandContext, 'rule'>,
-  operation: Pick<OperationView, 'id' | 'workspace_id' | 'receipt_id'>,
-  { row: after, consequences, policyVersions, decidedBy = [] }: Omit<Applied, 'view' | 'changes'>,
-  versionBefore: number,
-  now: Date,
-): Omit<ReceiptStatement, 'chain' | 'review'> => ({
-  id: operation.receipt_id,
-  workspace_id: operation.workspace_id,
-  kind: authorityTypes.has(context.resource.type) ? 'authority' : 'command',
-  operation_id: operation.id,
-  command_type: context.definition.type,
-  subject: {
-    type: context.resource.type,
-    id: after.id,
-    version_before: versionBefore,
-    version_after: after.version,
-    digest_after: after.digest,
-  },
-  ...(consequences.length > 0 && { consequences: consequences.map(({ proof }) => proof) }),
-  ...(decidedBy.length > 0 && { decided_by: decidedBy }),
-  payload_digest: context.parsed.payloadDigest,
-  client_id: context.scope.clientId,
-  policy_versions: policyVersions,
-  accepted_at: now.toISOString(),
-  proves: 'acceptance',
-});
+/** The revisions and the state of a command that waits, or that is carried out now. */
+async function waitOrApply(
+  tx: Transaction,
+  context: CommandContext,
+  verdict: ReviewVerdict | undefined,
+  at: { readonly operationId: string; readonly current: ResourceRow | undefined } & AcceptDeps,
+): Promise<{ readonly applied: Applied; readonly taskId?: string }> {
+  const { current, now } = at;
+  if (verdict === undefined || verdict.applied === 'none') return { applied: await applyCommand(tx, context, at) };
+  // A command that its rule refuses is refused now, not after a review.
+  const { policyVersions = [], decidedBy = [] } = await decide(tx, context, current, now);
+  const { row, change } = await openReview(tx, context, verdict, at);
+  return { applied: { row: current, consequences: [], changes: [change], policyVersions, decidedBy }, taskId: row.id };
+}
 
 /**
  * Executes a permitted command inside its transaction, or lets it wait for a review. Throws `IdempotencyKeyTaken`, or the problem for
@@ -211,83 +159,31 @@ export const receiptStatement = (
 export async function acceptCommand(
   tx: Transaction,
   context: CommandContext,
-  deps: {
-    readonly now: Date;
-    readonly signReceipt: SignReceipt;
-    readonly reviewTasks: ResourceDefinition | undefined;
-  },
+  deps: AcceptDeps,
 ): Promise<CommandOutcome> {
-  const { definition, resource, parsed, actor, scope } = context;
-  const { now, signReceipt, reviewTasks } = deps;
+  const { definition, parsed, scope } = context;
+  const { now, signReceipt } = deps;
   const operationId = newId('op');
   if (!(await claimKey(tx, scope, parsed, operationId, now))) throw new IdempotencyKeyTaken();
   const current = await lockSubject(tx, context);
-  const waits = needsReview(definition, actor);
-  let task: string | undefined;
-  let applied: Applied;
-  if (waits) {
-    // A command that its rule refuses is refused now, not after a review.
-    const { policyVersions = [] } = await decide(tx, context, current, now);
-    const { changes, reason, payloadDigest } = parsed;
-    const sender = { clientId: scope.clientId, requestedBy: actorId(actor) };
-    const command = { operationId, current: current!, changes, reason, payloadDigest, ...sender };
-    const opened = await requestReview(tx, definition, reviewTasks!, command, now);
-    task = opened.row.id;
-    const view = resourceView(resource, current!);
-    applied = { row: current!, view, consequences: [], changes: [opened.change], policyVersions };
-  } else applied = await applyCommand(tx, context, { operationId, current, now });
-  return await recordOperation(tx, context, applied, {
+  await deps.checkWorkspace?.(tx, context);
+  const withdrawn = await withdrawOf(tx, context, operationId, deps);
+  const verdict = await reviewOf(tx, context, current, deps);
+  const { applied, taskId } = await waitOrApply(tx, context, verdict, { ...deps, operationId, current });
+  const all = {
+    row: applied.row,
+    consequences: [...withdrawn, ...applied.consequences],
+    changes: [...applied.changes, ...withdrawn.map(({ change }) => change)],
+    policyVersions: [...applied.policyVersions, ...(verdict?.policyVersions ?? [])],
+    decidedBy: applied.decidedBy ?? [],
+  };
+  return await recordOperation(tx, context, all, {
     operationId,
-    state: waits ? 'waiting_review' : definition.mode === 'async' ? 'accepted' : 'succeeded',
+    state: taskId !== undefined ? 'waiting_review' : definition.mode === 'async' ? 'accepted' : 'succeeded',
     versionBefore: current?.version ?? 0,
-    reviewTaskId: task,
+    review: verdict && { declared: verdict.declared, applied: verdict.applied },
+    reviewTaskId: taskId,
     now,
     signReceipt,
   });
-}
-
-/** Records the operation of an accepted command with its receipt, its changes and its first answer. It locks the workspace's chain: call it last. */
-export async function recordOperation(
-  tx: Transaction,
-  context: Omit<CommandContext, 'rule'>,
-  applied: Applied,
-  accepted: {
-    readonly operationId: string;
-    readonly state: 'accepted' | 'waiting_review' | 'succeeded';
-    readonly versionBefore: number;
-    /** The review that the command waits for. */
-    readonly reviewTaskId: string | undefined;
-    readonly now: Date;
-    readonly signReceipt: SignReceipt;
-  },
-): Promise<CommandOutcome> {
-  const { definition, resource, request, actor, scope } = context;
-  const { operationId, state, versionBefore, reviewTaskId, now, signReceipt } = accepted;
-  const { row, view, consequences, changes } = applied;
-  const facts = {
-    id: operationId,
-    workspace_id: request.workspaceId,
-    command_type: definition.type,
-    state,
-    subject: { type: resource.type, id: row.id, version: row.version },
-    ...(consequences.length > 0 && { consequences: consequences.map(({ shown }) => shown) }),
-    receipt_id: newId('rcp'),
-    ...(reviewTaskId !== undefined && { review_task_id: reviewTaskId }),
-    created_at: now.toISOString(),
-    updated_at: now.toISOString(),
-  } as const;
-  const operation = operationView(facts, definition, resource);
-  const status = state === 'succeeded' ? 200 : 202;
-  const operationJson = JSON.stringify(operation);
-  const review = { declared: definition.review, applied: state === 'waiting_review' ? definition.review : 'none' };
-  await saveOperation(
-    tx,
-    operation,
-    { scope, requestedBy: actorId(actor) },
-    { ...receiptStatement(context, operation, applied, versionBefore, now), review },
-    changes,
-    { status, text: operationJson },
-    signReceipt,
-  );
-  return { operationJson, resource: view, status, replayed: false };
 }

@@ -3,15 +3,10 @@ import { newId } from '@longwave/ids';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { Rules } from './command-rule.ts';
-import {
-  applyCommand,
-  checkSubject,
-  IdempotencyKeyTaken,
-  lockSubject,
-  recordOperation,
-  type Applied,
-  type CommandContext,
-} from './accept-command.ts';
+import { applyCommand, checkSubject, IdempotencyKeyTaken, lockSubject } from './accept-command.ts';
+import type { Applied, CommandContext } from './command-context.ts';
+import { recordOperation } from './record-operation.ts';
+import { withdrawReview } from './withdraw-review.ts';
 import { accessOf, actorId, clientIdOf, type Actor, type CommandOutcome } from './command-request.ts';
 import { prepareRule, ruleOf } from './prepare-rule.ts';
 import {
@@ -23,9 +18,8 @@ import {
 } from '../store/cancel-table.ts';
 import { claimKey } from '../store/idempotency-table.ts';
 import type { SignReceipt } from '../store/receipt.ts';
-import { notFoundProblem, resourceView, type ResourceRow } from '../store/resource-row.ts';
+import { notFoundProblem, type ResourceRow } from '../store/resource-row.ts';
 import { lockResource } from '../store/resource-table.ts';
-import { saveVersion } from '../store/save-version.ts';
 
 /** Whether a command's subject is an operation. */
 export const isAboutOperation = ({ subject }: Pick<CommandDefinition, 'subject'>): boolean =>
@@ -83,34 +77,14 @@ export async function prepareCancellation<K extends Catalog>(
 }
 
 /** Withdraws the review task that an operation waits for; the lock comes first, as in every command on the task. */
-async function withdrawReview(
+async function withdrawTask(
   tx: Transaction,
   context: Omit<CommandContext, 'rule'>,
   task: ResourceRow,
   at: { readonly operationId: string; readonly now: Date },
 ): Promise<Pick<Applied, 'consequences' | 'changes'>> {
-  const resource = context.resources['review_tasks']!;
-  const { id, workspace_id: workspaceId, attributes, version: before } = task;
-  const event = 'review.withdrawn';
-  const state = 'withdrawn';
-  const { row, change } = await saveVersion(tx, resource, {
-    id,
-    workspaceId,
-    current: task,
-    attributes,
-    state,
-    event,
-    ...at,
-  });
-  const proof = {
-    type: resource.type,
-    id,
-    version_before: before,
-    version_after: row.version,
-    digest_after: row.digest,
-  };
-  const shown = { type: resource.type, id, version: row.version, state, event };
-  return { consequences: [{ proof, shown, change }], changes: [change] };
+  const withdrawn = await withdrawReview(tx, context.resources['review_tasks']!, task, at);
+  return { consequences: [withdrawn], changes: [withdrawn.change] };
 }
 
 /** Carries out the command that ends the work, under the cancelling operation. */
@@ -164,12 +138,12 @@ export async function acceptCancellation(
       retryAfterSeconds: 1,
     });
   const ended = task
-    ? await withdrawReview(tx, context, task, { operationId, now })
+    ? await withdrawTask(tx, context, task, { operationId, now })
     : await endWork(tx, ending!, { operationId, current: current!, now });
   const cause = String(parsed.changes['cause']);
   const after = await cancelOperation(tx, row, { cause, operationId, event: context.definition.event, now });
   const saved = operationRow(after);
-  const applied = { row: saved, view: resourceView(operations, saved), policyVersions: [], ...ended };
+  const applied = { row: saved, policyVersions: [], ...ended };
   return await recordOperation(tx, context, applied, {
     operationId,
     state: 'succeeded',

@@ -6,7 +6,18 @@ import { accessOf, type Actor, type CommandRequest } from './command-request.ts'
 import { entityTagOf } from '../store/resource-row.ts';
 
 const ifMatchForm = /^(?:W\/)?"?(\d{1,9})\.([0-9a-f]{16})"?$/;
-const freeReason = z.union([z.string().max(2000), z.strictObject({})]).optional();
+const freeReason = z
+  .union([
+    z.string().max(2000),
+    z.strictObject({
+      corrects: z
+        .string()
+        .regex(/^rvt_[0-9a-z]{26}$/)
+        .describe('The review of an earlier request of yours, which this command corrects; it is withdrawn.')
+        .optional(),
+    }),
+  ])
+  .optional();
 
 export interface ParsedRequest {
   readonly changes: Record<string, unknown>;
@@ -88,7 +99,10 @@ export function permissionProblem(
     const isOperator = actor.name === 'operator' && definition.roles.length > 0;
     return isOperator || definition.machines.includes(actor.name) ? undefined : denied();
   }
+  if (definition.party && actor.isParty && !actor.principal.read_only) return undefined;
   const { outcome } = accessOf(actor, workspaceId, { roles: definition.roles, isWrite: true });
+  // A party sees its subject, and nothing else here.
+  if (outcome === 'unknown' && actor.isParty) return denied();
   if (outcome === 'unknown') return new Problem('not_found', 'There is no such workspace.');
   return outcome === 'denied' ? denied() : undefined;
 }

@@ -24,12 +24,16 @@ export type Actor =
       readonly principal: Principal;
       /** The podcast that the command's subject belongs to, or is; absent for one that belongs to none. */
       readonly podcastId?: string | undefined;
+      /** Whether the subject names this person: commands with a `party` are open to it, whatever its roles. */
+      readonly isParty?: boolean;
     }
   | {
       readonly kind: 'service';
       readonly name: CallerName;
       /** The client and the person who asked the service for it: keys, receipts and operations are theirs. */
       readonly onBehalfOf?: { readonly clientId: string; readonly personId: string } | undefined;
+      /** The person whose reviewed command the service carries out. */
+      readonly requestedBy?: string | undefined;
     };
 
 /** Decides a person's access where its command acts, for the pipeline and for the rules of commands. */
@@ -54,13 +58,19 @@ export const actorId = (actor: Actor): string =>
 export interface CommandOutcome {
   /** JSON of the operation as first answered; a replay repeats it byte for byte. */
   readonly operationJson: string;
-  /** The subject as it is now. */
-  readonly resource: ResourceView;
+  /** The subject as it is now; undefined while a new one waits for its review. */
+  readonly resource: ResourceView | undefined;
   /** 200 when the operation was terminal at once, else 202. */
   readonly status: number;
   readonly replayed: boolean;
   /** What only this answer shows, by the `discloses` of the definition; it is stored nowhere. */
   readonly disclosed?: Readonly<Record<string, string>>;
+}
+
+/** The subject of a command that did not wait for a review. Throws when a new resource waits for its own. */
+export function subjectOf({ resource, operationJson }: CommandOutcome): ResourceView {
+  if (!resource) throw new Error(`there is no subject yet: ${operationJson}`);
+  return resource;
 }
 
 /**

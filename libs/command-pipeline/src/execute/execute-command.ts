@@ -3,7 +3,9 @@ import { findReplay, inProgressProblem } from '@longwave/idempotency';
 import { newId } from '@longwave/ids';
 import { isLockFailure, transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { acceptCommand, IdempotencyKeyTaken, type CommandContext } from './accept-command.ts';
+import { acceptCommand, IdempotencyKeyTaken } from './accept-command.ts';
+import type { AcceptDeps, CheckWorkspace, CommandContext } from './command-context.ts';
+import type { DecideReview } from './decide-review.ts';
 import { acceptCancellation, isAboutOperation, prepareCancellation } from './cancel-operation.ts';
 import { parseRequest, permissionProblem } from './check-request.ts';
 import {
@@ -29,6 +31,10 @@ export interface ExecutorOptions<K extends Catalog> {
   readonly rules: Rules<K>;
   readonly signReceipt: SignReceipt;
   readonly clock: () => Date;
+  /** Decides about reviews; a catalog whose commands declare any needs it. */
+  readonly decideReview?: DecideReview;
+  /** Refuses commands that a workspace in its present state does not take. */
+  readonly checkWorkspace?: CheckWorkspace;
   /** Called after each commit of a new command; wakes the relay and workers. */
   readonly onCommitted?: (definition: CommandDefinition, subjectId: string) => void;
 }
@@ -62,12 +68,11 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
     if (request.deadline && request.deadline <= clock())
       throw new Problem('timeout', undefined, { retryAfterSeconds: 1 });
     const outcome = await commit(options, context, accept);
-    if (!outcome.replayed) options.onCommitted?.(definition, outcome.resource.id);
+    if (!outcome.replayed) options.onCommitted?.(definition, context.subjectId);
     return outcome;
   });
 }
 
-type AcceptDeps = Parameters<typeof acceptCommand>[2];
 /** Accepts a prepared command inside its transaction. */
 type Accept = (tx: Transaction, deps: AcceptDeps) => Promise<CommandOutcome>;
 
@@ -133,10 +138,10 @@ async function replay(pool: Pool, context: Omit<CommandContext, 'rule'>): Promis
   const { subject } = JSON.parse(record.answer) as OperationView;
   const row = isAboutOperation(context.definition)
     ? operationRow((await findOperation(pool, request.workspaceId, subject.id))!)
-    : (await findResource(pool, request.workspaceId, resource.type, subject.id))!;
+    : await findResource(pool, request.workspaceId, resource.type, subject.id);
   return {
     operationJson: record.answer,
-    resource: resourceView(resource, row),
+    resource: row && resourceView(resource, row),
     status: record.status,
     replayed: true,
   };
@@ -144,13 +149,15 @@ async function replay(pool: Pool, context: Omit<CommandContext, 'rule'>): Promis
 
 /** Accepts the command in one transaction, or replays the answer to another request that took its key first. */
 async function commit(
-  { pool, clock, signReceipt, catalog }: Omit<ExecutorOptions<Catalog>, 'rules'>,
+  { pool, clock, signReceipt, catalog, decideReview, checkWorkspace }: Omit<ExecutorOptions<Catalog>, 'rules'>,
   context: Omit<CommandContext, 'rule'>,
   accept: Accept,
 ): Promise<CommandOutcome> {
   try {
     return await transaction(pool, (tx) =>
-      accept(tx, { now: clock(), signReceipt, reviewTasks: catalog.resources['review_tasks'] }),
+      accept(tx, {
+        ...{ now: clock(), signReceipt, reviewTasks: catalog.resources['review_tasks'], decideReview, checkWorkspace },
+      }),
     );
   } catch (error) {
     const isTaken = error instanceof IdempotencyKeyTaken;

@@ -27,7 +27,7 @@ export const parseEnvelope = (request: ExecuteRequest, deadline?: Date): Command
 /** A command's outcome as the answer's envelope. */
 export const answerEnvelope = (outcome: CommandOutcome): ExecuteResponse => ({
   operationJson: outcome.operationJson,
-  resourceJson: JSON.stringify(outcome.resource),
+  resourceJson: outcome.resource ? JSON.stringify(outcome.resource) : '',
   status: outcome.status,
   replayed: outcome.replayed,
   ...(outcome.disclosed && { disclosedJson: JSON.stringify(outcome.disclosed) }),

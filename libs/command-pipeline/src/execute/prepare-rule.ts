@@ -1,6 +1,7 @@
 import type { Catalog, CommandType } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
-import { checkSubject, mergeChanges, type AnyRule, type AnyAttributes, type CommandContext } from './accept-command.ts';
+import { checkSubject, mergeChanges } from './accept-command.ts';
+import type { AnyAttributes, AnyRule, CommandContext } from './command-context.ts';
 import type { Rule, Rules } from './command-rule.ts';
 import { notFoundProblem, type ResourceRow } from '../store/resource-row.ts';
 import { findResource } from '../read/find-resources.ts';

@@ -2,7 +2,9 @@ import type { Attributes, Catalog, CommandDefinition, ResourceDefinition } from 
 import { newId } from '@longwave/ids';
 import { transaction, type Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { applyCommand, lockSubject, receiptStatement, type CommandContext } from './accept-command.ts';
+import { applyCommand, lockSubject } from './accept-command.ts';
+import type { CommandContext } from './command-context.ts';
+import { receiptStatement } from './record-operation.ts';
 import type { ExecutorOptions } from './execute-command.ts';
 import { prepareRule, ruleOf } from './prepare-rule.ts';
 import type { ResourceRow } from '../store/resource-row.ts';
@@ -32,23 +34,24 @@ export function contextOfTask(catalog: Catalog, workspaceId: string, task: Task)
     resources: catalog.resources,
     request: { workspaceId, commandType, idempotencyKey: '', subject, changes, reason },
     parsed: { changes, reason, ifMatch: undefined, payloadDigest, unversionedDigest: '' },
-    actor: { kind: 'service', name: 'management' },
+    actor: { kind: 'service', name: 'management', requestedBy: task.requested_by },
     scope: { clientId, workspaceId, commandType, key: '' },
     subjectId: subject.id,
   };
 }
 
 export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions<K>): RunApproved {
-  const { pool, catalog, clock, signReceipt } = options;
+  const { pool, catalog, clock, signReceipt, checkWorkspace } = options;
 
   async function carryOut(
     tx: Transaction,
     context: CommandContext,
     waiting: WaitingOperation,
-    { decisions, mode }: Task,
+    { decisions, mode, declared_mode: declared = mode }: Task,
   ): Promise<void> {
     const now = clock();
     const current: ResourceRow | undefined = await lockSubject(tx, context);
+    await checkWorkspace?.(tx, context);
     const applied = await applyCommand(tx, context, { operationId: waiting.id, current, now });
     const { row } = applied;
     const receiptId = newId('rcp');
@@ -58,7 +61,7 @@ export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions
     const statement = receiptStatement(context, operation, applied, row.version - 1, now);
     await saveReceipt(
       tx,
-      { ...statement, review: { declared: context.definition.review, applied: mode }, review_decisions: decisions },
+      { ...statement, review: { declared, applied: mode }, review_decisions: decisions },
       applied.changes,
       signReceipt,
     );

@@ -2,7 +2,13 @@ import { operations } from '@longwave/command-catalog';
 import { operationConsequenceSchema, type ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { operationView, type OperationState, type OperationView, type ProviderOutcome } from '../store/operation.ts';
+import {
+  type ShownReview,
+  operationView,
+  type OperationState,
+  type OperationView,
+  type ProviderOutcome,
+} from '../store/operation.ts';
 import { PrismaClient } from '../generated/prisma/client.ts';
 import { findIdempotencyRecords, type IdempotencyScope } from '../store/idempotency-table.ts';
 import { definitionOf, notFoundProblem, resourceView } from '../store/resource-row.ts';
@@ -84,6 +90,7 @@ export function createResourceReader(
         }),
         receipt_id: stored.receiptId,
         ...(stored.result !== null && { result: stored.result as { type: string; id: string } }),
+        ...(stored.review !== null && { review: stored.review as unknown as ShownReview }),
         ...(stored.problem !== null && { problem: stored.problem as { code: string; detail: string } }),
         ...(stored.reviewTaskId !== null && { review_task_id: stored.reviewTaskId }),
         ...(stored.provider !== null && { provider: stored.provider as unknown as ProviderOutcome }),

@@ -1,8 +1,8 @@
-import { reviewRequested, type CommandDefinition, type ResourceDefinition } from '@longwave/command-catalog';
+import { reviewRequested, type ResourceDefinition } from '@longwave/command-catalog';
 import { newId } from '@longwave/ids';
 import type { Transaction } from '@longwave/postgres';
-import type { ResourceRow } from '../store/resource-row.ts';
 import { saveVersion, type SavedVersion } from '../store/save-version.ts';
+import type { ReviewVerdict } from './review-verdict.ts';
 
 /** How long reviewers have. */
 const reviewMs = 7 * 86_400_000;
@@ -10,8 +10,13 @@ const reviewMs = 7 * 86_400_000;
 /** A command that was found acceptable and must be reviewed. */
 interface ReviewedCommand {
   readonly operationId: string;
-  /** The subject as it is; the command is asked of this version. */
-  readonly current: ResourceRow;
+  readonly workspaceId: string;
+  readonly commandType: string;
+  /** The subject at the version that the command is requested for; version 0 when the command creates it. */
+  readonly subject: { readonly type: string; readonly id: string; readonly version: number };
+  readonly verdict: ReviewVerdict;
+  /** The earlier request that this one corrects. */
+  readonly corrects?: string | undefined;
   readonly changes: unknown;
   readonly reason: unknown;
   readonly payloadDigest: string;
@@ -23,20 +28,19 @@ interface ReviewedCommand {
 /** Opens the review task of a command. The task's first event is `review.requested`. */
 export async function requestReview(
   tx: Transaction,
-  definition: CommandDefinition,
   reviewTasks: ResourceDefinition,
   command: ReviewedCommand,
   now: Date,
 ): Promise<SavedVersion> {
-  const { operationId, current, changes, reason, payloadDigest, clientId, requestedBy } = command;
+  const { operationId, workspaceId, subject, verdict, changes, reason, payloadDigest, clientId, requestedBy } = command;
   return await saveVersion(tx, reviewTasks, {
     id: newId(reviewTasks.prefix),
-    workspaceId: current.workspace_id,
+    workspaceId,
     current: undefined,
     attributes: {
       operation_id: operationId,
-      command_type: definition.type,
-      subject: { type: current.resource_type, id: current.id, version: current.version },
+      command_type: command.commandType,
+      subject,
       request: {
         changes,
         ...(reason !== undefined && { reason }),
@@ -44,8 +48,11 @@ export async function requestReview(
         client_id: clientId,
       },
       requested_by: requestedBy,
-      mode: definition.review,
-      required_roles: definition.reviewers ?? [],
+      mode: verdict.applied,
+      declared_mode: verdict.declared,
+      required_roles: [...verdict.requiredRoles],
+      ...(verdict.podcastId !== undefined && { podcast_id: verdict.podcastId }),
+      ...(command.corrects !== undefined && { corrects: command.corrects }),
       due_at: new Date(now.getTime() + reviewMs).toISOString(),
       decisions: [],
     },

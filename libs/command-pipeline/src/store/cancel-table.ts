@@ -60,15 +60,17 @@ export async function lockOperation(
   return rows[0];
 }
 
+type OperationSubject = Columns<'operation', 'workspace_id' | 'subject_type' | 'subject_id' | 'subject_version'>;
+
 /** Where an operation's subject is; in any workspace when none is named. */
 export async function findOperationSubject(
   pool: Pool,
   workspaceId: string | undefined,
   id: string,
-): Promise<Columns<'operation', 'workspace_id' | 'subject_type' | 'subject_id'> | undefined> {
-  const { rows } = await pool.query<Columns<'operation', 'workspace_id' | 'subject_type' | 'subject_id'>>({
+): Promise<OperationSubject | undefined> {
+  const { rows } = await pool.query<OperationSubject>({
     name: 'find_operation_subject',
-    text: 'select workspace_id, subject_type, subject_id from operation where id = $1 and ($2::text is null or workspace_id = $2)',
+    text: 'select workspace_id, subject_type, subject_id, subject_version from operation where id = $1 and ($2::text is null or workspace_id = $2)',
     values: [id, workspaceId ?? null],
   });
   return rows[0];

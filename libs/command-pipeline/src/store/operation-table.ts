@@ -59,8 +59,8 @@ export async function saveOperation(
              update idempotency_record set status = $15, answer = $16
              where client_id = $3 and workspace_id = $2 and command_type = $4 and key = $17
            )
-           insert into operation (id, workspace_id, client_id, command_type, state, subject_type, subject_id, subject_version, receipt_id, created_at, updated_at, review_task_id, consequences, requested_by)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $18, $19, $25)`,
+           insert into operation (id, workspace_id, client_id, command_type, state, subject_type, subject_id, subject_version, receipt_id, created_at, updated_at, review_task_id, consequences, requested_by, review)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $18, $19, $25, $26)`,
     values: [
       operation.id,
       operation.workspace_id,
@@ -84,6 +84,7 @@ export async function saveOperation(
       ...changeColumns(changes),
       statement.kind,
       requestedBy,
+      operation.review,
     ],
   });
 }

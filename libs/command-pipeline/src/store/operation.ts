@@ -57,6 +57,14 @@ const retryAfterSeconds: Readonly<Partial<Record<OperationState, number>>> = {
   waiting_review: 60,
 };
 
+/** The review of a person's command, as operations and receipts show it. */
+export interface ShownReview {
+  /** The mode of the catalog. */
+  readonly declared: Exclude<CommandDefinition['review'], 'none'>;
+  /** Approvals by other people that the command waits for: none, one or two. */
+  readonly applied: 'none' | 'single' | 'dual';
+}
+
 /** An operation as every API shows it. */
 export interface OperationView {
   readonly id: string;
@@ -65,6 +73,7 @@ export interface OperationView {
   readonly state: OperationState;
   /** Why it was cancelled. */
   readonly state_reason?: string;
+  /** Version 0 while a new resource waits for its review. */
   readonly subject: { readonly type: string; readonly id: string; readonly version: number };
   /** Absent when nothing else changed. */
   readonly consequences?: readonly OperationConsequence[];
@@ -72,6 +81,8 @@ export interface OperationView {
   /** What a succeeded operation made or changed. */
   readonly result?: { readonly type: string; readonly id: string; readonly version?: number };
   readonly problem?: { readonly code: string; readonly detail: string };
+  /** The declared and the applied review of a person's command; absent where its type declares none. */
+  readonly review?: ShownReview;
   /** The review of its command, open or decided. */
   readonly review_task_id?: string;
   readonly provider?: ProviderOutcome;

@@ -44,7 +44,8 @@ export interface ReceiptStatement {
     readonly id: string;
     readonly version_before: number;
     readonly version_after: number;
-    readonly digest_after: string;
+    /** Absent while a new resource waits for its review. */
+    readonly digest_after?: string;
   };
   /** In the order of ids; absent when nothing else changed. */
   readonly consequences?: readonly ReceiptConsequence[];

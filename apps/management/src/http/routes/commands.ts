@@ -48,6 +48,7 @@ const execute: ManagementRoute = {
   method: 'POST',
   path: '/workspaces/{workspace_id}/commands/{command_type}',
   summary: 'Request one declared state change.',
+  forParties: true,
   note: 'A repetition under the same key is answered with the status and the bytes of the first answer.',
   scope: 'management:write',
   headers: {

@@ -49,6 +49,7 @@ const readOperation: ManagementRoute = {
   method: 'GET',
   path: '/workspaces/{workspace_id}/operations/{operation_id}',
   summary: 'The state of a command’s work.',
+  forParties: true,
   scope: 'management:read',
   answers: {
     200: {

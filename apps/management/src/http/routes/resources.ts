@@ -130,6 +130,7 @@ const read: ManagementRoute = {
   method: 'GET',
   path: '/workspaces/{workspace_id}/resources/{resource_type}/{resource_id}',
   summary: 'The current revision and the lifecycle state of a resource.',
+  forParties: true,
   scope: 'management:read',
   headers: conditional,
   answers: {

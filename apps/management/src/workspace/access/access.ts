@@ -1,4 +1,4 @@
-import { operations, productCatalog, type ResourceDefinition } from '@longwave/command-catalog';
+import { operations, productCatalog, type ResourceDefinition, type ResourceType } from '@longwave/command-catalog';
 import {
   accessOf,
   definitionOf,
@@ -13,6 +13,8 @@ import type { ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { analyticsRoles, type AccessNeed, type Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
+import { hasGrantFor } from '../authority/authority-grant-table.ts';
+import { granteesOf } from '../authority/grantee.ts';
 import {
   findWithLineage,
   lineageOfNew,
@@ -72,6 +74,17 @@ function scopesOf({ workspace_id: own, grants }: Principal): Scope[] {
 const isPermitted = (actor: Actor, workspaceId: string, podcastId: string | undefined, need?: AccessNeed): boolean =>
   actor.kind === 'service' || accessOf({ ...actor, podcastId }, workspaceId, need).outcome === 'permitted';
 
+/** Whether a resource names the person as its party: the grantee of an authority grant that has not ended. */
+async function isParty(pool: Pool, actor: Actor, row: ResourceRow | undefined): Promise<boolean> {
+  if (actor.kind !== 'principal' || !row || !isRowOf(row, 'authority_grants')) return false;
+  const user = actor.principal.user_id;
+  if (user === undefined || !['proposed', 'active'].includes(row.lifecycle_state)) return false;
+  return (await granteesOf(pool, row.attributes)).includes(user);
+}
+
+const isRowOf = <T extends ResourceType>(row: ResourceRow, type: T): row is ResourceRow<T> & ResourceRow =>
+  row.resource_type === type;
+
 /** Decides what an actor sees and where its commands act. An invisible resource looks like an unknown one. */
 export function createAccess(pool: Pool) {
   const find = (workspaceId: string | undefined, type: string, id: string): Promise<ResourceWithLineage | undefined> =>
@@ -107,22 +120,28 @@ export function createAccess(pool: Pool) {
       const found = await find(workspaceId, type, id);
       if (!found) throw notFoundProblem(definition, id);
       const { row, podcastId, ended } = found;
-      if (!isPermitted(actor, row.workspace_id, podcastId) || (ended && actor.kind === 'principal'))
-        throw notFoundProblem(definition, id);
+      const isVisible = isPermitted(actor, row.workspace_id, podcastId) || (await isParty(pool, actor, row));
+      if (!isVisible || (ended && actor.kind === 'principal')) throw notFoundProblem(definition, id);
       return { resource: resourceView(definition, row), podcastId };
     },
 
-    /** Throws the `not_found` of an unknown id unless the actor sees an operation's subject, or the subject of the operation that it is. */
+    /**
+     * Throws the `not_found` of an unknown id unless the actor sees an operation's subject, or the subject of the operation that it is. A new
+     * resource that waits for its review, or was declined, is not there: everybody who sees the whole workspace sees its operation.
+     */
     async checkOperationSubject(
       actor: Actor,
       workspaceId: string,
-      subject: { readonly type: string; readonly id: string },
+      subject: { readonly type: string; readonly id: string; readonly version: number },
     ): Promise<void> {
-      if (subject.type !== operations.type)
-        return void (await this.getVisible(actor, workspaceId, subject.type, subject.id));
-      const about = await findOperationSubject(pool, workspaceId, subject.id);
-      if (!about) throw notFoundProblem(operations, subject.id);
-      await this.getVisible(actor, workspaceId, about.subject_type, about.subject_id);
+      if (subject.type === operations.type) {
+        const about = await findOperationSubject(pool, workspaceId, subject.id);
+        if (!about) throw notFoundProblem(operations, subject.id);
+        const { subject_type: type, subject_id: id, subject_version: version } = about;
+        return this.checkOperationSubject(actor, workspaceId, { type, id, version });
+      }
+      if (subject.version > 0) await this.getVisible(actor, workspaceId, subject.type, subject.id);
+      else this.checkWorkspace(actor, workspaceId);
     },
 
     /**
@@ -156,6 +175,12 @@ export function createAccess(pool: Pool) {
       if (!isPermitted(actor, workspaceId, undefined)) throw new Problem('not_found', 'There is no such workspace.');
     },
 
+    /** Whether a resource of the workspace names the person as its party. */
+    isPartyIn: async (actor: Actor, workspaceId: string): Promise<boolean> =>
+      actor.kind === 'principal' &&
+      actor.principal.user_id !== undefined &&
+      (await hasGrantFor(pool, workspaceId, actor.principal.user_id)),
+
     /** Throws the `not_found` of an unknown workspace unless the actor sees anything in the workspace: all of it, or a podcast. */
     checkAnywhereIn(actor: Actor, workspaceId: string): void {
       const sees =
@@ -179,8 +204,9 @@ export function createAccess(pool: Pool) {
       if (actor.kind === 'service') return { actor, workspaceId: target.workspaceId, subject: undefined };
       const { podcastId, ended, row: subject, operationIn }: Located = await locate(target);
       const workspaceId = subject?.workspace_id ?? operationIn ?? target.workspaceId;
-      const placed = { ...actor, podcastId };
-      if (accessOf(placed, workspaceId).outcome === 'unknown')
+      const named = type === 'authority_grants' && id !== null ? await find(workspaceId, type, id) : undefined;
+      const placed = { ...actor, podcastId, ...((await isParty(pool, actor, named?.row)) && { isParty: true }) };
+      if (accessOf(placed, workspaceId).outcome === 'unknown' && placed.isParty !== true)
         throw id === null || !(type === operations.type || Object.hasOwn(productCatalog.resources, type))
           ? new Problem('not_found', 'There is no such workspace.')
           : notFoundProblem(type === operations.type ? operations : definitionOf(productCatalog, type), id);

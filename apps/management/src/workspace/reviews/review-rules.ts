@@ -1,13 +1,24 @@
 import type { productCatalog } from '@longwave/command-catalog';
-import { accessOf, endWaiting, actorId, type Actor, type Rules } from '@longwave/command-pipeline';
+import { accessOf, endWaiting, actorId, type Actor, type RuleInput, type Rules } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { Problem, type ProblemCode } from '@longwave/problems';
+import { partiesOf } from './parties.ts';
 import { decided, isApproved, type Reviewer, type ReviewTask } from './review-task.ts';
 
 type ReviewRules = Pick<
   Rules<typeof productCatalog>,
   'review.approve' | 'review.decline' | 'review.request_changes' | 'review.withdraw' | 'review.expire'
 >;
+
+type TaskInput = Pick<RuleInput<ReviewTask, unknown>, 'tx' | 'current' | 'actor' | 'workspaceId'>;
+
+/** Throws `permission_denied` for a person whose own authority the reviewed command changes. */
+async function assertNoParty({ tx, current, actor, workspaceId }: TaskInput): Promise<void> {
+  const { command_type: commandType, request } = current;
+  const parties = await partiesOf(tx, { workspaceId, commandType, changes: request.changes });
+  if (parties.includes(actorId(actor)))
+    throw new Problem('permission_denied', 'You cannot review a command about your own authority.');
+}
 
 const reviewerOf = (actor: Actor, workspaceId: string): Reviewer =>
   actor.kind === 'principal'
@@ -27,19 +38,32 @@ const ends =
 
 /** Rules of the review commands. `reactions.ts` executes an approved command. */
 export const reviewRules: ReviewRules = {
-  'review.approve': ({ current, state, changes: { note }, actor, workspaceId, now }) => {
+  'review.approve': async (input) => {
+    const { current, state, changes, actor, workspaceId, now } = input;
+    const { note } = changes;
+    await assertNoParty(input);
     const attributes = decided(current, reviewerOf(actor, workspaceId), { verdict: 'approve', note, at: now });
     return { attributes, state: isApproved(attributes) ? 'approved' : state };
   },
 
-  'review.decline': ({ current, changes: { note }, actor, workspaceId, now }) => ({
-    attributes: decided(current, reviewerOf(actor, workspaceId), { verdict: 'decline', note, at: now }),
-    also: ends(current, 'failed', now, { code: 'review_declined', detail: note }),
-  }),
+  'review.decline': async (input) => {
+    const { current, changes, actor, workspaceId, now } = input;
+    const { note } = changes;
+    await assertNoParty(input);
+    return {
+      attributes: decided(current, reviewerOf(actor, workspaceId), { verdict: 'decline', note, at: now }),
+      also: ends(current, 'failed', now, { code: 'review_declined', detail: note }),
+    };
+  },
 
-  'review.request_changes': ({ current, changes: { note }, actor, workspaceId, now }) => ({
-    attributes: decided(current, reviewerOf(actor, workspaceId), { verdict: 'request_changes', note, at: now }),
-  }),
+  'review.request_changes': async (input) => {
+    const { current, changes, actor, workspaceId, now } = input;
+    const { note } = changes;
+    await assertNoParty(input);
+    return {
+      attributes: decided(current, reviewerOf(actor, workspaceId), { verdict: 'request_changes', note, at: now }),
+    };
+  },
 
   'review.withdraw': ({ current, actor, now }) => {
     if (actorId(actor) !== current.requested_by)

@@ -1,3 +1,4 @@
+import type { EventOf } from '@longwave/command-catalog';
 import { findAnywhere } from '@longwave/command-pipeline';
 import type { DomainEvent } from '@longwave/events';
 import type { ObjectStore } from '@longwave/object-store';
@@ -25,4 +26,15 @@ export async function markFilesReceived(
       changes: {},
     });
   }
+}
+
+/** Removes what was sent for an upload that has ended. */
+export async function removeObject(
+  event: EventOf<'upload.aborted' | 'upload.expired'>,
+  store: ObjectStore,
+): Promise<void> {
+  const { multipart } = event.after.attributes;
+  // The sent object and the kept copy of it (ADR 23).
+  for await (const { key } of store.list(`uploads/${event.subject.id}/`)) await store.remove(key);
+  if (multipart) await store.abortMultipartUpload(multipart.upload_key, multipart.multipart_upload_id);
 }

@@ -1,0 +1,33 @@
+import { actorId, listByIds, type DecideReview, type ReviewQuestion } from '@longwave/command-pipeline';
+import type { Transaction } from '@longwave/postgres';
+import { listRoleHolders } from '../people/people-table.ts';
+import { peopleWith } from '../people/role-holder.ts';
+import { partiesOf } from './parties.ts';
+import { appliedMode, requiredReview } from './required-review.ts';
+
+/** The one podcast that a break plan is for; undefined when it is for several, for all, or when the subject is another. */
+async function podcastOf(
+  tx: Transaction,
+  { definition, workspaceId, current }: ReviewQuestion,
+): Promise<string | undefined> {
+  if (definition.subject !== 'break_plans') return undefined;
+  const ids = current?.['inventory_unit_ids'];
+  const unitIds = Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
+  const units = await listByIds(tx, workspaceId, 'inventory_units', unitIds);
+  const podcasts = new Set(units.map(({ attributes }) => attributes.source_ref.podcast_id));
+  return podcasts.size === 1 ? [...podcasts][0] : undefined;
+}
+
+/** Decides about a review by the built-in policy and the people of the workspace (docs/adr/0040). */
+export const decideReview: DecideReview = async (tx, question) => {
+  const { definition, workspaceId, actor, changes, now } = question;
+  const required = requiredReview(definition);
+  const { declared, mode, roles: requiredRoles } = required;
+  if (mode === 'none') return { declared, applied: 'none', requiredRoles };
+  const podcastId = declared === 'host' ? await podcastOf(tx, question) : undefined;
+  const holders = await listRoleHolders(tx, workspaceId, now);
+  const requester = actor.kind === 'principal' ? [actorId(actor), actor.principal.account_id] : [];
+  const except = [...requester, ...(await partiesOf(tx, { workspaceId, commandType: definition.type, changes }))];
+  const others = holders && peopleWith(holders, { roles: requiredRoles, podcastId, except }).size;
+  return { declared, applied: appliedMode(required, others), requiredRoles, podcastId };
+};

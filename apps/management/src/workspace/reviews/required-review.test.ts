@@ -1,0 +1,69 @@
+import { expect, test } from '@jest/globals';
+import { productCatalog, type CommandDefinition } from '@longwave/command-catalog';
+import { roles as everyRole } from '@longwave/principal';
+import fc from 'fast-check';
+import { peopleWith, type RoleHolder } from '../people/role-holder.ts';
+import { appliedMode, requiredReview } from './required-review.ts';
+
+const definition = (review: CommandDefinition['review']): CommandDefinition => ({
+  ...productCatalog.commands['workspace.suspend'],
+  review,
+});
+
+test.each([
+  ['single', 0, 'none'],
+  ['single', 1, 'single'],
+  ['single', 9, 'single'],
+  ['dual', 0, 'none'],
+  ['dual', 1, 'single'],
+  ['dual', 2, 'dual'],
+  ['dual', 9, 'dual'],
+  ['host', 0, 'none'],
+  ['host', 1, 'single'],
+  ['policy', 9, 'none'],
+  ['single', undefined, 'single'],
+  ['dual', undefined, 'dual'],
+  ['host', undefined, 'none'],
+  ['policy', undefined, 'none'],
+] as const)('a review declared as %s with %s eligible other people applies as %s', (review, others, applied) => {
+  expect(appliedMode(requiredReview(definition(review)), others)).toBe(applied);
+});
+
+test('every command of the catalog with a review has one, and a host review is for publishers', () => {
+  for (const command of Object.values(productCatalog.commands as Readonly<Record<string, CommandDefinition>>)) {
+    if (command.review === 'none') expect(() => requiredReview(command)).toThrow(command.type);
+    else expect(requiredReview(command).declared).toBe(command.review);
+    if (command.review === 'host') expect(requiredReview(command).roles).toEqual(['publisher']);
+  }
+});
+
+const people: readonly string[] = ['ann', 'bob', 'cy', 'dee'];
+const person = fc.constantFrom(...people);
+const podcast: fc.Arbitrary<string> = fc.constantFrom('pod_1', 'pod_2');
+const holder: fc.Arbitrary<RoleHolder> = fc.record(
+  { person, podcastId: podcast, roles: fc.subarray([...everyRole]) },
+  { requiredKeys: ['person', 'roles'] },
+);
+
+test('people are counted once, only with one of the roles where it holds, and never when they are excluded; more holders never count fewer', () => {
+  fc.assert(
+    fc.property(
+      fc.array(holder),
+      holder,
+      fc.subarray([...everyRole]),
+      fc.option(podcast, { nil: undefined }),
+      fc.uniqueArray(person),
+      (holders, another, roles, podcastId, except) => {
+        const need = { roles, podcastId, except };
+        const found = peopleWith(holders, need);
+        for (const one of people) {
+          const held = holders
+            .filter((each) => each.person === one && [undefined, podcastId].includes(each.podcastId))
+            .flatMap((each) => each.roles);
+          expect(found.has(one)).toBe(!except.includes(one) && roles.some((role) => held.includes(role)));
+        }
+        expect(peopleWith([...holders, another], need).size).toBeGreaterThanOrEqual(found.size);
+      },
+    ),
+  );
+});
