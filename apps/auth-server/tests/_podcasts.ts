@@ -24,6 +24,28 @@ export async function publishPodcasts(redisUrl: string, podcasts: readonly SaidP
   );
 }
 
+/** A revision of an authority grant, as management publishes it. */
+export async function publishAuthorityGrant(
+  redisUrl: string,
+  grant: {
+    readonly id: string;
+    readonly workspaceId: string;
+    readonly version: number;
+    readonly state: string;
+    readonly attributes: Readonly<Record<string, unknown>>;
+  },
+): Promise<void> {
+  await using bus = createEventBus({ kind: 'redis', redisUrl, clientName: 'test' });
+  const { id, workspaceId, version, state, attributes } = grant;
+  const said = revised({ id, workspaceId, version, collaborators: [], state });
+  const event: DomainEvent = {
+    ...said,
+    ...{ type: 'authority_grant.revised', subject: { type: 'authority_grants', id, version } },
+    after: { ...said.after, resource_type: 'authority_grants', attributes },
+  };
+  await bus.publish([{ topic: topics.product, key: id, id: event.id, type: event.type, payload: event }]);
+}
+
 function revised({ version, collaborators, state = 'published', ...podcast }: SaidPodcast): DomainEvent {
   const { at = new Date().toISOString() } = podcast;
   return {

@@ -32,7 +32,7 @@ test.each(['_collaboration_since', '_collaboration_roles', '_collaborator_invita
       ]);
     await database.upgrade();
     const rolesOf = async (email: string) =>
-      (await listGrants(pool, { id: accounts[email]!, email })).grants.map(({ roles }) => roles);
+      (await listGrants(pool, { id: accounts[email]!, email }, new Date())).grants.map(({ roles }) => roles);
     const editor = ['viewer', 'editor', 'producer', 'scheduler', 'analyst'];
     const sorted = async (email: string) => (await rolesOf(email)).map((roles) => roles.toSorted());
     expect(await sorted('ada@example.com')).toEqual([editor.toSorted()]);

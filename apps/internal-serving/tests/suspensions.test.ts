@@ -53,6 +53,18 @@ test('a halt of each kind takes effect within 5 s without a new plan, and ends w
   }
 });
 
+test('a suspended workspace serves nothing within 5 s, and serves again when it is resumed', async () => {
+  const workspaceId = await workspaceWith([lineItem()]);
+  const workspace = { type: 'workspaces', id: workspaceId, attributes: {} };
+  await engines.tell(workspaceId, { ...workspace, version: 2, state: 'suspended' });
+  await within5s(async () => !(await serves(workspaceId)));
+  expect((await answerOf(workspaceId)).noAdReason).toBe('halted');
+  await engines.tell(workspaceId, { ...workspace, version: 3, state: 'active' });
+  await within5s(() => serves(workspaceId));
+  await engines.tell(workspaceId, { ...workspace, version: 5, state: 'closed' });
+  await within5s(async () => !(await serves(workspaceId)));
+});
+
 test('a line item, campaign, advertiser, creative or assignment that no longer serves takes effect within 5 s, and so does its return', async () => {
   const line = lineItem();
   const workspaceId = await workspaceWith([line]);

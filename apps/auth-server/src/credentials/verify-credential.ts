@@ -94,7 +94,7 @@ export function verifyCredential(deps: VerifyDeps) {
     // The grants of an account are its owner's, not a member's.
     const { grants, leftOut } =
       credential && !isMembers(credential)
-        ? await listGrants(pool, { id: credential.account.id, email: credential.account.email })
+        ? await listGrants(pool, credential.account, now)
         : { grants: [], leftOut: 0 };
     if (leftOut > 0)
       logger.warn({ account_id: credential?.account.id, given: grants.length, left_out: leftOut }, 'grants.cut');

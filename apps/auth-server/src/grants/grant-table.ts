@@ -1,13 +1,13 @@
 import { memberPermissions } from '@longwave/command-catalog';
 import { transaction, type Pool } from '@longwave/postgres';
-import { rolesOfMember, type Role } from '@longwave/principal';
+import { grantedRoles, rolesOfMember, type Role } from '@longwave/principal';
 import { z } from 'zod';
 import { collaborationRoles, maxCollaborationsPerWorkspace, maxGrants, rolesOfCollaborator } from './grant.ts';
 
 /** The rights of an account in the workspace of another one. */
 export interface StoredGrant {
   readonly workspaceId: string;
-  /** Absent: everything in the workspace, as a member of the organization. */
+  /** Absent: everything in the workspace. */
   readonly podcastId?: string;
   readonly roles: readonly Role[];
   /** Name of the plan of the workspace's owner. */
@@ -20,6 +20,8 @@ const rowSchema = z.object({
   permissions: z.array(z.enum(memberPermissions)).nullable(),
   /** Of a collaboration: what the account was invited as. */
   invited_as: z.array(z.enum(collaborationRoles)).nullable(),
+  /** Of an authority grant. */
+  role: z.enum(grantedRoles).nullable(),
   plan: z.string(),
   total: z.coerce.number(),
 });
@@ -31,21 +33,35 @@ export interface GrantList {
 }
 
 /**
- * Memberships of an account and collaborations that it has accepted, memberships first, those that began first before later ones. A closed account and
- * one whose subscription is canceled or suspended give none.
+ * Memberships of an account, active authority grants of its owner and collaborations that it has accepted, in this order, those that began
+ * first before later ones. A closed account and one whose subscription is canceled or suspended give none.
  */
-export async function listGrants(pool: Pool, account: { id: string; email: string | undefined }): Promise<GrantList> {
+export async function listGrants(
+  pool: Pool,
+  account: {
+    readonly id: string;
+    readonly email?: string | undefined;
+    readonly owner_user_id?: string | undefined;
+  },
+  now: Date,
+): Promise<GrantList> {
   const { rows } = await pool.query({
     name: 'list_grants',
     text: `with given as (
              select 0 as place, m.created_at as since, m.id, m.workspace_id, null as podcast_id,
-                    m.attributes->'permissions' as permissions, null::text[] as invited_as, o.attributes as owner
+                    m.attributes->'permissions' as permissions, null::text[] as invited_as, null as role,
+                    o.attributes as owner
              from resource m
              join resource o on o.id = m.attributes->>'owner_account_id' and o.lifecycle_state = 'active'
                and not exists (select from account_without_workspace w where w.account_id = o.id)
              where m.resource_type = 'memberships' and m.lifecycle_state = 'active' and m.attributes->>'member_account_id' = $1
              union all
-             select 1, c.since, p.id, p.workspace_id, p.id, null, c.invited_as, o.attributes
+             select 1, g.since, g.id, g.workspace_id, p.id, null, null, g.role, o.attributes
+             from authority_grant g left join lateral unnest(g.podcast_ids) as p (id) on true
+             join resource o on o.workspace_id = g.workspace_id and o.resource_type = 'accounts' and o.lifecycle_state = 'active'
+             where g.user_id = $5 and g.state = 'active' and g.expires_at > $6
+             union all
+             select 2, c.since, p.id, p.workspace_id, p.id, null, c.invited_as, null, o.attributes
              from (select podcast_id, since, array_agg(role order by role) as invited_as
                    from collaboration join collaborator_invitation i using (podcast_id, email, since)
                    where email = $2 and i.account_id = $1 group by podcast_id, since) c
@@ -56,23 +72,31 @@ export async function listGrants(pool: Pool, account: { id: string; email: strin
                     row_number() over (partition by place, workspace_id order by since, id) as nth
              from given where owner->'subscription'->>'state' not in ('canceled', 'suspended')
            )
-           select workspace_id, podcast_id, permissions, invited_as, plan, total
+           select workspace_id, podcast_id, permissions, invited_as, role, plan, total
            from counting where place = 0 or nth <= $4 order by place, since, id limit $3`,
-    values: [account.id, account.email ?? null, maxGrants, maxCollaborationsPerWorkspace],
+    values: [
+      account.id,
+      account.email ?? null,
+      maxGrants,
+      maxCollaborationsPerWorkspace,
+      account.owner_user_id ?? null,
+      now,
+    ],
   });
   const found = z.array(rowSchema).parse(rows);
-  const organizations = new Set(found.filter((row) => row.invited_as === null).map((row) => row.workspace_id));
-  const grants = found.map(({ workspace_id, podcast_id, permissions, invited_as: invitedAs, plan }) => {
-    return {
-      workspaceId: workspace_id,
-      ...(podcast_id !== null && { podcastId: podcast_id }),
-      roles:
-        invitedAs === null
-          ? rolesOfMember(permissions ?? [])
-          : rolesOfCollaborator(invitedAs, { isMember: organizations.has(workspace_id) }),
-      plan,
-    };
-  });
+  const organizations = new Set(found.filter((row) => row.permissions !== null).map((row) => row.workspace_id));
+  const rolesOf = ({ workspace_id, permissions, invited_as: invitedAs, role }: (typeof found)[number]): Role[] => {
+    if (role !== null) return [...new Set<Role>(['viewer', role])];
+    return invitedAs === null
+      ? rolesOfMember(permissions ?? [])
+      : rolesOfCollaborator(invitedAs, { isMember: organizations.has(workspace_id) });
+  };
+  const grants = found.map((row) => ({
+    workspaceId: row.workspace_id,
+    ...(row.podcast_id !== null && { podcastId: row.podcast_id }),
+    roles: rolesOf(row),
+    plan: row.plan,
+  }));
   return { grants, leftOut: (found[0]?.total ?? 0) - found.length };
 }
 

@@ -7,7 +7,6 @@ CREATE TABLE "authority_grant" (
     "workspace_id" TEXT NOT NULL,
     "version" INTEGER NOT NULL,
     "state" TEXT NOT NULL,
-    "email" TEXT,
     "user_id" TEXT,
     "role" TEXT NOT NULL,
     "podcast_ids" TEXT[],
@@ -17,4 +16,3 @@ CREATE TABLE "authority_grant" (
     CONSTRAINT "authority_grant_pkey" PRIMARY KEY ("id")
 );
 CREATE INDEX "authority_grant_user_id_idx" ON "authority_grant"("user_id");
-CREATE INDEX "authority_grant_email_idx" ON "authority_grant"("email");

@@ -1,0 +1,28 @@
+import type { Attributes, StateOf } from '@longwave/command-catalog';
+import type { Pool } from '@longwave/postgres';
+
+/** Stores a version of an authority grant; an older version never overwrites a newer one. */
+export async function saveAuthorityGrant(
+  pool: Pool,
+  grant: {
+    readonly id: string;
+    readonly workspaceId: string;
+    readonly version: number;
+    readonly state: StateOf<'authority_grants'>;
+    readonly attributes: Attributes<'authority_grants'>;
+    /** When this version was made. */
+    readonly at: Date;
+  },
+): Promise<void> {
+  const { id, workspaceId, version, state, attributes, at } = grant;
+  const { grantee_user_id: userId, role, scope_filter: scope, expires_at: expiresAt } = attributes;
+  await pool.query({
+    name: 'save_authority_grant',
+    text: `insert into authority_grant (id, workspace_id, version, state, user_id, role, podcast_ids, expires_at, since)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+           on conflict (id) do update set version = excluded.version, state = excluded.state, user_id = excluded.user_id,
+             role = excluded.role, podcast_ids = excluded.podcast_ids, expires_at = excluded.expires_at, since = excluded.since
+           where authority_grant.version < excluded.version`,
+    values: [id, workspaceId, version, state, userId ?? null, role, scope?.podcast_ids ?? [], expiresAt, at],
+  });
+}
