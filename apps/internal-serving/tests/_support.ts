@@ -183,6 +183,7 @@ interface PlanChange {
   readonly servingPlanId: string;
   readonly digest: string;
   readonly policiesDigest?: string;
+  readonly publishedAt?: string;
   readonly state?: string;
   readonly version?: number;
   readonly occurredAt?: string;
@@ -228,12 +229,14 @@ function planChange({
   servingPlanId,
   digest,
   policiesDigest,
+  publishedAt,
   state = 'published',
   version = 3,
   occurredAt,
 }: PlanChange): ResourceChange {
   const attributes = {
     effective_from: '2020-01-01T00:00:00Z',
+    ...(publishedAt !== undefined && { published_at: publishedAt }),
     storage_key: `plans/${digest}.json`,
     digest,
     ...(policiesDigest !== undefined && { policies_digest: policiesDigest }),

@@ -145,3 +145,16 @@ test('a plan whose policies cannot be read is refused, and the one before decide
   expect(node.log.some((line) => line.includes('plan.refused') && line.includes(servingPlanId))).toBe(true);
   expect((await plan.decide()).picks).toHaveLength(1);
 });
+
+test('a renewed plan keeps its place: one that was published after the original goes before the renewal', async () => {
+  const workspaceId = newId('ws');
+  const digest = await engines.storePlan(planOf(workspaceId, [lineItem()]));
+  const [original, next, renewal] = [newId('spl'), newId('spl'), newId('spl')];
+  const day = (n: number) => `2026-02-0${n}T00:00:00Z`;
+  await engines.announce(workspaceId, { servingPlanId: original, digest, occurredAt: day(1) });
+  await untilDecidedBy(node, workspaceId, original);
+  await engines.announce(workspaceId, { servingPlanId: renewal, digest, occurredAt: day(3), publishedAt: day(1) });
+  await untilDecidedBy(node, workspaceId, renewal);
+  await engines.announce(workspaceId, { servingPlanId: next, digest, occurredAt: day(2) });
+  await untilDecidedBy(node, workspaceId, next);
+});

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { planPoliciesKey, planPoliciesSchema, type ResourceView } from '@longwave/events';
 import { until } from '@longwave/test-kit';
+import { decodeJwt } from 'jose';
 import { startFollowed, type Followed } from './_followed.ts';
 import { hour, service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
@@ -195,6 +196,26 @@ describe('a serving plan', () => {
     expect((await followed.read(plan.id)).lifecycle_state).toBe('published');
   });
 
+  test('is published again once, however many events ask for it at once', async () => {
+    const world = createWorld(followed.management);
+    const plan = await world.publishedPlan();
+    await world.activePolicy();
+    const renew = () =>
+      world.send('serving_plan.renew_policies', null, { renews: plan.id }, service('management')).then(
+        () => 'renewed',
+        ({ code }: { code: string }) => code,
+      );
+    const answers = await Promise.all([renew(), renew(), renew(), renew()]);
+    // The follower of the policy's event may have been the first.
+    expect(answers.filter((answer) => answer === 'renewed').length).toBeLessThanOrEqual(1);
+    await followed.caughtUp(world);
+    const { rows } = await followed.management.pool.query(
+      `select from resource where resource_type = 'serving_plans' and attributes ->> 'renews' = $1`,
+      [plan.id],
+    );
+    expect(rows).toHaveLength(1);
+  });
+
   test('for a later time comes under the policies of that time, after the one that decides until then', async () => {
     const world = createWorld(followed.management);
     const now = await world.publishedPlan();
@@ -202,11 +223,83 @@ describe('a serving plan', () => {
     await using _clock = followed.runClock();
     const policy = await world.scheduledPolicy();
     const at = later.attributes['effective_from'];
-    const last = await decidingPlan(world, (ids, row) => ids.includes(policy.id) && row['effective_from'] === at);
-    const renewedNow = await untilState(now, 'superseded');
-    expect(renewedNow.attributes).not.toHaveProperty('policies');
+    const renewals = await until(
+      'a renewal of both plans',
+      async () =>
+        (
+          await followed.management.pool.query<{
+            id: string;
+            lifecycle_state: string;
+            attributes: Record<string, unknown>;
+          }>(
+            `select id, lifecycle_state, attributes from resource
+             where attributes ->> 'renews' = any($1) order by attributes ->> 'effective_from'`,
+            [[now.id, later.id]],
+          )
+        ).rows,
+      { holds: (rows) => rows.length === 2 },
+    );
+    await untilState(now, 'superseded');
+    for (const { lifecycle_state: state, attributes } of renewals) {
+      expect(state).toBe('published');
+      expect(attributes['policies']).toMatchObject([{ id: policy.id }]);
+    }
+    // The renewal of the plan in effect came later than the plan for a later time, and does not end it.
+    expect((await followed.read(later.id)).lifecycle_state).toBe('published');
+    const last = renewals[1]!;
+    expect(last.attributes['effective_from']).toBe(at);
     followed.management.aheadMs += hour + 1000;
     await untilState(later, 'superseded');
+    await untilState(renewals[0]!, 'superseded');
     expect((await followed.read(last.id)).lifecycle_state).toBe('published');
   });
+});
+
+test('a review policy makes a booking wait from its activation on, names itself in the receipt, and ends with its retirement', async () => {
+  const world = createWorld(followed.management);
+  const owner = await world.known();
+  const finance = await world.member(['finance']);
+  const bookable = async () => world.approvedLineItem();
+  const book = async () => {
+    const lineItem = await bookable();
+    await world.send('line_item.book', lineItem, {}, owner.actor);
+    return followed.read(lineItem.id).then((row) => ({ ...row, id: lineItem.id }));
+  };
+  expect((await book()).lifecycle_state).toBe('booked');
+  // The price of the line items is 18 EUR.
+  const policy = await world.activePolicy({
+    kind: 'review',
+    rules: {
+      rules: [
+        {
+          command_types: ['line_item.book'],
+          min_amount_micros: '18000000',
+          mode: 'single',
+          reviewer_roles: ['finance'],
+        },
+      ],
+    },
+  });
+  const waiting = await book();
+  expect(waiting.lifecycle_state).toBe('approved');
+  const task = await world.taskOf(waiting.id);
+  expect(task.attributes).toMatchObject({ mode: 'single', required_roles: ['finance'] });
+  await world.send('review.approve', task, {}, finance.actor);
+  await followed.until(waiting.id, (row) => row.lifecycle_state === 'booked');
+  const { rows } = await followed.management.pool.query<{ jws: string }>(
+    `select jws from receipt where id = (select receipt_id from operation where review_task_id = $1)`,
+    [task.id],
+  );
+  expect(decodeJwt(rows[0]!.jws)['policy_versions']).toContainEqual({ id: policy.id, version: policy.version });
+  await world.send('policy.retire', policy, { replacement_id: 'none' }, operator);
+  expect((await book()).lifecycle_state).toBe('booked');
+});
+
+test('a review policy is about commands that are reviewed', async () => {
+  const world = createWorld(followed.management);
+  const rule = { mode: 'single', reviewer_roles: ['admin'] };
+  for (const type of ['line_item.pause', 'line_item.fly'])
+    await expect(
+      world.policy({ kind: 'review', rules: { rules: [{ ...rule, command_types: [type] }] } }),
+    ).rejects.toMatchObject({ code: 'validation_failed' });
 });

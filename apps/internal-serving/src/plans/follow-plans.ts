@@ -9,16 +9,21 @@ import { applyPlanRevision, type PlanRevision } from './published-plan-table.ts'
 export const planFollowerGroup = 'internal-serving';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-const compiled = z.object({ digest: sha256, policies_digest: sha256.optional(), effective_from: z.iso.datetime() });
+const compiled = z.object({
+  digest: sha256,
+  policies_digest: sha256.optional(),
+  effective_from: z.iso.datetime(),
+  published_at: z.iso.datetime().optional(),
+});
 const uncompiled = compiled.partial();
 
 function revisionOf(
   event: DomainEvent,
   { lifecycle_state: lifecycleState, attributes }: Resource<'serving_plans'>,
 ): PlanRevision {
-  const { digest, policies_digest, effective_from } = (lifecycleState === 'published' ? compiled : uncompiled).parse(
-    attributes,
-  );
+  const { digest, policies_digest, effective_from, published_at } = (
+    lifecycleState === 'published' ? compiled : uncompiled
+  ).parse(attributes);
   return {
     servingPlanId: event.subject.id,
     workspaceId: event.workspace_id,
@@ -28,6 +33,7 @@ function revisionOf(
     policiesDigest: policies_digest,
     effectiveFrom: effective_from === undefined ? undefined : new Date(effective_from),
     occurredAt: new Date(event.occurred_at),
+    publishedAt: published_at === undefined ? undefined : new Date(published_at),
   };
 }
 

@@ -24,6 +24,8 @@ export const servingPlans = defineResource({
     republishes: reference('spl').optional(),
     /** The plan whose content this one has under other policies. */
     renews: reference('spl').optional(),
+    /** Publication of the first plan with this content, where it was renewed: renewals keep their place among the plans. */
+    published_at: instant.optional(),
     /** The policies under which it decides, in the order of ids; absent when there are none. */
     policies: z
       .array(z.strictObject({ id: reference('pol'), version: z.int().min(1), kind: z.enum(policyKinds) }))

@@ -106,6 +106,33 @@ const deliveryBounds = z
 /** How many days the addresses for players' reports and clicks are on time. */
 const token = z.strictObject({ report_token_days: z.int().min(1).max(30) });
 
+/** Reviews that commands need beside the declared ones. */
+const review = z.strictObject({
+  rules: z
+    .array(
+      z.strictObject({
+        /** Commands whose definition declares a review: “policy”, “host”, “single” or “dual”. */
+        command_types: z
+          .array(z.string().regex(/^[a-z_]{1,40}\.[a-z_]{1,40}$/, 'Write a command such as “line_item.book”.'))
+          .min(1)
+          .max(100),
+        /** Only from this price or budget on, in millionths of the workspace's currency. */
+        min_amount_micros: z
+          .string()
+          .regex(/^\d{1,18}$/)
+          .optional(),
+        mode: z.enum(['single', 'dual']),
+        /** Each of these roles may approve. */
+        reviewer_roles: z
+          .array(z.enum(['reviewer', 'publisher', 'finance', 'admin']))
+          .min(1)
+          .max(4),
+      }),
+    )
+    .min(1)
+    .max(50),
+});
+
 const schemas = {
   frequency,
   separation,
@@ -115,6 +142,7 @@ const schemas = {
   measurement,
   delivery_bounds: deliveryBounds,
   token,
+  review,
 } as const;
 
 export type PolicyKind = keyof typeof schemas;
@@ -134,6 +162,7 @@ export const policyScopes: Readonly<Record<PolicyKind, readonly PolicyScope['kin
   measurement: ['workspace'],
   delivery_bounds: ['workspace', 'podcasts'],
   token: ['workspace'],
+  review: ['workspace'],
 };
 
 /** The closed schema of the rules of one kind. */

@@ -40,7 +40,7 @@ export const policyCommands = {
     roles: ['admin'],
     event: 'policy.created',
     hasRule: true,
-    problems: ['link_not_found'],
+    problems: ['validation_failed', 'link_not_found'],
     summary: 'Creates a policy of one kind for the whole workspace, or for podcasts or inventory units.',
   }),
   'policy.revise': defineCommand({

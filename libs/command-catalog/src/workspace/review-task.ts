@@ -44,6 +44,8 @@ export const reviewTasks = defineResource({
     required_roles: z.array(z.enum(roles)),
     /** The podcast whose publishers decide; absent: people with a role in the whole workspace do. */
     podcast_id: reference('pod').optional(),
+    /** The review policies that demanded it; absent where none did. */
+    policy_versions: z.array(z.strictObject({ id: reference('pol'), version: z.int().min(1) })).optional(),
     /** The requester's earlier review that this one takes the place of. */
     corrects: reference('rvt').optional(),
     due_at: instant,

@@ -47,7 +47,7 @@ export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions
     tx: Transaction,
     context: CommandContext,
     waiting: WaitingOperation,
-    { decisions, mode, declared_mode: declared = mode }: Task,
+    { decisions, mode, declared_mode: declared = mode, policy_versions: demanding = [] }: Task,
   ): Promise<void> {
     const now = clock();
     const current: ResourceRow | undefined = await lockSubject(tx, context);
@@ -61,7 +61,12 @@ export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions
     const statement = receiptStatement(context, operation, applied, row.version - 1, now);
     await saveReceipt(
       tx,
-      { ...statement, review: { declared, applied: mode }, review_decisions: decisions },
+      {
+        ...statement,
+        policy_versions: [...applied.policyVersions, ...demanding],
+        review: { declared, applied: mode },
+        review_decisions: decisions,
+      },
       applied.changes,
       signReceipt,
     );

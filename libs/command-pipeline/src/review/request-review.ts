@@ -51,6 +51,7 @@ export async function requestReview(
       mode: verdict.applied,
       declared_mode: verdict.declared,
       required_roles: [...verdict.requiredRoles],
+      ...(verdict.policyVersions && { policy_versions: verdict.policyVersions }),
       ...(verdict.podcastId !== undefined && { podcast_id: verdict.podcastId }),
       ...(command.corrects !== undefined && { corrects: command.corrects }),
       due_at: new Date(now.getTime() + reviewMs).toISOString(),

@@ -1,11 +1,15 @@
 import type { EventOf } from '@longwave/command-catalog';
-import { listInStates } from '@longwave/command-pipeline';
+import { listInStates, type ResourceRow } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import type { Send } from '../../background/send-as-management.ts';
 
 /** Events after which other policies may be in force. */
 type PolicyChange = EventOf<'policy.activated' | 'policy.superseded' | 'policy.retired'>;
 type Publication = EventOf<'serving_plan.published' | 'serving_plan.republished'>;
+
+/** When the content of a published plan was first published; a renewal keeps this time. */
+export const publicationOf = ({ attributes, updated_at: updatedAt }: ResourceRow<'serving_plans'>): Date =>
+  attributes.published_at === undefined ? updatedAt : new Date(attributes.published_at);
 
 /**
  * Publishes the plans of a workspace again under the policies that are in force now, in the order of their publication: the last
@@ -17,7 +21,10 @@ export async function renewPolicies(
 ): Promise<void> {
   const published = await listInStates(pool, event.workspace_id, 'serving_plans', ['published']);
   const inOrder = published.toSorted(
-    (a, b) => a.updated_at.getTime() - b.updated_at.getTime() || (a.id < b.id ? -1 : 1),
+    (a, b) =>
+      publicationOf(a).getTime() - publicationOf(b).getTime() ||
+      a.updated_at.getTime() - b.updated_at.getTime() ||
+      (a.id < b.id ? -1 : 1),
   );
   const now = clock().getTime();
   const isAhead = (row: (typeof inOrder)[number]) => Date.parse(row.attributes.effective_from) > now;

@@ -1,11 +1,12 @@
 import type { productCatalog, CommandWithRule } from '@longwave/command-catalog';
-import { findResource, type Rules } from '@longwave/command-pipeline';
+import { listLinked, lockResource, type Rules } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { finishJob, insertJob } from '../../background/job-table.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
 import { copyPlanContent } from './plan-content-table.ts';
+import { publicationOf } from './renew-policies.ts';
 import { storePlanPolicies } from './plan-policies.ts';
 
 type Catalog = typeof productCatalog;
@@ -88,14 +89,18 @@ export const servingPlanRules = ({
     prepare: async ({ workspaceId, changes: { renews: id } }) => {
       const policies = await storePlanPolicies(pool, store, workspaceId);
       return async ({ tx: held, subjectId }) => {
-        const target = await findResource(held, workspaceId, 'serving_plans', id);
+        // Locked: of two reactions at once one renews the plan, before either goes on to a later plan.
+        const target = await lockResource(held, workspaceId, 'serving_plans', id);
         if (target?.lifecycle_state !== 'published')
           throw new Problem('state_not_allowed', 'The serving plan is not published.');
+        if ((await listLinked(held, workspaceId, 'serving_plans', 'renews', id)).length > 0)
+          throw new Problem('state_not_allowed', 'The serving plan was published again under other policies.');
         const { effective_from, storage_key, digest, counts, policies_digest } = target.attributes;
+        const published_at = publicationOf(target).toISOString();
         if (policies_digest === policies.policies_digest)
           throw new Problem('state_not_allowed', 'The serving plan has the policies in force already.');
         return {
-          attributes: { effective_from, storage_key, digest, counts, renews: id, ...policies },
+          attributes: { effective_from, storage_key, digest, counts, renews: id, published_at, ...policies },
           also: (tx) => copyPlanContent(tx, id, subjectId),
         };
       };

@@ -1,9 +1,10 @@
 import {
   policyRulesOf,
+  productCatalog,
   policyScopes,
   type Attributes,
   type PolicyScope,
-  type productCatalog,
+  type Catalog,
 } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
@@ -38,6 +39,17 @@ async function requireNamed(tx: Transaction, workspaceId: string, { kind, scope,
   await require('advertisers', distinct(ids), '/changes/rules/blocked_advertiser_ids');
 }
 
+/** Throws `validation_failed` for a command that is never reviewed. */
+function checkReviewed({ kind, rules }: Policy): void {
+  if (kind !== 'review') return;
+  const definitions: Catalog['commands'] = productCatalog.commands;
+  parseOrProblem(policyRulesOf('review'), rules).rules.forEach(({ command_types: types }, at) => {
+    for (const type of types)
+      if ((definitions[type]?.review ?? 'none') === 'none')
+        refuseField(`/changes/rules/rules/${at}/command_types`, 'not_reviewed', `${type} is never reviewed.`);
+  });
+}
+
 /** Throws `validation_failed` unless kind, scope and rules belong together. */
 function checkTerms({ kind, scope, rules }: Policy): void {
   const parsed = policyRulesOf(kind).safeParse(rules);
@@ -51,6 +63,7 @@ function checkTerms({ kind, scope, rules }: Policy): void {
 export const policyRules: PolicyCommandRules = {
   'policy.create': async ({ tx, workspaceId, changes }) => {
     const attributes: Policy = { ...changes, scope: normalScope(changes.scope) };
+    checkReviewed(attributes);
     await requireNamed(tx, workspaceId, attributes);
     return { attributes };
   },
@@ -58,6 +71,7 @@ export const policyRules: PolicyCommandRules = {
   'policy.revise': async ({ tx, workspaceId, current, changes: { scope, ...changed } }) => {
     const attributes: Policy = { ...current, ...changed, ...(scope && { scope: normalScope(scope) }) };
     checkTerms(attributes);
+    checkReviewed(attributes);
     await requireNamed(tx, workspaceId, attributes);
     return { attributes };
   },

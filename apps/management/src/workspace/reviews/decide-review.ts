@@ -3,7 +3,9 @@ import type { Transaction } from '@longwave/postgres';
 import { listRoleHolders } from '../people/people-table.ts';
 import { peopleWith } from '../people/role-holder.ts';
 import { partiesOf } from './parties.ts';
-import { appliedMode, requiredReview } from './required-review.ts';
+import { listPoliciesInForce } from '../policies/policies-in-force.ts';
+import { appliedMode, requiredReview, stricterReview } from './required-review.ts';
+import { reviewDemand } from './review-policy.ts';
 
 /** The one podcast that a break plan is for; undefined when it is for several, for all, or when the subject is another. */
 async function podcastOf(
@@ -18,16 +20,24 @@ async function podcastOf(
   return podcasts.size === 1 ? [...podcasts][0] : undefined;
 }
 
-/** Decides about a review by the built-in policy and the people of the workspace (docs/adr/0040). */
+/**
+ * Decides about a review by the built-in policy, the review policies in force and the people of the workspace (docs/adr/0040). Of the built-in
+ * review and the one that policies demand the stricter one counts.
+ */
 export const decideReview: DecideReview = async (tx, question) => {
   const { definition, workspaceId, actor, changes, now } = question;
-  const required = requiredReview(definition);
-  const { declared, mode, roles: requiredRoles } = required;
+  const policies = await listPoliciesInForce(tx, workspaceId, ['review']);
+  const demand = reviewDemand(policies, definition.type, { ...question.current, ...changes });
+  const builtIn = requiredReview(definition);
+  const { declared } = builtIn;
+  const required = stricterReview(builtIn, demand);
+  const { mode, roles: requiredRoles } = required;
+  const policyVersions = demand?.policyVersions;
   if (mode === 'none') return { declared, applied: 'none', requiredRoles };
-  const podcastId = declared === 'host' ? await podcastOf(tx, question) : undefined;
+  const podcastId = required.declared === 'host' ? await podcastOf(tx, question) : undefined;
   const holders = await listRoleHolders(tx, workspaceId, now);
   const requester = actor.kind === 'principal' ? [actorId(actor), actor.principal.account_id] : [];
   const except = [...requester, ...(await partiesOf(tx, { workspaceId, commandType: definition.type, changes }))];
   const others = holders && peopleWith(holders, { roles: requiredRoles, podcastId, except }).size;
-  return { declared, applied: appliedMode(required, others), requiredRoles, podcastId };
+  return { declared, applied: appliedMode(required, others), requiredRoles, podcastId, policyVersions };
 };

@@ -28,6 +28,17 @@ export function requiredReview({ type, review, reviewers = [] }: CommandDefiniti
   }
 }
 
+const strictness = { none: 0, single: 1, dual: 2 } as const;
+
+/** The stricter one of a review and what policies demand; of equal ones the review itself. */
+export function stricterReview(
+  required: RequiredReview,
+  demand: { readonly mode: 'single' | 'dual'; readonly roles: readonly Role[] } | undefined,
+): RequiredReview {
+  if (!demand || strictness[demand.mode] <= strictness[required.mode]) return required;
+  return { declared: demand.mode, mode: demand.mode, roles: demand.roles };
+}
+
 /**
  * The mode that applies with so many eligible other people: dual becomes single with one, and every mode none with nobody.
  * @param others undefined while the people of the workspace are not known: a declared `single` or `dual` holds in full, and `host` is none

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "published_plan" ADD COLUMN "published_at" TIMESTAMPTZ(3);

@@ -1,0 +1,50 @@
+import type { PolicyVersion } from '@longwave/command-pipeline';
+import type { Role } from '@longwave/principal';
+import type { PolicyInForce } from '../policies/policies-in-force.ts';
+
+/** What review policies demand of one command. */
+export interface ReviewDemand {
+  readonly mode: 'single' | 'dual';
+  /** Each of these roles may approve. */
+  readonly roles: readonly Role[];
+  /** The policies that demand it. */
+  readonly policyVersions: readonly PolicyVersion[];
+}
+
+const microsAt = (value: unknown, ...path: readonly string[]): bigint | undefined => {
+  const found = path.reduce<unknown>(
+    (inner, name) =>
+      typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>)[name] : undefined,
+    value,
+  );
+  return typeof found === 'string' && /^\d+$/.test(found) ? BigInt(found) : undefined;
+};
+
+/** The price of a line item or the budget of a campaign, in micros, as the command leaves it; undefined for what has neither. */
+function amountOf(attributes: Readonly<Record<string, unknown>>): bigint | undefined {
+  return microsAt(attributes, 'rate', 'price', 'amount_micros') ?? microsAt(attributes, 'budget', 'amount_micros');
+}
+
+/**
+ * The strictest review that the policies in force demand of a command; undefined when none does. A rule with an amount is not about what
+ * has no amount.
+ * @param attributes of the subject, with the changes of the command
+ */
+export function reviewDemand(
+  policies: readonly PolicyInForce<'review'>[],
+  commandType: string,
+  attributes: Readonly<Record<string, unknown>>,
+): ReviewDemand | undefined {
+  const amount = amountOf(attributes);
+  const matching = policies.flatMap(({ id, version, rules: { rules } }) =>
+    rules
+      .filter((rule) => rule.command_types.includes(commandType))
+      .filter(({ min_amount_micros: min }) => min === undefined || (amount !== undefined && amount >= BigInt(min)))
+      .map((rule) => ({ ...rule, policy: { id, version } })),
+  );
+  const strictest = matching.find(({ mode }) => mode === 'dual') ?? matching[0];
+  if (!strictest) return undefined;
+  const ids = new Set(matching.map(({ policy }) => policy.id));
+  const policyVersions = policies.filter(({ id }) => ids.has(id)).map(({ id, version }) => ({ id, version }));
+  return { mode: strictest.mode, roles: strictest.reviewer_roles, policyVersions };
+}
