@@ -96,8 +96,11 @@ export interface Podcaster {
 }
 
 /** An account with a published podcast, made through the API like any client's. */
-export async function createPodcaster({ fleet, operator }: Installation, plan?: string): Promise<Podcaster> {
-  const account = await createAccount(operator, plan);
+export const createPodcaster = async (installation: Installation, plan?: string): Promise<Podcaster> =>
+  publishPodcast(installation, await createAccount(installation.operator, plan));
+
+/** A published podcast of an account. */
+export async function publishPodcast<A extends Pick<Account, 'apiKey'>>({ fleet }: Installation, account: A) {
   const rest = createRestClient(fleet.urls.base, account.apiKey);
   const podcast = await rest.post<{ id: string; feed_url: string }>('/podcasts', {
     title: 'Harbour Light',
@@ -116,13 +119,13 @@ export async function createPodcaster({ fleet, operator }: Installation, plan?: 
     podcastId: podcast.id,
     feedUrl: podcast.feed_url,
     newEpisode,
-    async newProduction(file, title = 'Episode') {
+    async newProduction(file: string, title = 'Episode') {
       const episodeId = await newEpisode(title);
       const { fileUrl } = await uploadFile(rest, file);
       const { id } = await rest.post<{ id: string }>('/productions', { episode_id: episodeId, file_url: fileUrl });
       return { productionId: id, episodeId, fileUrl };
     },
-    state: (productionId, ...states) =>
+    state: (productionId: string, ...states: string[]) =>
       until(
         `production ${states.join(' or ')}`,
         async () => {

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -10,6 +10,7 @@ import { consentTo, createAccount, signUp } from '@longwave/test-kit/clients';
 import { samples } from '@longwave/local/samples';
 import type { Installation } from '../_fleet.ts';
 import { openSharedInstallation } from '../_shared-installation.ts';
+import { runTour } from '../_tour.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const textOf = (document: string) => readFileSync(path.join(root, document), 'utf8');
@@ -58,35 +59,9 @@ describe('on one installation', () => {
     expect(result).toMatchObject({ ok: false });
   });
 
-  /**
-   * Runs the commands of a document as they are written, in a folder of the fleet's.
-   * @param reply what a person types after the script has printed a line with this address
-   */
-  async function runTour(
-    document: string,
-    environment: Readonly<Record<string, string>>,
-    reply?: { readonly to: RegExp; readonly typed: (address: string) => Promise<string> },
-  ): Promise<string> {
-    const blocks = [...textOf(document).matchAll(/^```sh tour\n([\s\S]*?)^```$/gm)].map(([, block]) => block);
-    expect(blocks.length).toBeGreaterThan(1);
-    const script = path.join(world.folder, `${path.basename(document, '.md')}.sh`);
-    writeFileSync(script, blocks.join('\n'));
-    const env = { PATH: process.env['PATH'], ...environment };
-    const running = run('bash', ['-euo', 'pipefail', script], { cwd: world.folder, env });
-    let printed = '';
-    running.child.stdout!.on('data', (chunk: string) => {
-      printed += chunk;
-      const address = reply?.to.exec(printed)?.[0];
-      if (!reply || address === undefined || running.child.stdin!.writableEnded) return;
-      printed = '';
-      void reply.typed(address).then((line) => running.child.stdin!.end(`${line}\n`));
-    });
-    return (await running).stdout;
-  }
-
   test('the tour of the REST API runs as it is written', async () => {
     const { apiKey } = await createAccount(world.operator);
-    const stdout = await runTour('docs/api-tour.md', {
+    const stdout = await runTour(world, 'docs/api-tour.md', {
       API: `${world.fleet.urls.base}/api/v1`,
       KEY: apiKey,
       AUDIO: samples.audio,
@@ -106,7 +81,7 @@ describe('on one installation', () => {
       workspaces: [workspaceId],
       expires_at: new Date(Date.now() + 3_600_000).toISOString(),
     });
-    const stdout = await runTour('docs/audience-api.md', {
+    const stdout = await runTour(world, 'docs/audience-api.md', {
       AUDIENCE: `${world.fleet.urls.api}/audience/v1`,
       TOKEN: token,
       WORKSPACE: workspaceId,
@@ -149,6 +124,7 @@ describe('on one installation', () => {
     const partner = await runOperatorLine<{ client_secret: string }>(page, `${kind} partner`);
     const machine = await runOperatorLine<{ client_secret: string }>(page, `${kind} machine`, { 'ws_…': workspaceId });
     const stdout = await runTour(
+      world,
       page,
       {
         ...{ BASE: world.fleet.urls.base, CLIENT: 'acme-app', REDIRECT: 'https://acme.example/callback' },
@@ -156,10 +132,12 @@ describe('on one installation', () => {
         API_URL: world.fleet.urls.api,
       },
       {
-        to: /^http.*\/oauth\/authorize\?.*$/m,
-        typed: async (address) => {
-          const choice = { account: ada.accountId, scope: ['api:read', 'api:write'] };
-          return (await consentTo(ada.browser, address, choice)).href;
+        reply: {
+          to: /^http.*\/oauth\/authorize\?.*$/m,
+          typed: async (address) => {
+            const choice = { account: ada.accountId, scope: ['api:read', 'api:write'] };
+            return (await consentTo(ada.browser, address, choice)).href;
+          },
         },
       },
     );
@@ -175,16 +153,19 @@ describe('on one installation', () => {
     const page = 'docs/management-api.md';
     await runOperatorLine(page, 'client register --kind management');
     const stdout = await runTour(
+      world,
       page,
       {
         ...{ BASE: world.fleet.urls.base, API_URL: world.fleet.urls.api },
         ...{ CLIENT: 'planner', REDIRECT: 'https://planner.example/callback' },
       },
       {
-        to: /^http.*\/oauth\/authorize\?.*$/m,
-        typed: async (address) => {
-          const choice = { account: ada.accountId, scope: ['management:read', 'management:write'] };
-          return (await consentTo(ada.browser, address, choice)).href;
+        reply: {
+          to: /^http.*\/oauth\/authorize\?.*$/m,
+          typed: async (address) => {
+            const choice = { account: ada.accountId, scope: ['management:read', 'management:write'] };
+            return (await consentTo(ada.browser, address, choice)).href;
+          },
         },
       },
     );

@@ -11,7 +11,8 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   [pattern(either('t', '74'), either('1', '31'), dot, base64url, '{40,}'), 't1.***'],
   [pattern('\\b(lw|svc)', underscore, '(key|pat|mcp|ses|once)', underscore, base64url, '{8,}'), '$1_$2_***'],
   [pattern('\\bbearer(?:\\s|\\+|%20)+[^\\s"\'\\\\,;]{8,}'), 'Bearer ***'],
-  [pattern('\\beyJ', base64url, '{8,}', dot, base64url, '+', dot, base64url, '+'), 'jwt.***'],
+  // A JWT begins where no longer text of its characters does: else a text of many beginnings is read to its end for each of them.
+  [pattern('(?<![A-Za-z0-9_-])eyJ', base64url, '{8,}', dot, base64url, '+', dot, base64url, '+'), 'jwt.***'],
   [/(X-Amz-(?:Signature|Credential|Security-Token)(?:=|%3d))(?:(?!%26)[^&\s"\\])+/gi, '$1***'],
   [/\b((?:access_token|refresh_token|id_token|client_secret|code_verifier)=)[^&\s"\\]+/gi, '$1***'],
   [/("(?:authorization|proxy-authorization|cookie|set-cookie|token)\\*"\s*:\s*\\*")[^"\\]+/gi, '$1***'],

@@ -5,6 +5,7 @@ import { fail } from '../sign-in/read-options.ts';
 import { openSessionFile } from '../sign-in/session-file.ts';
 import { openManagementApi, type ManagementApi } from './management-api.ts';
 import { diff, get, history, list, readWords, showCommands, showTypes, showWorkspaces } from './read-commands.ts';
+import { writeResult } from './result.ts';
 import { runCommand } from './run-command.ts';
 import { upload } from './upload.ts';
 import { watchOperation } from './watch.ts';
@@ -24,6 +25,7 @@ Works with the Management API as the person who signed in by \`${typed} login --
   run COMMAND [ID]        changes something: ${typed} manage run campaign.create --help explains the fields of a command
   watch OPERATION         follows work that goes on, until it is over
   upload FILE             sends a file, and prints the ID of its upload
+  result REPORT_RUN       the file of a report: --format csv|jsonl
 
   --workspace WS   which workspace, where you see several; or LONGWAVE_WORKSPACE in the environment
   --data FOLDER    optional: without effect, because the sign-in says which installation it belongs to
@@ -40,7 +42,10 @@ async function watch(api: ManagementApi, args: readonly string[]): Promise<strin
   return JSON.stringify(await watchOperation(api, workspace, positionals[0]!, tell), null, 2);
 }
 
-const commands: Readonly<Record<string, (api: ManagementApi, args: readonly string[]) => Promise<string>>> = {
+/** A command prints the text that it answers, or has written its own. */
+type Command = (api: ManagementApi, args: readonly string[]) => Promise<string | void>;
+
+const commands: Readonly<Record<string, Command>> = {
   workspaces: showWorkspaces,
   types: showTypes,
   commands: showCommands,
@@ -51,6 +56,7 @@ const commands: Readonly<Record<string, (api: ManagementApi, args: readonly stri
   run: (api, args) => runCommand(api, args, tell),
   watch,
   upload: (api, args) => upload(api, args, tell),
+  result: (api, args) => writeResult(api, args, process.stdout),
 };
 
 async function manage([name, ...args]: readonly string[]): Promise<void> {
@@ -61,7 +67,8 @@ async function manage([name, ...args]: readonly string[]): Promise<void> {
   if (!Object.hasOwn(commands, name)) throw new UsageError(`There is no command “manage ${name}”.\n\n${usage}`);
   const file = openSessionFile();
   const api = openManagementApi(() => liveSession(file, 'management'), tell);
-  console.log(await commands[name]!(api, args));
+  const text = await commands[name]!(api, args);
+  if (text !== undefined) console.log(text);
 }
 
 await manage(process.argv.slice(2)).catch(fail);

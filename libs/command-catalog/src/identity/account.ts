@@ -57,7 +57,7 @@ export const accountCommands = {
     to: 'active',
     changes: newAccount,
     machines: ['operator', 'auth-server'],
-    event: 'account.created_without_workspace',
+    event: 'account.registered',
     hasRule: true,
     problems: ['validation_failed', 'value_taken'],
     summary: 'Creates an account on a plan whose owner provisions its workspace by the Management API.',

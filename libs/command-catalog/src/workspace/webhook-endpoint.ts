@@ -161,7 +161,7 @@ const furtherCommands = {
     from: ['active'],
     changes: z.strictObject({}),
     roles,
-    event: 'webhook_endpoint.test_sent',
+    event: 'webhook_endpoint.tested',
     hasRule: true,
     externalEffect: 'A signed message of the type webhook.test is posted.',
     summary: 'Posts a test message.',

@@ -57,6 +57,15 @@ describe('the payload digest', () => {
 });
 
 describe('what is wrong with a request', () => {
+  test('is told in an answer of a few kilobytes, however long its names and however many its faults', () => {
+    const faults = Array.from({ length: 20_000 }, () => '\u0001');
+    for (const change of [{ changes: { ['k'.repeat(50_000)]: faults } }, { reason: { a: faults } }]) {
+      const { message, context } = problemOf(() => parseRequest(revise, { ...request, ...change }));
+      expect(context.errors!.length).toBeLessThanOrEqual(101);
+      expect(message.length + JSON.stringify(context.errors).length).toBeLessThan(60_000);
+    }
+  });
+
   test('is said all at once, each with its pointer', () => {
     const change = {
       subject: { type: 'episodes', id: null },

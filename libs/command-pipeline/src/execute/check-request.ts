@@ -1,6 +1,6 @@
 import { isLegalText, type CommandDefinition } from '@longwave/command-catalog';
 import { jcsDigest, requireIdempotencyKey } from '@longwave/idempotency';
-import { fieldErrors, fieldSentence, pointerSegment, Problem, type FieldError } from '@longwave/problems';
+import { fieldErrors, fieldSentence, maxFieldErrors, Problem, shownSegment, type FieldError } from '@longwave/problems';
 import { z } from 'zod';
 import { accessOf, type Actor, type CommandRequest } from './command-request.ts';
 import { entityTagOf } from '../store/resource-row.ts';
@@ -32,17 +32,27 @@ export interface ParsedRequest {
 /** Levels of nesting: more than any declared schema has, and few enough to walk an unparsed value cheaply. */
 const maxDepth = 32;
 
-/** One error for each text in a value that the store could not hold (keys count too), or one for a value nested too deep. */
-function illegalTexts(value: unknown, path: string, depth = 0): FieldError[] {
-  if (typeof value === 'string')
-    return isLegalText(value)
-      ? []
-      : [{ path, code: 'illegal_text', detail: 'The text holds control characters or is not well-formed Unicode.' }];
-  if (typeof value !== 'object' || value === null) return [];
-  if (depth === maxDepth) return [{ path, code: 'too_deep', detail: `At most ${maxDepth} levels are allowed.` }];
-  return Object.entries(value).flatMap(([key, inner]) =>
-    isLegalText(key) ? illegalTexts(inner, `${path}/${pointerSegment(key)}`, depth + 1) : illegalTexts(key, path),
-  );
+/**
+ * One error for each text in a value that the store could not hold (keys count too), and for each value that is nested too deep; the walk
+ * ends with as many errors as an answer shows.
+ */
+function illegalTexts(value: unknown, path: string, errors: FieldError[] = [], depth = 0): FieldError[] {
+  if (errors.length >= maxFieldErrors) return errors;
+  if (typeof value === 'string') {
+    if (!isLegalText(value))
+      errors.push({
+        path,
+        code: 'illegal_text',
+        detail: 'The text holds control characters or is not well-formed Unicode.',
+      });
+  } else if (typeof value === 'object' && value !== null) {
+    if (depth === maxDepth) errors.push({ path, code: 'too_deep', detail: `At most ${maxDepth} levels are allowed.` });
+    else
+      for (const [key, inner] of Object.entries(value))
+        if (isLegalText(key)) illegalTexts(inner, `${path}/${shownSegment(key)}`, errors, depth + 1);
+        else illegalTexts(key, path, errors);
+  }
+  return errors;
 }
 
 const invalid = (errors: readonly FieldError[]) =>
