@@ -224,7 +224,13 @@ describe('below what was archived', () => {
     return (await reader.listResources({ scopes, resourceType: type, links })).resources.map(({ id }) => id);
   };
   const act = (actor: Actor, type: string, id: string | null, changes: object = {}) =>
-    codeOf(access.actorAt(actor, { workspaceId: owner.workspaceId, subjectType: type, subjectId: id, changes }));
+    codeOf(
+      access
+        .actorAt(actor, { workspaceId: owner.workspaceId, subjectType: type, subjectId: id, changes })
+        .then(({ refusal }) => {
+          if (refusal) throw refusal;
+        }),
+    );
   const watchers = () => [owner.actor, someone({ roles: ['viewer', 'editor', 'producer'] })];
 
   test('people cannot see, list or command anything below an archived podcast, neither its owner nor its organization', async () => {

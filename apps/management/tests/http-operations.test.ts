@@ -184,3 +184,36 @@ test('a chain is for those who see the whole workspace, and a chain without a ch
     review: { declared: 'none', applied: 'none' },
   });
 });
+
+test('below an archived podcast a used key still gets its first answer, and operations and receipts stay readable', async () => {
+  const world = createWorld(management);
+  const podcast = await world.podcast();
+  const grants = [{ workspace_id: world.workspaceId, podcast_id: podcast.id, roles: ['owner' as const] }];
+  const stranger = person(newId('ws'));
+  if (stranger.kind !== 'principal') throw new Error('a person');
+  const collaborator: Actor = { ...stranger, principal: { ...stranger.principal, grants } };
+  const at = `/workspaces/${world.workspaceId}`;
+  const creation = (token: string, key: string) =>
+    api.call(`${at}/commands/episode.create`, {
+      token,
+      headers: { 'idempotency-key': key },
+      body: { subject: { type: 'episodes', id: null }, changes: { podcast_id: podcast.id, title: 'One' } },
+    });
+  const senders = [world.actor, collaborator].map((actor) => ({ token: api.tokenFor(actor), key: newId('req') }));
+  const firsts = await Promise.all(senders.map(({ token, key }) => creation(token, key)));
+  await world.send('podcast.archive', podcast, {});
+  for (const [index, { token, key }] of senders.entries()) {
+    const first = firsts[index]!;
+    const { id, receipt_id: receiptId, subject } = first.json;
+    const again = await creation(token, key);
+    expect([again.status, again.text]).toEqual([200, first.text]);
+    expect((await creation(token, newId('req'))).json.code).toBe('not_found');
+    const found = await api.call(`${at}/operations?idempotency_key=${key}&command_type=episode.create`, { token });
+    const read = await api.call(`${at}/operations/${id}`, { token });
+    expect([found.text, read.text]).toEqual([first.text, first.text]);
+    expect((await api.call(`${at}/receipts/${receiptId}`, { token })).json.operation_id).toBe(id);
+    expect((await api.call(`${at}/resources/episodes/${subject.id}`, { token })).status).toBe(404);
+  }
+  const elsewhere = api.tokenFor(person(newId('ws')));
+  expect((await api.call(`${at}/operations/${firsts[0]!.json.id}`, { token: elsewhere })).status).toBe(404);
+});

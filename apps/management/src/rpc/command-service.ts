@@ -22,8 +22,8 @@ export function commandService({
         const command = parseEnvelope(request, context.deadline);
         const { subject, changes } = command;
         const target = { workspaceId: command.workspaceId, subjectType: subject.type, subjectId: subject.id, changes };
-        const { actor, workspaceId, subject: row } = await access.actorAt(await actorOf(context), target);
-        return answerEnvelope(await execute({ ...command, workspaceId }, actor, row));
+        const { actor, workspaceId, subject: row, refusal } = await access.actorAt(await actorOf(context), target);
+        return answerEnvelope(await execute({ ...command, workspaceId, ...(refusal && { refusal }) }, actor, row));
       },
     },
   );

@@ -1,5 +1,6 @@
 import { decideAccess, type AccessDecision, type AccessNeed, type Principal } from '@longwave/principal';
 import type { ResourceView } from '@longwave/events';
+import type { Problem } from '@longwave/problems';
 import type { CallerName } from '@longwave/services';
 import type { ResourceRow } from '../store/resource-row.ts';
 
@@ -15,6 +16,8 @@ export interface CommandRequest {
   readonly reason?: unknown;
   /** The time at which the caller stops waiting; after it nothing begins. */
   readonly deadline?: Date;
+  /** Why the place where the command acts takes no more commands: thrown for a new key, while a used key gets its first answer. */
+  readonly refusal?: Problem;
 }
 
 /** The sender of a command: a person through a credential, or a service as itself. */

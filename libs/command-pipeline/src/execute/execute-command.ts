@@ -46,7 +46,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
     const context = parseCommand(catalog, request, actor);
     const { definition } = context;
     const rule = ruleOf(options.rules, definition.type);
-    const denial = permissionProblem(definition, actor, request.workspaceId);
+    const denial = request.refusal ?? permissionProblem(definition, actor, request.workspaceId);
     // A used key gets its first answer, whatever has changed since. A rule without `prepare` needs no look-up: claiming the key in the
     // transaction finds the record.
     if (denial || typeof rule === 'object') {

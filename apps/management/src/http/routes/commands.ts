@@ -99,10 +99,10 @@ const execute: ManagementRoute = {
     );
     const { subject, changes, reason } = parseOrProblem(commandBody, await readJson(request));
     const target = { workspaceId, subjectType: subject.type, subjectId: subject.id, changes };
-    const { actor: placed, subject: row } = await access.actorAt(actor, target);
+    const { actor: placed, subject: row, refusal } = await access.actorAt(actor, target);
     const ifMatch = request.get('if-match');
     const outcome = await execute(
-      { workspaceId, commandType, idempotencyKey, ifMatch, subject, changes, reason },
+      { workspaceId, commandType, idempotencyKey, ifMatch, subject, changes, reason, ...(refusal && { refusal }) },
       placed,
       row,
     );

@@ -39,6 +39,8 @@ interface ActorAt {
   readonly workspaceId: string;
   /** The command's subject, if finding workspace and podcast took reading it. */
   readonly subject: ResourceRow | undefined;
+  /** The `not_found` of what lies below a podcast or episode that has ended for good; a used key is answered nevertheless. */
+  readonly refusal?: Problem;
 }
 
 export interface VisibleResource {
@@ -126,22 +128,24 @@ export function createAccess(pool: Pool) {
     },
 
     /**
-     * Throws the `not_found` of an unknown id unless the actor sees an operation's subject, or the subject of the operation that it is. A new
-     * resource that waits for its review, or was declined, is not there: everybody who sees the whole workspace sees its operation.
+     * Throws the `not_found` of an unknown operation unless the actor sees the place of its subject, or of the subject of the operation that
+     * this is. What was done stays readable when the podcast or episode of the subject has ended for good. A new resource that waits for its
+     * review, or was declined, is not there: everybody who sees the whole workspace sees its operation.
      */
     async checkOperationSubject(
       actor: Actor,
       workspaceId: string,
-      subject: { readonly type: string; readonly id: string; readonly version: number },
+      { type, id, version }: { readonly type: string; readonly id: string; readonly version: number },
     ): Promise<void> {
-      if (subject.type === operations.type) {
-        const about = await findOperationSubject(pool, workspaceId, subject.id);
-        if (!about) throw notFoundProblem(operations, subject.id);
-        const { subject_type: type, subject_id: id, subject_version: version } = about;
-        return this.checkOperationSubject(actor, workspaceId, { type, id, version });
+      if (type === operations.type) {
+        const about = await findOperationSubject(pool, workspaceId, id);
+        if (!about) throw notFoundProblem(operations, id);
+        const subject = { type: about.subject_type, id: about.subject_id, version: about.subject_version };
+        return this.checkOperationSubject(actor, workspaceId, subject);
       }
-      if (subject.version > 0) await this.getVisible(actor, workspaceId, subject.type, subject.id);
-      else this.checkWorkspace(actor, workspaceId);
+      if (version === 0) return this.checkWorkspace(actor, workspaceId);
+      const found = await find(workspaceId, type, id);
+      if (!found || !isPermitted(actor, found.row.workspace_id, found.podcastId)) throw notFoundProblem(operations, id);
     },
 
     /**
@@ -196,8 +200,8 @@ export function createAccess(pool: Pool) {
 
     /**
      * The actor with the workspace and the podcast of the command's subject, or of the parent of a new one. Throws the `not_found` of an
-     * unknown id when the actor sees nothing there, and when the podcast or episode above has ended for good. The pipeline decides later
-     * what the actor may do: it answers a used key first.
+     * unknown id when the actor sees nothing there. The pipeline decides later what the actor may do, and refuses what lies below a podcast
+     * or episode that has ended for good: it answers a used key first.
      */
     async actorAt(actor: Actor, target: CommandTarget): Promise<ActorAt> {
       const { subjectType: type, subjectId: id } = target;
@@ -210,11 +214,12 @@ export function createAccess(pool: Pool) {
         throw id === null || !(type === operations.type || Object.hasOwn(productCatalog.resources, type))
           ? new Problem('not_found', 'There is no such workspace.')
           : notFoundProblem(type === operations.type ? operations : definitionOf(productCatalog, type), id);
-      if (ended)
-        throw id === null
+      if (!ended) return { actor: placed, workspaceId, subject };
+      const refusal =
+        id === null
           ? notFoundProblem(productCatalog.resources[ended.type], ended.id)
           : notFoundProblem(definitionOf(productCatalog, type), id);
-      return { actor: placed, workspaceId, subject };
+      return { actor: placed, workspaceId, subject, refusal };
     },
   };
 }
