@@ -217,3 +217,73 @@ test('below an archived podcast a used key still gets its first answer, and oper
   const elsewhere = api.tokenFor(person(newId('ws')));
   expect((await api.call(`${at}/operations/${firsts[0]!.json.id}`, { token: elsewhere })).status).toBe(404);
 });
+
+/** Locks a resource until released. */
+async function heldRow(id: string) {
+  const client = await management.pool.connect();
+  await client.query('begin');
+  await client.query('select 1 from resource where id = $1 for update', [id]);
+  let isHeld = true;
+  const release = async () => {
+    if (!isHeld) return;
+    isHeld = false;
+    await client.query('rollback');
+    client.release();
+  };
+  return { release, [Symbol.asyncDispose]: release };
+}
+
+/** A command that waits for a review, with its operation and a way to cancel that. */
+async function waitingReview() {
+  const world = createWorld(management);
+  const { advertiser, task } = await world.waiting();
+  const operationId = String(task.attributes['operation_id']);
+  const cancel = () =>
+    command(world, 'operation.cancel', { type: 'operations', id: operationId }, { cause: 'A mistake.' });
+  return { world, advertiser, task, operationId, cancel };
+}
+
+test('an approved command can no longer be cancelled, and is carried out', async () => {
+  const { world, advertiser, task, operationId, cancel } = await waitingReview();
+  await world.send('review.approve', task, {}, world.reviewer);
+  const refused = await cancel();
+  expect([refused.status, refused.json.code]).toEqual([409, 'idempotency_in_progress']);
+  expect(await world.taskOf(advertiser.id)).toMatchObject({ lifecycle_state: 'approved', version: 2 });
+  await management.runApproved(world.workspaceId, task.id);
+  expect((await readOperation(world, operationId)).json.state).toBe('succeeded');
+});
+
+test('of a cancellation and the expiry of its review one wins, whichever comes first', async () => {
+  const { world, advertiser, task, operationId, cancel } = await waitingReview();
+  const late = await waitingReview();
+  management.aheadMs += 7 * 24 * hour;
+  const [cancelled, expired] = await Promise.allSettled([
+    cancel(),
+    world.send('review.expire', task, {}, service('management')),
+  ]);
+  const isCancelled = cancelled.status === 'fulfilled' && cancelled.value.status === 200;
+  const { lifecycle_state: state, version } = await world.taskOf(advertiser.id);
+  const operation = (await readOperation(world, operationId)).json;
+  expect([expired.status, state, operation.state, version]).toEqual(
+    isCancelled ? ['rejected', 'withdrawn', 'cancelled', 2] : ['fulfilled', 'expired', 'failed', 2],
+  );
+  await late.world.send('review.expire', late.task, {}, service('management'));
+  const refused = await late.cancel();
+  expect([refused.status, refused.json.code]).toEqual([422, 'state_not_allowed']);
+  expect(await late.world.taskOf(late.advertiser.id)).toMatchObject({ lifecycle_state: 'expired', version: 2 });
+});
+
+test('while another command holds the subject, the difference of a review is in progress', async () => {
+  const { world, advertiser, task } = await waitingReview();
+  await using held = await heldRow(advertiser.id);
+  const path = `/workspaces/${world.workspaceId}/resources/review_tasks/${task.id}/difference`;
+  const token = api.tokenFor(world.actor);
+  const refused = await api.call(path, { token });
+  expect([refused.status, refused.json.code, refused.headers.get('retry-after')]).toEqual([
+    409,
+    'idempotency_in_progress',
+    '1',
+  ]);
+  await held.release();
+  expect((await api.call(path, { token })).status).toBe(200);
+});

@@ -76,7 +76,11 @@ export async function prepareCancellation<K extends Catalog>(
   return { ...ending, rule: await prepareRule(pool, ending, ruleOf(rules, ending.definition.type)) };
 }
 
-/** Withdraws the review task that an operation waits for; the lock comes first, as in every command on the task. */
+/** Whether a review task still waits for its decision. An approved one stands while its command is about to be carried out. */
+const isUndecided = ({ resources }: Pick<CommandContext, 'resources'>, task: ResourceRow): boolean =>
+  !resources['review_tasks']!.terminalStates.includes(task.lifecycle_state);
+
+/** Withdraws the undecided review task that an operation waits for; the lock comes first, as in every command on the task. */
 async function withdrawTask(
   tx: Transaction,
   context: Omit<CommandContext, 'rule'>,
@@ -132,8 +136,11 @@ export async function acceptCancellation(
   const current = ending && (await lockSubject(tx, ending));
   const row = (await lockOperation(tx, request.workspaceId, subjectId))!;
   checkSubject(context, operationRow(row));
-  // It was approved, or began to wait, since this command looked.
-  if ((row.state === 'waiting_review') !== (task !== undefined) || (task === undefined && current === undefined))
+  // Its review was decided, or it began to wait, since this command looked; an approved command is carried out after the approval.
+  const isOutdated =
+    (row.state === 'waiting_review') !== (task !== undefined) ||
+    (task === undefined ? current === undefined : !isUndecided(context, task));
+  if (isOutdated)
     throw new Problem('idempotency_in_progress', 'The operation changes at this moment. Try again.', {
       retryAfterSeconds: 1,
     });

@@ -3,7 +3,7 @@ import { productCatalog } from '@longwave/command-catalog';
 import type { Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { CallerName } from '@longwave/services';
-import { checkVersion, parseRequest, permissionProblem } from './check-request.ts';
+import { checkTexts, checkVersion, parseRequest, permissionProblem } from './check-request.ts';
 import type { CommandRequest } from './command-request.ts';
 
 const { commands } = productCatalog;
@@ -101,12 +101,41 @@ describe('what is wrong with a request', () => {
   });
 });
 
-test('an ETag is understood with and without quotes, strong and weak', () => {
-  for (const ifMatch of ['"3.0123456789abcdef"', '3.0123456789abcdef', 'W/"3.0123456789abcdef"'])
+test('an ETag is understood with and without quotes', () => {
+  for (const ifMatch of ['"3.0123456789abcdef"', '3.0123456789abcdef'])
     expect(parseRequest(revise, { ...request, ifMatch }).ifMatch).toEqual({
       version: 3,
       digestPrefix: '0123456789abcdef',
     });
+});
+
+test.each(['', 'W/"3.0123456789abcdef"', '*'])('If-Match %p is malformed: it names no version', (ifMatch) => {
+  expect(errorsOf({ ifMatch })).toEqual(['/headers/if-match malformed']);
+});
+
+test('a new resource has no version that its creator could have seen', () => {
+  const create = commands['podcast.create'];
+  const creation = (change: { version?: number; ifMatch?: string }) => () =>
+    parseRequest(create, {
+      ...{ workspaceId: 'ws_1', commandType: create.type, idempotencyKey: 'create-1' },
+      subject: { type: 'podcasts', id: null, ...(change.version !== undefined && { version: change.version }) },
+      changes: { title: 'One', language: 'en' },
+      ifMatch: change.ifMatch,
+    });
+  expect(creation({})).not.toThrow();
+  expect(creation({ version: 0 })).not.toThrow();
+  const { context } = problemOf(creation({ version: 5, ifMatch: '"5.0123456789abcdef"' }));
+  expect(context.errors?.map(({ path }) => path)).toEqual(['/subject/version', '/headers/if-match']);
+});
+
+test.each(['\u0000', '\ud800'])('the text %p is refused wherever a request has it', (text) => {
+  expect(errorsOf({ subject: { type: 'podcasts', id: text } })).toEqual(['/subject/id illegal_text']);
+  const parts = { subject: { id: text }, changes: { podcast_id: text, list: [{ [text]: 1 }] } };
+  expect(problemOf(() => checkTexts(parts)).context.errors?.map(({ path }) => path)).toEqual([
+    '/subject/id',
+    '/changes/podcast_id',
+    '/changes/list/0',
+  ]);
 });
 
 describe('the version guard', () => {

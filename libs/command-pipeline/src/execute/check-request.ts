@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { accessOf, type Actor, type CommandRequest } from './command-request.ts';
 import { entityTagOf } from '../store/resource-row.ts';
 
-const ifMatchForm = /^(?:W\/)?"?(\d{1,9})\.([0-9a-f]{16})"?$/;
+/** Weak tags name no version: If-Match compares strongly (RFC 9110 §13.1.1). */
+const ifMatchForm = /^"?(\d{1,9})\.([0-9a-f]{16})"?$/;
 const freeReason = z
   .union([
     z.string().max(2000),
@@ -55,13 +56,36 @@ function illegalTexts(value: unknown, path: string, errors: FieldError[] = [], d
   return errors;
 }
 
+/** Throws `validation_failed` when a text in these parts of a request, or a key, is none that the store could hold. */
+export function checkTexts(parts: Readonly<Record<string, unknown>>): void {
+  const errors = illegalTexts(parts, '');
+  if (errors.length > 0) throw invalid(errors);
+}
+
 const invalid = (errors: readonly FieldError[]) =>
   new Problem('validation_failed', errors.map((e) => `${e.path}: ${e.detail}`).join(' '), { errors });
+
+/** A new resource has no version yet: one error for each version that the client claims to have seen. */
+const guardsOfNew = (version: number | undefined, hasTag: boolean): FieldError[] => [
+  ...((version ?? 0) === 0
+    ? []
+    : [
+        {
+          path: '/subject/version',
+          code: 'too_big',
+          detail: 'A new resource has no version: send 0, or leave it out.',
+        },
+      ]),
+  ...(hasTag
+    ? [{ path: '/headers/if-match', code: 'not_allowed', detail: 'A new resource has no version: send no If-Match.' }]
+    : []),
+];
 
 /** Parses a request by its command's schemas. Throws a problem about the idempotency key first, then one with all field errors. */
 export function parseRequest(definition: CommandDefinition, request: CommandRequest): ParsedRequest {
   requireIdempotencyKey(request.idempotencyKey, 'Send an idempotency key for this operation.');
   const errors: FieldError[] = [
+    ...illegalTexts(request.subject, '/subject'),
     ...illegalTexts(request.changes, '/changes'),
     ...illegalTexts(request.reason, '/reason'),
   ];
@@ -78,9 +102,10 @@ export function parseRequest(definition: CommandDefinition, request: CommandRequ
   if (!changes.success) errors.push(...fieldErrors(changes.error, '/changes'));
   const reason = (definition.reason ?? freeReason).safeParse(request.reason, { error: fieldSentence });
   if (!reason.success) errors.push(...fieldErrors(reason.error, '/reason'));
-  const guard = request.ifMatch ? ifMatchForm.exec(request.ifMatch) : null;
-  if (request.ifMatch && !guard)
-    errors.push({ path: '/headers/if-match', code: 'malformed', detail: 'Expected an ETag of this API.' });
+  const guard = request.ifMatch === undefined ? null : ifMatchForm.exec(request.ifMatch);
+  if (request.ifMatch !== undefined && !guard)
+    errors.push({ path: '/headers/if-match', code: 'malformed', detail: 'Expected one strong ETag of this API.' });
+  if (definition.from === null) errors.push(...guardsOfNew(subject.version, guard !== null));
   if (errors.length > 0) throw invalid(errors);
   const content = { changes: request.changes ?? {}, reason: request.reason ?? null };
   return {

@@ -1,5 +1,6 @@
 import type { Attributes, Catalog } from '@longwave/command-catalog';
-import { transaction } from '@longwave/postgres';
+import { inProgressProblem } from '@longwave/idempotency';
+import { isLockFailure, transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { diffAttributes, type PatchStep } from '../read/diff-attributes.ts';
 import { findResource } from '../read/find-resources.ts';
@@ -17,8 +18,8 @@ interface ReviewPreview {
 }
 
 /**
- * Tries the command of a review that is not decided yet, and undoes it. Throws `not_found`, `state_not_allowed` for a decided review, or
- * the problem for which the command would be refused now.
+ * Tries the command of a review that is not decided yet, and undoes it. Throws `not_found`, `state_not_allowed` for a decided review,
+ * `idempotency_in_progress` while another command holds what it would change, or the problem for which the command would be refused now.
  */
 export type PreviewReview = (workspaceId: string, reviewTaskId: string) => Promise<ReviewPreview>;
 
@@ -50,7 +51,9 @@ export function createReviewPreview<K extends Catalog>(
       difference = diffAttributes(current ? document(current) : {}, document(row));
       throw new Undone();
     }).catch((error: unknown) => {
-      if (!(error instanceof Undone)) throw error;
+      if (error instanceof Undone) return;
+      if (!isLockFailure(error)) throw error;
+      throw inProgressProblem('Another command on this resource is still running. Try again.', error);
     });
     return { subject: task.subject, difference };
   };

@@ -158,7 +158,7 @@ const listVersions: ManagementRoute = {
   scope: 'management:read',
   query: versionsQuery,
   answers: { 200: { description: 'A page of versions.', body: { name: 'ResourceVersions', schema: versions } } },
-  refusals: ['unknown_resource_type', 'not_found', 'invalid_cursor'],
+  refusals: ['unknown_resource_type', 'not_found', 'invalid_cursor', 'timeout'],
   checkPath,
   answer: async ({ actor, workspaceId, parameter, query }, { access, reader }) => {
     const [resourceType, id] = [parameter('resource_type'), parameter('resource_id')];
@@ -205,7 +205,14 @@ const readProposal: ManagementRoute = {
   note: 'A command that would be refused now answers with its problem.',
   scope: 'management:read',
   answers: { 200: { description: 'The proposed change.', body: { name: 'ReviewDifference', schema: preview } } },
-  refusals: ['not_found', 'state_not_allowed', 'version_conflict', 'policy_rejected'],
+  refusals: [
+    'not_found',
+    'state_not_allowed',
+    'version_conflict',
+    'policy_rejected',
+    'idempotency_in_progress',
+    'timeout',
+  ],
   answer: async ({ actor, workspaceId, parameter }, { access, previewReview }) => {
     const id = parameter('review_task_id');
     await access.getVisible(actor, workspaceId, 'review_tasks', id);
