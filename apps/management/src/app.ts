@@ -18,7 +18,7 @@ import { changesChannel, jobsChannel, progressKeyOf } from '@longwave/services';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { connectRedis, createRateLimit, listenHttp, logRedisError } from '@longwave/http-kit';
 import { objectStoreFromConfig } from '@longwave/object-store';
-import { createPool, databaseOutage, pingDatabase } from '@longwave/postgres';
+import { createPool, databaseProblem, pingDatabase } from '@longwave/postgres';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { AccountServiceService, CredentialServiceService } from '@longwave/rpc/credential';
@@ -250,7 +250,7 @@ export async function createApp(
       clock,
     }),
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
-    toProblem: databaseOutage,
+    toProblem: databaseProblem,
   });
   stack.defer(() => server.close());
   const serving = stack.adopt(openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-serving', tls), (c) => c.close());

@@ -238,6 +238,45 @@ describe('a command', () => {
   });
 });
 
+describe('a text that no column can hold', () => {
+  test.each([
+    '/resources/campaigns/%00',
+    '/resources/campaigns/%00/versions',
+    '/resources/campaigns/%00/versions/1',
+    '/operations/%00',
+    '/operations/%00/events',
+    '/receipts/%00',
+    '/uploads/%00/address',
+    '/report-runs/%00/result',
+  ])('is an unknown id in the path: %s', async (path) => {
+    expect(problem(await api.call(at(path), { token }))).toEqual({ status: 404, code: 'not_found' });
+  });
+
+  test.each([
+    '/resources/campaigns?text=%00',
+    '/resources/campaigns?ids=cmp_%00',
+    '/resources/campaigns?parent=cmp_%00',
+    '/operations?idempotency_key=%00&command_type=campaign.create',
+  ])('is refused in the query: %s', async (path) => {
+    expect(problem(await api.call(at(path), { token }))).toEqual({ status: 422, code: 'validation_failed' });
+  });
+
+  test.each(['\u0000', '\ud800'])('is refused in a command: %j', async (text) => {
+    const named = await command('campaign.pause', { subject: { type: 'campaigns', id: text }, changes: {} });
+    const below = await command('episode.create', {
+      subject: { type: 'episodes', id: null },
+      changes: { podcast_id: text, title: 'One' },
+    });
+    for (const [answer, path] of [
+      [named, '/subject/id'],
+      [below, '/changes/podcast_id'],
+    ] as const) {
+      expect(problem(answer)).toEqual({ status: 422, code: 'validation_failed' });
+      expect(answer.json.errors).toMatchObject([{ path, code: 'illegal_text' }]);
+    }
+  });
+});
+
 test('a problem says what it is, where it happened and what to do', async () => {
   const answer = await command('advertiser.create', { ...advertiser(), changes: { legal_name: 7, size: 1 } });
   expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');

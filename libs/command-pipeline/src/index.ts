@@ -14,10 +14,10 @@ export { answerEnvelope, executeEnvelope, parseEnvelope } from './execute/execut
 export { createCommandExecutor, type ExecutorOptions } from './execute/execute-command.ts';
 export { createReviewPreview, type PreviewReview } from './execute/preview-review.ts';
 export { createApprovedRunner, type RunApproved } from './execute/run-approved.ts';
-export { permissionProblem } from './execute/check-request.ts';
 export type { DecideReview, ReviewQuestion } from './execute/decide-review.ts';
 export type { ReviewVerdict } from './review/review-verdict.ts';
 export type { CheckWorkspace } from './execute/command-context.ts';
+export { checkTexts, permissionProblem } from './execute/check-request.ts';
 export { endWaiting } from './review/waiting-operation.ts';
 export { startOutboxRelay } from './outbox/relay-outbox.ts';
 export { openCursor, sealCursor } from './read/cursor.ts';

@@ -1,4 +1,5 @@
 export { databaseOutage } from './database-outage.ts';
+export { databaseProblem } from './database-problem.ts';
 export { inBatches } from './in-batches.ts';
 export { isLockFailure } from './lock-failure.ts';
 export { createPool, pingDatabase, transaction, type Pool, type Session, type Transaction } from './pool.ts';

@@ -108,6 +108,8 @@ async function streamEvents(
   work: (writer: EventWriter) => Promise<void>,
 ): Promise<void> {
   if (response.req.method === 'HEAD') return void response.end();
+  // The client has gone already: `close` would not be heard any more.
+  if (response.destroyed || response.closed) return;
   let checkedAt = performance.now();
   const isCheckDue = () => {
     const isDue = performance.now() - checkedAt >= checkEveryMs;

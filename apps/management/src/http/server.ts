@@ -1,4 +1,6 @@
 import { serveApiDocs, serveText } from '@longwave/api-docs';
+import { isLegalText } from '@longwave/command-catalog';
+import { checkTexts, notFoundProblem } from '@longwave/command-pipeline';
 import {
   answerErrors,
   challengeOf,
@@ -14,7 +16,7 @@ import {
   type CountRequest,
   type OperatorPages,
 } from '@longwave/http-kit';
-import { databaseOutage } from '@longwave/postgres';
+import { databaseProblem } from '@longwave/postgres';
 import { apiScopes } from '@longwave/principal';
 import { parseOrProblem, Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
@@ -160,6 +162,9 @@ export function createManagementServer(options: ManagementServerOptions): Expres
     if (workspaceId !== '' && !(route.forParties && (await deps.access.isPartyIn(actor, workspaceId))))
       deps.access.checkAnywhereIn(actor, workspaceId);
     route.checkPath?.(parameter);
+    for (const [key, value] of Object.entries(request.params))
+      if (!isLegalText(String(value))) throw notFoundProblem({ noun: key.replace(/_id$/, '') }, String(value));
+    checkTexts({ query: request.query });
     const query = parseOrProblem(route.query ?? noParameters, { ...request.query }, '/query');
     const recheck = async () => {
       if (route.scope === null) return actor;
@@ -191,7 +196,7 @@ export function createManagementServer(options: ManagementServerOptions): Expres
   app.use(
     answerErrors({
       logger,
-      toFailure: (error) => problemOf(error, databaseOutage),
+      toFailure: (error) => problemOf(error, databaseProblem),
       render: (problem, response) => {
         const { scope, workspaceId = '' } = response.locals as {
           readonly scope?: string;

@@ -1,5 +1,5 @@
 import type { Catalog } from '@longwave/command-catalog';
-import { databaseOutage } from '@longwave/postgres';
+import { databaseProblem } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { createDuration } from '@longwave/service-kit';
 import type { CommandOutcome, ExecuteCommand } from './command-request.ts';
@@ -10,7 +10,7 @@ function outcomeOf({ replayed, status }: CommandOutcome): string {
 }
 
 function problemOf(error: unknown): string {
-  return (error instanceof Problem ? error : databaseOutage(error))?.code ?? 'internal_error';
+  return (error instanceof Problem ? error : databaseProblem(error))?.code ?? 'internal_error';
 }
 
 /** The same execution, measured: `longwave.command.duration`. */

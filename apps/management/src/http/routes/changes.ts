@@ -90,7 +90,7 @@ const listChanges: ManagementRoute = {
       alsoAs: ['text/event-stream'],
     },
   },
-  refusals: ['invalid_cursor', 'rate_limited', 'temporarily_unavailable'],
+  refusals: ['invalid_cursor', 'rate_limited', 'temporarily_unavailable', 'timeout'],
   answer: async (call, deps) => {
     const { limit, after, types: named } = call.query as ChangesQuery;
     const asked = { scope: await scopeOf(call, deps), hiddenBelow, types: named };

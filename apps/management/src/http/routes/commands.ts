@@ -88,6 +88,7 @@ const execute: ManagementRoute = {
     'version_guard_required',
     'version_guard_mismatch',
     'state_not_allowed',
+    'timeout',
   ],
   checkHeaders: checkBodyHeaders,
   checkPath: (parameter) => checkCommandType(parameter('command_type')),

@@ -1,6 +1,13 @@
-import { operations, productCatalog, type ResourceDefinition, type ResourceType } from '@longwave/command-catalog';
+import {
+  isLegalText,
+  operations,
+  productCatalog,
+  type ResourceDefinition,
+  type ResourceType,
+} from '@longwave/command-catalog';
 import {
   accessOf,
+  checkTexts,
   definitionOf,
   findOperationSubject,
   notFoundProblem,
@@ -89,8 +96,26 @@ const isRowOf = <T extends ResourceType>(row: ResourceRow, type: T): row is Reso
 
 /** Decides what an actor sees and where its commands act. An invisible resource looks like an unknown one. */
 export function createAccess(pool: Pool) {
-  const find = (workspaceId: string | undefined, type: string, id: string): Promise<ResourceWithLineage | undefined> =>
-    findWithLineage(pool, productCatalog, workspaceId, type, id);
+  const find = async (
+    workspaceId: string | undefined,
+    type: string,
+    id: string,
+  ): Promise<ResourceWithLineage | undefined> =>
+    isLegalText(id) ? findWithLineage(pool, productCatalog, workspaceId, type, id) : undefined;
+
+  /** A resource whose place the actor sees, or that names it as a party, whether or not its podcast or episode has ended. */
+  async function findInSight(
+    actor: Actor,
+    workspaceId: string | undefined,
+    type: string,
+    id: string,
+  ): Promise<ResourceWithLineage | undefined> {
+    const found = await find(workspaceId, type, id);
+    if (!found) return undefined;
+    const { row, podcastId } = found;
+    const isSeen = isPermitted(actor, row.workspace_id, podcastId) || (await isParty(pool, actor, row));
+    return isSeen ? found : undefined;
+  }
 
   /** The podcast that a command acts on. Reads the subject only when its workspace or its podcast is not known otherwise. */
   async function locate({ workspaceId, subjectType: type, subjectId: id, changes }: CommandTarget): Promise<Located> {
@@ -119,11 +144,9 @@ export function createAccess(pool: Pool) {
       id: string,
     ): Promise<VisibleResource> {
       const definition = definitionOf(productCatalog, type);
-      const found = await find(workspaceId, type, id);
-      if (!found) throw notFoundProblem(definition, id);
-      const { row, podcastId, ended } = found;
-      const isVisible = isPermitted(actor, row.workspace_id, podcastId) || (await isParty(pool, actor, row));
-      if (!isVisible || (ended && actor.kind === 'principal')) throw notFoundProblem(definition, id);
+      const found = await findInSight(actor, workspaceId, type, id);
+      if (!found || (found.ended && actor.kind === 'principal')) throw notFoundProblem(definition, id);
+      const { row, podcastId } = found;
       return { resource: resourceView(definition, row), podcastId };
     },
 
@@ -144,8 +167,7 @@ export function createAccess(pool: Pool) {
         return this.checkOperationSubject(actor, workspaceId, subject);
       }
       if (version === 0) return this.checkWorkspace(actor, workspaceId);
-      const found = await find(workspaceId, type, id);
-      if (!found || !isPermitted(actor, found.row.workspace_id, found.podcastId)) throw notFoundProblem(operations, id);
+      if (!(await findInSight(actor, workspaceId, type, id))) throw notFoundProblem(operations, id);
     },
 
     /**
@@ -201,10 +223,11 @@ export function createAccess(pool: Pool) {
     /**
      * The actor with the workspace and the podcast of the command's subject, or of the parent of a new one. Throws the `not_found` of an
      * unknown id when the actor sees nothing there. The pipeline decides later what the actor may do, and refuses what lies below a podcast
-     * or episode that has ended for good: it answers a used key first.
+     * or episode that has ended for good: it answers a used key first. Throws `validation_failed` for a text that no id can be.
      */
     async actorAt(actor: Actor, target: CommandTarget): Promise<ActorAt> {
-      const { subjectType: type, subjectId: id } = target;
+      const { subjectType: type, subjectId: id, changes } = target;
+      checkTexts({ subject: { type, id }, changes });
       if (actor.kind === 'service') return { actor, workspaceId: target.workspaceId, subject: undefined };
       const { podcastId, ended, row: subject, operationIn }: Located = await locate(target);
       const workspaceId = subject?.workspace_id ?? operationIn ?? target.workspaceId;
