@@ -14,6 +14,7 @@ import { databaseOutage, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import fc from 'fast-check';
 import { advertiserRules } from '../src/advertising/advertisers/advertiser-rules.ts';
+import { decideReview } from '../src/workspace/reviews/decide-review.ts';
 import { reviewRules } from '../src/workspace/reviews/review-rules.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { hour, person, service } from './_values.ts';
@@ -132,6 +133,7 @@ async function createReal() {
     rules: { ...advertiserRules, ...reviewRules },
     signReceipt: await createReceiptSigner(management.receiptKey),
     clock: () => new Date(Date.now() + aheadMs),
+    decideReview,
   };
   const execute = createCommandExecutor(options);
   const runApproved = createApprovedRunner(options);
