@@ -223,7 +223,7 @@ describe('identity commands', () => {
     });
   });
 
-  test('only the operator sends commands as itself, a gateway only those of people, and only a gateway verifies', async () => {
+  test('only the operator sends commands as itself, a gateway only those of people, and the operator verifies no credential', async () => {
     const request = {
       workspaceId: newId('ws'),
       commandType: 'account.create',
@@ -238,12 +238,14 @@ describe('identity commands', () => {
     const { gateway, management } = server.clients;
     await expect(gateway.commands.execute(request, {})).rejects.toMatchObject({ code: 'token_missing' });
     await expect(management.commands.execute(request, {})).rejects.toMatchObject({ code: 'permission_denied' });
-    for (const caller of [server.clients.operator, server.clients.management])
-      await expect(
-        caller.credentials.verify({ credential: 'x', api: Api.REST, carrier: Carrier.HEADER }, {}),
-      ).rejects.toMatchObject({
-        code: 'permission_denied',
-      });
+    const verified = { credential: 'x', api: Api.MANAGEMENT, carrier: Carrier.HEADER };
+    await expect(server.clients.operator.credentials.verify(verified, {})).rejects.toMatchObject({
+      code: 'permission_denied',
+    });
+    // Management authenticates its own API, so it is answered.
+    expect(await management.credentials.verify(verified, {})).toMatchObject({
+      outcome: { $case: 'refusal' },
+    });
   });
 
   test('every accepted command reaches the topic identity.events with its whole revision', async () => {
