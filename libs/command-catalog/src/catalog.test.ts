@@ -141,14 +141,16 @@ describe.each(catalogs)('the %s catalog', (_, catalog) => {
     const before = subjectOf(command).type === 'report_runs' ? `(${commandNoun}|${noun})` : commandNoun;
     expect(command.type).toBe(key);
     expect(command.type).toMatch(new RegExp(`^${before}\\.[a-z]+(_[a-z]+)*$`));
-    expect(command.event).toMatch(new RegExp(`^${before}\\.([a-z]+_)*[a-z]*(ed|set|withdrawn|rolled_back)$`));
+    expect(command.event).toMatch(
+      new RegExp(`^${before}\\.([a-z]+_)*[a-z]*(ed|set|withdrawn|rolled_back)(_without_[a-z]+)?$`),
+    );
   });
 
   test('what a command changes besides its subject are other resources, told by events that are named after them', () => {
     for (const [, { subject, consequences = [] }] of ofCommand) {
       const others = ofResource
         .filter(([type]) => type !== subject)
-        .map(([, { noun, commandNoun = noun }]) => commandNoun);
+        .flatMap(([, { noun, commandNoun = noun }]) => [commandNoun, noun]);
       for (const event of consequences) expect(others).toContain(event.split('.')[0]);
     }
   });

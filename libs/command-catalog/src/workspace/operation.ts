@@ -45,7 +45,7 @@ export const operationCommands = {
     ],
     whileSuspended: 'accepted',
     event: 'operation.cancelled',
-    consequences: ['review.withdrawn', 'production.stopped', 'batch_encoding.cancelled'],
+    consequences: ['review.withdrawn', 'production.stopped', 'batch_encoding.cancelled', 'report_run.cancelled'],
     problems: ['permission_denied', 'state_not_allowed'],
     externalEffect: 'What the operation began is stopped.',
     summary:
