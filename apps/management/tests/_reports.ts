@@ -95,5 +95,9 @@ export function createReporting(management: TestManagement) {
     return { text, rowCount: signed.row_count };
   }
 
-  return { optionsOf, attempt, find, keysOf, download };
+  /** Ends the lease of the run's job, as a worker's that has not renewed it in time. */
+  const endLease = (runId: string) =>
+    management.pool.query(`update job set lease_until = now() where subject_id = $1`, [runId]);
+
+  return { optionsOf, attempt, endLease, find, keysOf, download };
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DomainEvent } from '@longwave/events';
+import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { until } from '@longwave/test-kit';
 import { startClock } from '../src/background/clock.ts';
@@ -59,6 +60,95 @@ describe('the end of a run', () => {
     expect(read).toBe(3);
     expect(await reporting.keysOf(id)).toEqual([]);
     expect((await reporting.find(w, id)).lifecycle_state).toBe('running');
+  });
+
+  test('a worker that stalls beyond its lease removes its own files only, after another has recorded the result', async () => {
+    const w = createWorld(management);
+    const { id } = await queuedRun(w);
+    async function* stalled(): AsyncGenerator<Rows> {
+      await reporting.endLease(id);
+      await reporting.attempt(id, { readReport: sinkOf([rows]) });
+      yield rows;
+    }
+    await refusalOf(reporting.attempt(id, { readReport: sinkOf(stalled()) }));
+    const run = await reporting.find(w, id);
+    expect(run.lifecycle_state).toBe('ready');
+    expect(await reporting.keysOf(id)).toEqual(run.attributes.files!.map(({ storage_key: key }) => key).sort());
+    expect(await reporting.download(w, id, 'csv')).toMatchObject({ rowCount: 2 });
+  });
+
+  test('a store that fails after the result is recorded takes none of its files; those of other attempts go with the run', async () => {
+    const w = createWorld(management);
+    const { id } = await queuedRun(w);
+    const { store } = management;
+    const olderKey = `reports/${id}/older/report.csv`;
+    await store.put(olderKey, Buffer.from('day'), { contentType: 'text/csv' });
+    let isAway = true;
+    const failing: typeof store = Object.assign(Object.create(store) as typeof store, {
+      remove: (key: string) => {
+        if (!isAway) return store.remove(key);
+        isAway = false;
+        return Promise.reject(new Error('the store is away'));
+      },
+    });
+    await expect(reporting.attempt(id, { store: failing, readReport: sinkOf([rows]) })).rejects.toThrow('away');
+    expect((await reporting.find(w, id)).lifecycle_state).toBe('ready');
+    expect(await reporting.download(w, id, 'jsonl')).toMatchObject({ rowCount: 2 });
+    expect(await reporting.keysOf(id)).toContain(olderKey);
+    await removeReportFiles(store, id);
+    expect(await reporting.keysOf(id)).toEqual([]);
+  });
+
+  test('a worker that loses the answer to its record leaves the files, because they may be recorded', async () => {
+    const w = createWorld(management);
+    const { id } = await queuedRun(w);
+    const execute: ReportOptions['execute'] = async (request, actor) => {
+      const outcome = await management.execute(request, actor);
+      if (request.commandType === 'report_run.record') throw new Problem('temporarily_unavailable');
+      return outcome;
+    };
+    const refusal = await refusalOf(reporting.attempt(id, { execute, readReport: sinkOf([rows]) }));
+    expect(refusal.code).toBe('temporarily_unavailable');
+    expect(await reporting.download(w, id, 'csv')).toMatchObject({ rowCount: 2 });
+  });
+
+  test('files of an attempt that was not recorded are removed by the attempt that is', async () => {
+    const w = createWorld(management);
+    const { id } = await queuedRun(w);
+    const execute: ReportOptions['execute'] = (request, actor) =>
+      request.commandType === 'report_run.record'
+        ? Promise.reject(new Problem('temporarily_unavailable'))
+        : management.execute(request, actor);
+    await refusalOf(reporting.attempt(id, { execute, readReport: sinkOf([rows]) }));
+    const left = await reporting.keysOf(id);
+    expect(left).toHaveLength(2);
+    await reporting.endLease(id);
+    await reporting.attempt(id, { readReport: sinkOf([rows]) });
+    const kept = await reporting.keysOf(id);
+    expect(kept).toHaveLength(2);
+    expect(kept.filter((key) => left.includes(key))).toEqual([]);
+  });
+
+  test('operation.cancel ends it: the operation and the run are cancelled, and the job stops', async () => {
+    const w = createWorld(management);
+    const run = await queuedRun(w);
+    await management.execute(
+      {
+        workspaceId: w.workspaceId,
+        commandType: 'operation.cancel',
+        idempotencyKey: newId('req'),
+        subject: { type: 'operations', id: run.updated_by.operation_id },
+        changes: { cause: 'Asked for the wrong month.' },
+      },
+      w.actor,
+    );
+    expect((await reporting.find(w, run.id)).lifecycle_state).toBe('cancelled');
+    const { rows: ended } = await management.pool.query(
+      `select o.state as operation, j.state as job from operation o join job j on j.subject_id = o.subject_id where o.id = $1`,
+      [run.updated_by.operation_id],
+    );
+    expect(ended).toMatchObject([{ operation: 'cancelled' }]);
+    expect(['queued', 'running']).not.toContain(ended[0].job);
   });
 
   test('only the requester, an owner or an admin may cancel it', async () => {

@@ -21,6 +21,7 @@ const contentTypes: Readonly<Record<ReportFormat, string>> = {
 
 /** Objects of a run; those of one attempt have its lease in their keys. */
 const prefixOf = (runId: string) => `reports/${runId}/`;
+const attemptPrefixOf = (runId: string, attempt: string) => `${prefixOf(runId)}${attempt}/`;
 
 /** A file of this process, written bit by bit, with the digest of what was written. */
 async function openDigestedFile(file: string) {
@@ -83,16 +84,26 @@ export async function storeReport(
   const files: StoredFile[] = [];
   for (const file of written) {
     signal.throwIfAborted();
-    const storageKey = `${prefixOf(runId)}${attempt}/report.${file.format}`;
+    const storageKey = `${attemptPrefixOf(runId, attempt)}report.${file.format}`;
     await store.putFile(storageKey, pathOf(file.format), { contentType: contentTypes[file.format] });
     files.push({ ...file, storage_key: storageKey });
   }
   return { row_count: rowCount, files };
 }
 
-/** Removes the objects of a run, or those of all its attempts but one. */
-export async function removeReportFiles(store: ObjectStore, runId: string, keptAttempt?: string): Promise<void> {
-  const kept = keptAttempt === undefined ? undefined : `${prefixOf(runId)}${keptAttempt}/`;
-  for await (const { key } of store.list(prefixOf(runId)))
-    if (kept === undefined || !key.startsWith(kept)) await store.remove(key);
+async function removeBelow(store: ObjectStore, prefix: string, keptPrefix?: string): Promise<void> {
+  for await (const { key } of store.list(prefix))
+    if (keptPrefix === undefined || !key.startsWith(keptPrefix)) await store.remove(key);
 }
+
+/** Removes all objects of a run that has ended without a result, or whose result is over. */
+export const removeReportFiles = (store: ObjectStore, runId: string): Promise<void> =>
+  removeBelow(store, prefixOf(runId));
+
+/** Removes the objects of one attempt, which has not recorded them. */
+export const removeAttemptFiles = (store: ObjectStore, runId: string, attempt: string): Promise<void> =>
+  removeBelow(store, attemptPrefixOf(runId, attempt));
+
+/** Removes the objects of all attempts but the one whose result is recorded. */
+export const removeOtherAttempts = (store: ObjectStore, runId: string, recordedAttempt: string): Promise<void> =>
+  removeBelow(store, prefixOf(runId), attemptPrefixOf(runId, recordedAttempt));

@@ -8,6 +8,7 @@ import { incompleteFromMs, provisionalFromMs } from '@longwave/podcast-analytics
 import { historyStartMs } from '@longwave/podcast-analytics/analytics-range';
 import { daysOf } from '@longwave/podcast-analytics/zoned-days';
 import type { Pool } from '@longwave/postgres';
+import { isProblem, type ProblemCode } from '@longwave/problems';
 import type { RpcClient } from '@longwave/rpc';
 import { Window, type AudienceServiceService, type ReportBasis } from '@longwave/rpc/audience';
 import type { AccountServiceService } from '@longwave/rpc/credential';
@@ -15,7 +16,7 @@ import { executeAsManagement } from '../../background/execute-as-management.ts';
 import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf, type ClaimedJob } from '../../background/job-table.ts';
 import { filtersOf, type ReportRun } from './report.ts';
-import { removeReportFiles, storeReport, type ReportLine } from './report-files.ts';
+import { removeAttemptFiles, removeOtherAttempts, storeReport, type ReportLine } from './report-files.ts';
 
 const hourMs = 3_600_000;
 /** The longest that one report may take to be read. */
@@ -35,6 +36,9 @@ export interface ReportOptions {
   readonly findPlan: RpcClient<typeof AccountServiceService>['findPlan'];
   readonly clock: () => Date;
 }
+
+/** Answers to `report_run.record` that say that it recorded nothing: the run has ended, or another attempt has the job. */
+const unrecorded: readonly ProblemCode[] = ['lease_lost', 'state_not_allowed', 'not_found'];
 
 /** The window as far as the plan's history reaches back, by the days of the report's zone. */
 function cutWindow({ window, time_zone: timeZone }: ReportRun, historyDays: number | undefined, now: Date) {
@@ -81,7 +85,9 @@ function basisOf(range: { readonly from: number; readonly to: number }, basis: R
 
 /**
  * Counts a report: asks the plan how far back it may look, reads the rows of the sink as a stream, writes them to files of this process
- * and stores those. Nothing of an attempt that fails or is stopped stays in the store.
+ * and stores those. An attempt that fails or is stopped removes its own files, never those of another attempt, which may be the recorded
+ * ones. It leaves them when it cannot know whether they are recorded; the attempt that records removes those of all others, and the end of
+ * the run (`report_run.failed`, `.cancelled`, `.expired`) removes every file.
  */
 export const createReportHandler = (options: ReportOptions): JobHandler => ({
   maxAttempts: 20,
@@ -105,6 +111,7 @@ export const createReportHandler = (options: ReportOptions): JobHandler => ({
       return;
     }
     const folder = await mkdtemp(path.join(tmpdir(), 'longwave-report-'));
+    let mayBeRecorded = false;
     try {
       const changes = await countReport(options, job, run!.attributes, {
         folder,
@@ -112,14 +119,15 @@ export const createReportHandler = (options: ReportOptions): JobHandler => ({
         historyDays: plan.historyDays,
         now: clock(),
       });
+      mayBeRecorded = true;
       await executeAsManagement(execute, send('record'), { type: 'report_run.record', id: runId, changes });
-      await removeReportFiles(store, runId, job.lease_id);
     } catch (error) {
-      await removeReportFiles(store, runId);
+      if (!mayBeRecorded || isProblem(error, ...unrecorded)) await removeAttemptFiles(store, runId, job.lease_id);
       throw error;
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
+    await removeOtherAttempts(store, runId, job.lease_id);
   },
 });
 
