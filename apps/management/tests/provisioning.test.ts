@@ -96,10 +96,15 @@ describe('provisioning', () => {
         'urn:longwave:problem:workspace-exists',
       ]);
       expect(json.subject).toEqual({ type: 'workspaces', id: workspaceId, version: 1 });
+      expect(json.recovery_url).toBe(
+        `${apiUrl}/management/v1/workspaces/${workspaceId}/resources/workspaces/${workspaceId}`,
+      );
     }
     const conflict = await provision(token, 'once', { ...studio, name: 'Another' });
     expect([conflict.status, conflict.json.code]).toEqual([409, 'idempotency_conflict']);
     expect(conflict.json.operation_id).toBe(first.json.operation.id);
+    // Neither the path nor the problem names the workspace in which the operation has its address.
+    expect(conflict.json).not.toHaveProperty('recovery_url');
     const after = await provision(token, 'once');
     expect(after.text).toBe(first.text);
   });

@@ -11,10 +11,13 @@ const isPassing = ({ code, status }: Problem): boolean =>
 const aboutCatalog: readonly ProblemCode[] = ['unknown_command', 'unknown_resource_type', 'validation_failed'];
 
 /** The address that helps most to recover from a problem; undefined when none does. */
-function recoveryUrlOf({ code, context: { subject, operationId } }: Problem, root: string, workspaceId: string) {
-  const workspace = `${root}/workspaces/${encodeURIComponent(workspaceId)}`;
-  if (operationId !== undefined) return `${workspace}/operations/${operationId}`;
-  if (subject?.id) return `${workspace}/resources/${subject.type}/${subject.id}`;
+function recoveryUrlOf({ code, context: { subject, operationId } }: Problem, root: string, pathWorkspaceId: string) {
+  const workspaceId = pathWorkspaceId || (subject?.type === 'workspaces' ? subject.id : null);
+  if (workspaceId) {
+    const workspace = `${root}/workspaces/${encodeURIComponent(workspaceId)}`;
+    if (operationId !== undefined) return `${workspace}/operations/${operationId}`;
+    if (subject?.id) return `${workspace}/resources/${subject.type}/${subject.id}`;
+  }
   if (code === 'invalid_cursor') return undefined;
   return aboutCatalog.includes(code) ? `${root}/catalog` : undefined;
 }
@@ -23,7 +26,7 @@ function recoveryUrlOf({ code, context: { subject, operationId } }: Problem, roo
  * A problem as the Management API answers it: with the address of the subject, the operation or the catalog, and with the seconds to wait
  * where the same request may be repeated.
  * @param root `{api_url}/management/v1`
- * @param workspaceId of the path; empty for a path without one
+ * @param workspaceId of the path; empty for a path without one, where only a subject that is itself a workspace has an address
  */
 export function completeProblem(problem: Problem, root: string, workspaceId: string): Problem {
   const { code, message, context } = problem;
