@@ -11,6 +11,18 @@ export const problemSchema = z.strictObject({
   trace_id: z.string().describe('Name it when you report the problem.'),
   operation_id: z.string().optional().describe('The operation that it is about.'),
   receipt_id: z.string().optional().describe('The receipt that it is about.'),
+  provider: z
+    .strictObject({
+      external_receipt: z.string().nullable().describe('The provider’s own reference; null when it gave none.'),
+      ambiguity: z
+        .enum(['none', 'unknown', 'conflicting'])
+        .optional()
+        .describe(
+          'unknown: the provider may or may not have acted. conflicting: its statements contradict each other.',
+        ),
+    })
+    .optional()
+    .describe('The part that a provider outside the service has; only where one was asked.'),
   subject: z
     .strictObject({ type: z.string(), id: z.string().nullable(), version: z.int() })
     .optional()

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { Problem } from '@longwave/problems';
 import { listenHttp } from './listen-http.ts';
-import { renderProblem } from './render-problem.ts';
+import { problemSchema } from './problem-schema.ts';
+import { problemDocument, renderProblem } from './render-problem.ts';
 
 test('a problem is rendered as problem+json with its status, delay and request id, and without its cause', async () => {
   const problem = new Problem('temporarily_unavailable', 'Ask again.', {
@@ -28,4 +29,14 @@ test('a problem is rendered as problem+json with its status, delay and request i
     instance: 'urn:longwave:request:req_1',
     trace_id: 'req_1',
   });
+});
+
+test('a problem about a provider is documented: its reference and what is unclear', () => {
+  const problem = new Problem('provider_outcome_unknown', undefined, {
+    operationId: 'op_1',
+    provider: { external_receipt: null, ambiguity: 'unknown' },
+  });
+  const document: unknown = JSON.parse(problemDocument(problem, 'req_1'));
+  expect(problemSchema.parse(document)).toEqual(document);
+  expect(document).toMatchObject({ status: 502, provider: { external_receipt: null, ambiguity: 'unknown' } });
 });

@@ -9,6 +9,7 @@ test.each(codes)('%s travels whole: code, status, sentence and context arrive as
   const context = {
     status: 409,
     operationId: 'op_1',
+    provider: { external_receipt: 'ext-7', ambiguity: 'unknown' as const },
     subject: { type: 'episodes', id: null, version: 3 },
     errors: [{ path: '/changes/title', code: 'too_small', detail: 'Give a title.' }],
     neededMs: 60_000,

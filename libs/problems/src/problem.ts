@@ -7,6 +7,14 @@ export interface FieldError {
   readonly detail: string;
 }
 
+/** The part that a provider outside the service has in a problem. */
+interface ProviderPart {
+  /** The provider's own reference; null when it gave none. */
+  readonly external_receipt: string | null;
+  /** unknown: the provider may or may not have acted. conflicting: its statements contradict each other. */
+  readonly ambiguity?: 'none' | 'unknown' | 'conflicting';
+}
+
 export interface ProblemContext {
   readonly errors?: readonly FieldError[];
   readonly subject?: { readonly type: string; readonly id: string | null; readonly version: number };
@@ -16,8 +24,7 @@ export interface ProblemContext {
   readonly receiptId?: string;
   /** Address that helps to recover: of the subject, the operation or a document. */
   readonly recoveryUrl?: string;
-  /** The reference that a provider outside gave; null when it gave none. Only of problems about a provider. */
-  readonly externalReceipt?: string | null;
+  readonly provider?: ProviderPart;
   readonly retryAfterSeconds?: number;
   /** Encoding time that the refused work takes, in milliseconds of sound; absent when it could not be measured. */
   readonly neededMs?: number;
@@ -58,7 +65,7 @@ export interface ProblemView {
   readonly code: ProblemCode;
   readonly operation_id?: string;
   readonly receipt_id?: string;
-  readonly provider?: { readonly external_receipt: string | null };
+  readonly provider?: ProviderPart;
   readonly subject?: { readonly type: string; readonly id: string | null; readonly version: number };
   readonly errors?: readonly FieldError[];
   readonly limit?: { readonly needed_ms: number };
@@ -69,7 +76,7 @@ export interface ProblemView {
 /** The safe part of a problem: never the cause. */
 export function problemView(problem: Problem): ProblemView {
   const { type, title, retry } = problems[problem.code];
-  const { operationId, receiptId, externalReceipt, subject, errors, neededMs, retryAfterSeconds, recoveryUrl } =
+  const { operationId, receiptId, provider, subject, errors, neededMs, retryAfterSeconds, recoveryUrl } =
     problem.context;
   return {
     type: `urn:longwave:problem:${type}`,
@@ -79,7 +86,7 @@ export function problemView(problem: Problem): ProblemView {
     code: problem.code,
     ...(operationId && { operation_id: operationId }),
     ...(receiptId && { receipt_id: receiptId }),
-    ...(externalReceipt !== undefined && { provider: { external_receipt: externalReceipt } }),
+    ...(provider && { provider }),
     ...(subject && { subject }),
     ...(errors && { errors }),
     ...(neededMs !== undefined && { limit: { needed_ms: neededMs } }),
@@ -95,7 +102,7 @@ export function problemFromView(view: ProblemView): Problem {
     status: view.status,
     ...(view.operation_id && { operationId: view.operation_id }),
     ...(view.receipt_id && { receiptId: view.receipt_id }),
-    ...(view.provider && { externalReceipt: view.provider.external_receipt }),
+    ...(view.provider && { provider: view.provider }),
     ...(view.subject && { subject: view.subject }),
     ...(view.errors && { errors: view.errors }),
     ...(view.limit && { neededMs: view.limit.needed_ms }),
