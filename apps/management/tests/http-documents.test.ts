@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { productCatalog, type CommandDefinition } from '@longwave/command-catalog';
+import { productCatalog, type CommandDefinition, type ResourceDefinition } from '@longwave/command-catalog';
 import { newId } from '@longwave/ids';
 import { apiContractSchema } from '@longwave/services';
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
@@ -34,7 +34,7 @@ test('the contract needs no token; it names the version and every operation, and
   });
 });
 
-test('a deprecated command is listed in the contract with all five facts', () => {
+test('deprecated commands and resource types are listed in the contract with all five facts', () => {
   const facts = {
     deprecated_on: '2027-01-01',
     last_supported_version: '1.2.0',
@@ -43,11 +43,15 @@ test('a deprecated command is listed in the contract with all five facts', () =>
     removal_on: '2029-01-01',
   };
   const create: CommandDefinition = { ...productCatalog.commands['advertiser.create'], deprecated: facts };
+  const advertisers: ResourceDefinition = { ...productCatalog.resources.advertisers, deprecated: facts };
   const { deprecations } = managementContract(managementRoutes, {
-    resources: productCatalog.resources,
+    resources: { ...productCatalog.resources, advertisers },
     commands: { ...productCatalog.commands, 'advertiser.create': create },
   });
-  expect(deprecations).toEqual([{ operation: 'advertiser.create', ...facts }]);
+  expect(deprecations).toEqual([
+    { operation: 'advertisers', ...facts },
+    { operation: 'advertiser.create', ...facts },
+  ]);
 });
 
 test('the catalog lists every type, and every command that people may send with what a client must know', async () => {

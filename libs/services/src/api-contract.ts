@@ -2,10 +2,12 @@ import { z } from 'zod';
 
 /** The five facts of a deprecation, and what is deprecated. */
 const deprecationSchema = z.strictObject({
-  operation: z.string().describe('The deprecated operation or command, by its name in the contract.'),
+  operation: z
+    .string()
+    .describe('The deprecated operation, command or resource type, by its name in the contract or the catalog.'),
   deprecated_on: z.iso.date(),
   last_supported_version: z.string().describe('The last version of the API that has it.'),
-  replacement: z.string().describe('The operation that takes its place.'),
+  replacement: z.string().describe('What takes its place.'),
   migration: z.string().describe('What a client changes.'),
   removal_on: z.iso.date().describe('The date on which it is removed.'),
 });

@@ -1,4 +1,4 @@
-import { describeCatalog, productCatalog, type Catalog, type CommandDefinition } from '@longwave/command-catalog';
+import { describeCatalog, productCatalog, type Catalog } from '@longwave/command-catalog';
 import { apiContractSchema, describeApi, type ApiContract, type Deprecation } from '@longwave/services';
 import type { JWK } from 'jose';
 import { z } from 'zod';
@@ -118,10 +118,10 @@ export const publicDocuments = [
   get('keys.read', '/keys', 'The public keys that receipts are signed with (JWKS).', 'Keys', keysSchema),
 ] as const satisfies readonly PublicDocument[];
 
-/** The deprecated commands of a catalog. */
-const deprecationsOf = ({ commands }: Catalog): Deprecation[] =>
-  Object.values<CommandDefinition>(commands).flatMap((command) =>
-    command.deprecated ? [{ operation: command.type, ...command.deprecated }] : [],
+/** The deprecated resource types and commands of a catalog. */
+const deprecationsOf = ({ resources, commands }: Catalog): Deprecation[] =>
+  [...Object.values(resources), ...Object.values(commands)].flatMap(({ type, deprecated: facts }) =>
+    facts ? [{ operation: type, ...facts }] : [],
   );
 
 /** The contract document, derived from the operations of the API. */
