@@ -55,6 +55,8 @@ export function undocumented(method: string, path: string, answer: HttpAnswer): 
   const mediaType = (answer.headers.get('content-type') ?? '').split(';')[0]!;
   const content = described.content?.[mediaType];
   if (!content) return answer.text === '' ? undefined : `${at}: a body of ${mediaType} is not documented`;
-  const parsed = parserOf(content.schema.$ref!).safeParse(answer.json);
-  return parsed.success ? undefined : `${at}: ${JSON.stringify(parsed.error.issues).slice(0, 400)} in ${answer.text}`;
+  const parsed = parserOf(content.schema.$ref!).safeParse(answer.json ?? answer.text);
+  return parsed.success
+    ? undefined
+    : `${at}: ${JSON.stringify(parsed.error.issues).slice(0, 400)} in ${answer.text.slice(0, 400)}`;
 }

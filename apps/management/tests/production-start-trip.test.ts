@@ -49,8 +49,9 @@ test('a start reads its subject once outside the transaction and once under lock
   const count = (name: string) => start.filter((statement) => statement === name).length;
   expect([count('lock_resource'), count('claim_idempotency_key')]).toEqual([1, 1]);
   expect(show[0]).toBe('find_with_parents');
-  // The transaction holds only the work itself: the upload, the month's balance, the job, revision, receipt and operation.
-  expect(start.length + show.length).toBeLessThanOrEqual(24);
+  // The transaction holds only the work itself: whether the workspace is suspended, the upload, the month's balance, the job, revision,
+  // receipt and operation.
+  expect(start.length + show.length).toBeLessThanOrEqual(25);
 });
 
 test('a repeated start is answered from its key, without a transaction', async () => {

@@ -87,6 +87,12 @@ async function startManagement(stack: AsyncDisposableStack, installation: Instal
     DATABASE_URL: database.url,
     ENCODER_ADDRESS: `127.0.0.1:${encoderPort}`,
     ANALYTICS_SINK_ADDRESS: sink,
+    // Both are asked by its own API alone.
+    AUTH_SERVER_ADDRESS: '127.0.0.1:1',
+    INTERNAL_SERVING_ADDRESS: '127.0.0.1:1',
+    HTTP_LISTEN: '127.0.0.1:0',
+    BASE_URL: 'http://longwave.test',
+    API_URL: 'http://api.test',
     MEDIA_URL: mediaUrl,
     RECEIPT_SIGNING_KEY: receiptKey,
     CURSOR_KEY: randomBytes(32).toString('hex'),

@@ -364,13 +364,14 @@ describe('one play', () => {
 });
 
 describe('the media port', () => {
-  test('names its contract and version', async () => {
+  test('names its contract, its version and the surfaces that it serves', async () => {
     const { body } = await ask('/delivery/v1/contract');
     expect(JSON.parse(body.toString())).toEqual({
       name: 'Public Delivery API',
       version: '1.3.1',
       status: 'current',
       deprecations: [],
+      surfaces: [{ name: 'progressive', version: 1, status: 'current', media: ['audio'] }],
     });
   });
 

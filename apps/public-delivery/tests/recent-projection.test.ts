@@ -37,12 +37,12 @@ beforeEach(async () => {
   projection = createRecentProjection(counted(bench.pool));
 });
 
-test('a hundred plays at once read alias, halts and composition once, and the ad context by two statements', async () => {
+test('a hundred plays at once read alias, halts and composition once, and the ad context by three statements', async () => {
   const place = { workspaceId, podcastId: show.podcastId, episodeId: show.episodeId };
   const asked: [() => Promise<unknown>, number][] = [
     [() => projection.findAudioByAlias('t1.none', at), 1],
     [() => projection.listHalts(workspaceId, at), 1],
-    [() => projection.getAdContext(place, at), 2],
+    [() => projection.getAdContext(place, at), 3],
     [() => projection.getComposition(show.episodeId, at), 1],
   ];
   for (const [ask, expected] of asked) {
