@@ -19,6 +19,7 @@ const roots = { baseUrl: 'https://longwave.example', apiUrl: 'https://api.longwa
 /** A delivery's row. */
 export interface DeliveryRow {
   readonly id: string;
+  readonly endpoint_id: string;
   readonly message_id: string;
   readonly message_type: string;
   readonly body: string;

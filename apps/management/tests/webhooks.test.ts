@@ -5,6 +5,7 @@ import { Problem } from '@longwave/problems';
 import { until } from '@longwave/test-kit';
 import { claimDelivery } from '../src/workspace/webhooks/attempt-table.ts';
 import { removeDeliveries } from '../src/workspace/webhooks/delivery-table.ts';
+import { createListDeliveries } from '../src/workspace/webhooks/delivery-list-table.ts';
 import { createPostMessage } from '../src/workspace/webhooks/post-message.ts';
 import { isSigned } from './_receiver.ts';
 import { hour, service } from './_values.ts';
@@ -161,6 +162,16 @@ test('a failed delivery is tried again after growing pauses, under the same id, 
   ]);
   expect(attempts[0]!.answer).toHaveLength(1_024);
   expect(attempts[2]!.answer).toBeNull();
+
+  // Replays add attempts without end; a list shows the last ones.
+  await hooks.management.pool.query(
+    `insert into webhook_attempt (delivery_id, number, started_at, duration_ms, status)
+     select $1, n, now(), 1, 500 from generate_series(4, 30) n`,
+    [row.id],
+  );
+  const list = createListDeliveries(hooks.management.pool);
+  const [listed] = await list({ endpointId: row.endpoint_id, limit: 1 });
+  expect(listed!.attempts.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, n) => n + 11));
 });
 
 test('a receiver that asks for a pause gets it', async () => {

@@ -13,25 +13,34 @@ export const leafHash = (entry: Uint8Array): Buffer => sha256(leafPrefix, entry)
 
 const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => sha256(nodePrefix, left, right);
 
-/** The largest power of two below `size`, which is at least 2. */
-const split = (size: number): number => 2 ** Math.floor(Math.log2(size - 1));
-
-/** The Merkle Tree Hash of leaves (RFC 6962 §2.1), from their hashes; of none, the hash of nothing. */
-export function merkleRoot(leaves: readonly Buffer[]): Buffer {
-  if (leaves.length === 0) return sha256();
-  if (leaves.length === 1) return leaves[0]!;
-  const at = split(leaves.length);
-  return nodeHash(merkleRoot(leaves.slice(0, at)), merkleRoot(leaves.slice(at)));
+/** A tree of hashes that is made once and proves each of its leaves. */
+export interface MerkleTree {
+  /** The Merkle Tree Hash (RFC 6962 §2.1); of no leaves, the hash of nothing. */
+  readonly root: Buffer;
+  /** The audit path of one leaf (RFC 6962 §2.1.1): the hashes that give the root together with the leaf's, the lowest first. */
+  readonly prove: (index: number) => Buffer[];
 }
 
-/** The audit path of one leaf (RFC 6962 §2.1.1): the hashes that give the root together with the leaf's, the lowest first. */
-export function inclusionProof(leaves: readonly Buffer[], index: number): Buffer[] {
-  if (leaves.length <= 1) return [];
-  const at = split(leaves.length);
-  const [left, right] = [leaves.slice(0, at), leaves.slice(at)];
-  return index < at
-    ? [...inclusionProof(left, index), merkleRoot(right)]
-    : [...inclusionProof(right, index - at), merkleRoot(left)];
+/** The tree over the hashes of leaves, level by level: the last hash of an odd level goes up as it is. */
+export function merkleTree(leaves: readonly Buffer[]): MerkleTree {
+  const levels: (readonly Buffer[])[] = [leaves];
+  for (let level = leaves; level.length > 1; level = levels.at(-1)!) {
+    const above: Buffer[] = [];
+    for (let at = 0; at < level.length; at += 2)
+      above.push(at + 1 < level.length ? nodeHash(level[at]!, level[at + 1]!) : level[at]!);
+    levels.push(above);
+  }
+  return {
+    root: levels.at(-1)![0] ?? sha256(),
+    prove(index) {
+      let at = index;
+      return levels.slice(0, -1).flatMap((level) => {
+        const sibling = level[at % 2 === 0 ? at + 1 : at - 1];
+        at = Math.floor(at / 2);
+        return sibling ? [sibling] : [];
+      });
+    },
+  };
 }
 
 /** Whether an audit path leads from a leaf's hash to the root of a tree (RFC 9162 §2.1.3.2). */

@@ -8,7 +8,7 @@ import {
   receiptHash,
   type ReceiptStatement,
 } from '../store/receipt.ts';
-import { exportLine, proofOf, rootOf, verifyChain, type ChainHead, type CheckpointProof } from './verify-chain.ts';
+import { exportLine, headTree, verifyChain, type ChainHead, type CheckpointProof } from './verify-chain.ts';
 
 const pair = await generateKeyPair('EdDSA', { extractable: true });
 const privateKey: JWK = { ...(await exportJWK(pair.privateKey)), kid: 'receipts-1' };
@@ -50,19 +50,20 @@ const { lines, head } = await chain('ws_3', length);
 const heads = ['ws_1', 'ws_2', 'ws_3', 'ws_4', 'ws_5'].map((workspace_id, i): ChainHead =>
   workspace_id === head.workspace_id ? head : { workspace_id, seq: i + 1, head: String(i).repeat(64) },
 );
+const tree = await headTree(heads);
 const signCheckpoint = await createCheckpointSigner(privateKey);
 const checkpoint: CheckpointProof = {
   checkpoint: await signCheckpoint({
     origin: 'https://api.example/management/v1',
     number: 1,
     size: heads.length,
-    root: rootOf(heads),
+    root: tree.root.toString('hex'),
     prev: chainStart,
     issued_at: '2026-11-23T13:00:00.000Z',
   }),
   ...head,
   leaf_index: 2,
-  proof: proofOf(heads, 2),
+  proof: tree.prove(2).map((hash) => hash.toString('hex')),
 };
 const verify = (changed: readonly string[]) => verifyChain(changed.join(''), keys, checkpoint);
 const at = fc.nat({ max: length - 1 });

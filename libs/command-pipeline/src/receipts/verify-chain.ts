@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import canonicalize from 'canonicalize';
 import type { JWK } from 'jose';
 import { z } from 'zod';
-import { inclusionProof, isIncluded, leafHash, merkleRoot } from './merkle.ts';
+import { isIncluded, leafHash, merkleTree, type MerkleTree } from './merkle.ts';
 import { createStatementReader } from './signed-statement.ts';
 
 /** `prev` of a chain's first receipt. */
@@ -31,12 +32,18 @@ export interface ChainHead {
 const headLeaf = ({ workspace_id, seq, head }: ChainHead): Buffer =>
   leafHash(Buffer.from(canonicalize({ workspace_id, seq, head })!));
 
-/** The root (hex) of the tree over heads in the order of their workspaces' ids. */
-export const rootOf = (heads: readonly ChainHead[]): string => merkleRoot(heads.map(headLeaf)).toString('hex');
+/** Leaves that are hashed before other work of the process has its turn; some milliseconds. */
+const batchSize = 500;
 
-/** The audit path (hex) of one head in that tree. */
-export const proofOf = (heads: readonly ChainHead[], index: number): string[] =>
-  inclusionProof(heads.map(headLeaf), index).map((hash) => hash.toString('hex'));
+/** The tree over heads in the order of their workspaces' ids. */
+export async function headTree(heads: readonly ChainHead[]): Promise<MerkleTree> {
+  const leaves: Buffer[] = [];
+  for (const head of heads) {
+    leaves.push(headLeaf(head));
+    if (leaves.length % batchSize === 0) await yieldToOthers();
+  }
+  return merkleTree(leaves);
+}
 
 const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);
 /** A workspace's head with the proof that a signed checkpoint contains it. */

@@ -1,12 +1,7 @@
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
-import {
-  proofOf,
-  rootOf,
-  type ChainHead,
-  type CheckpointProof,
-  type ExportedReceipt,
-} from '../receipts/verify-chain.ts';
+import { headTree, type ChainHead, type CheckpointProof, type ExportedReceipt } from '../receipts/verify-chain.ts';
+import type { MerkleTree } from '../receipts/merkle.ts';
 import { chainStart, receiptHash, type SignCheckpoint } from './receipt.ts';
 
 /** Any constant. One process makes the next checkpoint; others wait and find it made. */
@@ -47,7 +42,7 @@ export async function makeCheckpoint(options: {
       'select workspace_id, seq, head from receipt_chain where seq > 0 order by workspace_id collate "C"',
     );
     const number = (last?.number ?? 0) + 1;
-    const root = rootOf(heads);
+    const root = (await headTree(heads)).root.toString('hex');
     const prev = last ? receiptHash(last.jws) : chainStart;
     const jws = await sign({ origin, number, size: heads.length, root, prev, issued_at: now.toISOString() });
     await tx.query('insert into checkpoint (number, size, root, issued_at, jws) values ($1, $2, $3, $4, $5)', [
@@ -72,9 +67,20 @@ export interface ReceiptLog {
   exportChain(workspaceId: string, afterSeq: number, limit: number): Promise<readonly ExportedReceipt[]>;
 }
 
+/** A checkpoint with the tree over its leaves. */
+interface NewestTree {
+  /** Undefined before the first. */
+  readonly jws: string | undefined;
+  readonly heads: readonly ChainHead[];
+  /** Place of each workspace. */
+  readonly indexes: ReadonlyMap<string, number>;
+  readonly tree: MerkleTree;
+}
+
 export function createReceiptLog(pool: Pool): ReceiptLog {
-  /** The newest checkpoint whose leaves were read: every proof needs all of them. */
-  let tree: { readonly jws: string; readonly heads: readonly ChainHead[] } | undefined;
+  /** The newest checkpoint whose leaves were read, with its tree: a proof is a look-up in it. */
+  let newest: Promise<NewestTree> | undefined;
+  let newestJws: string | undefined;
 
   async function newestCheckpoint(): Promise<string | undefined> {
     const { rows } = await pool.query<Columns<'checkpoint', 'jws'>>({
@@ -84,28 +90,37 @@ export function createReceiptLog(pool: Pool): ReceiptLog {
     return rows[0]?.jws;
   }
 
-  async function newestTree(): Promise<typeof tree> {
-    const jws = await newestCheckpoint();
-    if (jws === undefined || tree?.jws === jws) return tree;
+  async function readTree(): Promise<NewestTree> {
     const { rows } = await pool.query<ChainHead & { readonly jws: string }>({
       name: 'checkpoint_heads',
       text: `select n.jws, h.workspace_id, h.seq, h.head from checkpoint_head h
              cross join (select jws from checkpoint order by number desc limit 1) n order by h.leaf_index`,
     });
-    tree = { jws: rows[0]?.jws ?? jws, heads: rows };
-    return tree;
+    const indexes = new Map(rows.map(({ workspace_id: id }, index) => [id, index]));
+    return { jws: rows[0]?.jws, heads: rows, indexes, tree: await headTree(rows) };
+  }
+
+  /** Requests that come while it is made share it. */
+  async function newestTree(): Promise<NewestTree> {
+    const jws = await newestCheckpoint();
+    if (!newest || newestJws !== jws) {
+      newestJws = jws;
+      newest = readTree();
+      newest.catch(() => (newest = undefined));
+    }
+    return newest;
   }
 
   return {
     newestCheckpoint,
 
     async proveChain(workspaceId) {
-      const newest = await newestTree();
-      const index = newest?.heads.findIndex((head) => head.workspace_id === workspaceId) ?? -1;
-      if (!newest || index < 0) return undefined;
-      const { seq, head } = newest.heads[index]!;
-      const proof = proofOf(newest.heads, index);
-      return { checkpoint: newest.jws, workspace_id: workspaceId, seq, head, leaf_index: index, proof };
+      const { jws, heads, indexes, tree } = await newestTree();
+      const index = indexes.get(workspaceId);
+      if (jws === undefined || index === undefined) return undefined;
+      const { seq, head } = heads[index]!;
+      const proof = tree.prove(index).map((hash) => hash.toString('hex'));
+      return { checkpoint: jws, workspace_id: workspaceId, seq, head, leaf_index: index, proof };
     },
 
     async exportChain(workspaceId, afterSeq, limit) {

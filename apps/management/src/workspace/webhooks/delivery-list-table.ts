@@ -36,14 +36,22 @@ interface DeliveryQuestion {
   readonly limit: number;
 }
 
-async function listAttempts(pool: Pool, deliveryIds: readonly string[]): Promise<AttemptRow[]> {
+/** Attempts that a list shows of a delivery; one that was replayed often has more. */
+const maxAttemptsShown = 20;
+
+async function listAttempts(
+  pool: Pool,
+  deliveryIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly AttemptRow[]>> {
   const { rows } = await pool.query<AttemptRow>({
     name: 'list_webhook_attempts',
-    text: `select delivery_id, number, started_at, duration_ms, status, problem, answer from webhook_attempt
-           where delivery_id = any($1) order by delivery_id, number`,
-    values: [deliveryIds],
+    text: `select a.delivery_id, a.number, a.started_at, a.duration_ms, a.status, a.problem, a.answer
+           from unnest($1::text[]) d(id) cross join lateral (
+             select * from webhook_attempt where delivery_id = d.id order by number desc limit $2
+           ) a order by a.delivery_id, a.number`,
+    values: [deliveryIds, maxAttemptsShown],
   });
-  return rows;
+  return Map.groupBy(rows, (row) => row.delivery_id);
 }
 
 const showAttempt = ({ number, started_at, duration_ms, status, problem, answer }: AttemptRow) => ({
@@ -59,10 +67,10 @@ const showDelivery = (row: ListedRow, attempts: readonly AttemptRow[]): WebhookD
   ...{ occurred_at: row.occurred_at.toISOString(), created_at: row.created_at.toISOString() },
   ...(row.state === 'pending' && { next_attempt_at: row.next_attempt_at.toISOString() }),
   ...(row.ended_at !== null && { ended_at: row.ended_at.toISOString() }),
-  attempts: attempts.filter(({ delivery_id }) => delivery_id === row.id).map(showAttempt),
+  attempts: attempts.map(showAttempt),
 });
 
-/** Deliveries to an endpoint with their attempts, the newest first. */
+/** Deliveries to an endpoint, the newest first, each with its last attempts. */
 export type ListDeliveries = (question: DeliveryQuestion) => Promise<WebhookDelivery[]>;
 
 export const createListDeliveries =
@@ -80,5 +88,5 @@ export const createListDeliveries =
       pool,
       rows.map(({ id }) => id),
     );
-    return rows.map((row) => showDelivery(row, attempts));
+    return rows.map((row) => showDelivery(row, attempts.get(row.id) ?? []));
   };
