@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ResourceView } from '@longwave/events';
 import { decodeJwt } from 'jose';
 import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
-import { hour } from './_values.ts';
+import { hour, media, service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
 
 let management: TestManagement;
@@ -58,6 +58,41 @@ describe('a line item of a product', () => {
     const { code: problem, context } = await refusalOf(world.send('line_item.submit', lineItem, {}));
     expect(problem).toBe('line_item_not_bookable');
     expect(context.errors?.map((error) => error.code)).toContain(code);
+  });
+
+  test('gets no creative after its booking that its price does not cover, also when the card was withdrawn since', async () => {
+    const world = createWorld(management);
+    const rateCard = await world.publishedRateCard();
+    const product = await world.publishedProduct({ rate_card_id: rateCard.id });
+    const approved = await world.send('line_item.submit', await draft(world, product), {});
+    const booked = await world.send('line_item.book', approved, {});
+    const fitting = await world.creativeOf(booked);
+    const { advertiser_id } = fitting.attributes;
+    const dearer = await world.send('creative.create', null, {
+      ...{ advertiser_id, name: 'By the host', format: 'audio', production: 'host_read', universal_ad_id: 'unknown' },
+    });
+    const refusedFor = async () =>
+      (await refusalOf(world.assign(booked, dearer))).context.errors?.map(({ code }) => code);
+    expect(await refusedFor()).toEqual(['length_unknown']);
+    await world.send('creative.attach_media', dearer, { upload_ref: (await world.upload()).id });
+    const prepared = { media: [media], duration_ms: 24 };
+    const lease = await world.lease('encode_creative', dearer.id);
+    await world.send('creative.record_media', { ...dearer, version: 2 }, prepared, service('encoder'), lease);
+    for (const withdrawn of [false, true]) {
+      if (withdrawn) await world.send('rate_card.withdraw', rateCard, { cause: 'New prices.' });
+      expect(await refusedFor()).toEqual(['below_rate_card']);
+      expect((await world.assign(booked, fitting)).lifecycle_state).toBe('draft');
+    }
+  });
+
+  test('is not extended beyond the flights that its product sells', async () => {
+    const world = createWorld(management);
+    const product = await world.publishedProduct({ max_flight_days: 2 });
+    const approved = await world.send('line_item.submit', await draft(world, product), {});
+    const booked = await world.send('line_item.book', approved, {});
+    const end = new Date(Date.now() + 72 * hour).toISOString();
+    const { code, context } = await refusalOf(world.send('line_item.extend', booked, { end, cause: 'more time' }));
+    expect([code, context.errors?.map((error) => error.code)]).toEqual(['line_item_not_bookable', ['other_length']]);
   });
 
   test('targets inventory of the product, and nothing else', async () => {

@@ -46,7 +46,7 @@ export const creativeAssignmentCommands = {
     machines: ['management'],
     event: 'creative_assignment.created',
     hasRule: true,
-    problems: ['validation_failed', 'link_not_found'],
+    problems: ['validation_failed', 'link_not_found', 'line_item_not_bookable'],
     summary: 'Assigns a creative to a line item of the same advertiser.',
   }),
   'creative_assignment.revise': defineCommand({

@@ -216,7 +216,7 @@ export const lineItemCommands = {
     versionGuard: 'required',
     event: 'line_item.extended',
     hasRule: true,
-    problems: ['validation_failed'],
+    problems: ['validation_failed', 'line_item_not_bookable'],
     externalEffect: 'The next serving plan contains the later end.',
     summary: 'Moves the end of a line item to a later time.',
   }),

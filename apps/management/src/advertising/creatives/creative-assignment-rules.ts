@@ -1,10 +1,14 @@
 import type { productCatalog } from '@longwave/command-catalog';
 import { findResource, type ResourceRow, type Rules } from '@longwave/command-pipeline';
 import { endedLineItemStates } from '../campaigns/campaign.ts';
+import { requireProductTerms } from '../products/require-product.ts';
 import { refuseField } from '../../workspace/refuse-field.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
 
 type CreativeAssignmentRules = Pick<Rules<typeof productCatalog>, 'creative_assignment.create'>;
+
+/** States of a line item that was booked. */
+const soldStates: readonly string[] = ['booked', 'delivering', 'delivery_extended', 'paused'];
 
 /** States in which a creative can no longer be used. */
 const endedCreativeStates: readonly string[] = ['rejected', 'archived'];
@@ -39,6 +43,10 @@ export const creativeAssignmentRules: CreativeAssignmentRules = {
         'other_advertiser',
         'The creative belongs to another advertiser than the campaign of the line item.',
       );
-    return { attributes: changes };
+    // Until it is sold, its booking checks every creative.
+    if (!soldStates.includes(lineItem!.lifecycle_state)) return { attributes: changes };
+    const { id, attributes } = lineItem!;
+    const decidedBy = await requireProductTerms(tx, workspaceId, id, attributes, creative!.attributes);
+    return { attributes: changes, decidedBy };
   },
 };

@@ -231,9 +231,17 @@ const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
       return flight.resumed(current, campaign.window, now);
     },
 
-    'line_item.extend': async ({ tx, workspaceId, current, changes: { end, cause: extensionCause }, now }) => {
+    'line_item.extend': async ({
+      tx,
+      workspaceId,
+      subjectId,
+      current,
+      changes: { end, cause: extensionCause },
+      now,
+    }) => {
       const campaign = await campaignOf(tx, workspaceId, current);
-      return { attributes: flight.extended(current, { end, extensionCause }, campaign.window, now) };
+      const attributes = flight.extended(current, { end, extensionCause }, campaign.window, now);
+      return { attributes, decidedBy: await requireProductTerms(tx, workspaceId, subjectId, attributes) };
     },
 
     'line_item.stop': {

@@ -6,7 +6,7 @@ import type { Coverage } from '../serving-plans/plan-targeting.ts';
 type Product = Attributes<'products'>;
 type RateCard = Attributes<'rate_cards'>;
 /** An assigned creative: its production and its length in milliseconds, once it is known. */
-type PricedCreative = Pick<Attributes<'creatives'>, 'production' | 'duration_ms'>;
+export type PricedCreative = Pick<Attributes<'creatives'>, 'production' | 'duration_ms'>;
 
 /** The terms under which a line item is sold. */
 export interface ProductTerms {
@@ -61,7 +61,14 @@ function* priceDeviations(
   if (rate.price && rate.price.currency !== currency)
     yield deviation('rate/price/currency', 'wrong_currency', `The rate card is in ${currency}.`);
   const wanted = positions.flatMap((position) => creatives.map((creative) => ({ position, ...creative })));
-  for (const { position, production, duration_ms: durationMs = 0 } of wanted) {
+  if (creatives.some((creative) => creative.duration_ms === undefined))
+    yield deviation(
+      'rate',
+      'length_unknown',
+      'The price depends on the length of the creative: prepare its audio first.',
+    );
+  for (const { position, production, duration_ms: durationMs } of wanted) {
+    if (durationMs === undefined) continue;
     const [entry] = entries
       .filter((one) => one.position === position && one.production === production && one.model === rate.model)
       .filter((one) => one.max_duration_ms >= durationMs)
