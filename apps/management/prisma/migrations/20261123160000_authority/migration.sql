@@ -27,12 +27,12 @@ CREATE INDEX "known_member_workspace_id_idx" ON "known_member"("workspace_id");
 
 CREATE TABLE "known_user" (
     "user_id" TEXT NOT NULL,
-    "email" TEXT,
+    "email_digest" TEXT,
     "version" INTEGER NOT NULL,
 
     CONSTRAINT "known_user_pkey" PRIMARY KEY ("user_id")
 );
-CREATE INDEX "known_user_email_idx" ON "known_user"("email");
+CREATE INDEX "known_user_email_digest_idx" ON "known_user"("email_digest");
 
 -- The clock asks which grants and keys have ended.
 CREATE INDEX "resource_living_authority_grant" ON "resource"("instant_of"("attributes" ->> 'expires_at'))

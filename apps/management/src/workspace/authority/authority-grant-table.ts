@@ -7,7 +7,8 @@ export async function hasGrantFor(pool: Pool, workspaceId: string, userId: strin
     text: `select from resource
            where workspace_id = $1 and resource_type = 'authority_grants' and lifecycle_state in ('proposed', 'active')
              and (attributes ->> 'grantee_user_id' = $2 or attributes #>> '{grantee,user_id}' = $2
-                  or attributes #>> '{grantee,email}' = (select email from known_user where user_id = $2)) limit 1`,
+                  or encode(sha256(convert_to(attributes #>> '{grantee,email}', 'UTF8')), 'hex')
+                     = (select email_digest from known_user where user_id = $2)) limit 1`,
     values: [workspaceId, userId],
   });
   return rowCount === 1;

@@ -63,8 +63,8 @@ export async function saveUser(
 ): Promise<void> {
   await pool.query({
     name: 'save_known_user',
-    text: `insert into known_user (user_id, email, version) values ($1, $2, $3)
-           on conflict (user_id) do update set email = excluded.email, version = excluded.version
+    text: `insert into known_user (user_id, email_digest, version) values ($1, encode(sha256(convert_to($2, 'UTF8')), 'hex'), $3)
+           on conflict (user_id) do update set email_digest = excluded.email_digest, version = excluded.version
            where known_user.version < excluded.version`,
     values: [user.id, user.email ?? null, user.version],
   });
@@ -74,7 +74,8 @@ export async function saveUser(
 export async function listUsersWithEmail(db: Queryable, email: string): Promise<readonly string[]> {
   const { rows } = await db.query<Columns<'known_user', 'user_id'>>({
     name: 'list_users_with_email',
-    text: 'select user_id from known_user where email = $1 order by user_id',
+    text: `select user_id from known_user
+           where email_digest = encode(sha256(convert_to($1, 'UTF8')), 'hex') order by user_id`,
     values: [email],
   });
   return rows.map((row) => row.user_id);
