@@ -11,13 +11,15 @@ import { busFromConfig } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import { createGuardedFetch, type GuardedFetch } from '@longwave/guarded-fetch';
 import { createPool, databaseOutage, pingDatabase } from '@longwave/postgres';
-import { serveRpc, tlsFromConfig } from '@longwave/rpc';
+import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
+import { CommandServiceService } from '@longwave/rpc/command';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import type { JWK } from 'jose';
 import { accountRules } from './accounts/account-rules.ts';
 import type { AuthServerConfig } from './config.ts';
 import { credentialRules } from './credentials/credential-rules.ts';
 import { verifyCredential } from './credentials/verify-credential.ts';
+import { createAnswerGrant } from './grants/answer-grant.ts';
 import { followProduct } from './grants/follow-product.ts';
 import { startPages } from './http/start-pages.ts';
 import { issueMachineToken } from './machine-tokens/issue-machine-token.ts';
@@ -116,7 +118,12 @@ export async function createApp(
   stack.defer(() => server.close());
 
   const fetchDocument = overrides.fetchDocument ?? createGuardedFetch({ allowOrigins: config.FETCH_ALLOW_ORIGINS });
-  const pages = stack.use(await startPages({ config, pool, plans, resources, fetchDocument, execute, clock, logger }));
+  const management = openChannel(config.MANAGEMENT_ADDRESS, 'management', tlsFromConfig(config));
+  stack.defer(() => management.close());
+  const answerGrant = createAnswerGrant({ ...management.client(CommandServiceService), principalKey, clock });
+  const pages = stack.use(
+    await startPages({ config, pool, plans, resources, fetchDocument, execute, answerGrant, clock, logger }),
+  );
 
   stack.use(followProduct({ bus, pool, logger, onSaved: pages.mailInvitations }));
 

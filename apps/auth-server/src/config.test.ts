@@ -9,6 +9,7 @@ const required = {
   TLS_CA: 'ca.pem',
   TLS_CERT: 'cert.pem',
   TLS_KEY: 'key.pem',
+  MANAGEMENT_ADDRESS: '127.0.0.1:9',
   DATABASE_URL: 'postgresql://127.0.0.1:4/identity',
   REDIS_URL: 'redis://127.0.0.1:5',
   PRINCIPAL_PRIVATE_KEY: 'principal.jwk',

@@ -16,6 +16,7 @@ const schema = z
     /** Proxies whose X-Forwarded-For is believed; attempts to sign in are limited by the address of the client. */
     TRUSTED_PROXIES: addressRangesSetting,
     DATABASE_URL: z.string().min(1),
+    MANAGEMENT_ADDRESS: addressSchema,
     /** Path of a private Ed25519 JWK; signs statements about principals. */
     PRINCIPAL_PRIVATE_KEY: z.string().min(1),
     /** Path of a private Ed25519 JWK; signs receipts. */

@@ -88,6 +88,8 @@ export async function startAuthServer(options: StartOptions = {}) {
         TLS_CA: own.ca,
         TLS_CERT: own.cert,
         TLS_KEY: own.key,
+        // Nothing answers there.
+        MANAGEMENT_ADDRESS: '127.0.0.1:9',
         DATABASE_URL: options.databaseUrl ?? database.url,
         REDIS_URL: options.redisUrl ?? redis.url,
         PRINCIPAL_PRIVATE_KEY: path.join(folder, 'principal.json'),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { Api } from '@longwave/rpc/credential';
 import { startPages, type PagesUnderTest } from './_pages.ts';
-import { publishPodcasts } from './_podcasts.ts';
+import { publishAuthorityGrant, publishPodcasts } from './_podcasts.ts';
 import { digestOf, secretText } from './_support.ts';
 
 let pages: PagesUnderTest;
@@ -82,4 +82,27 @@ test('who declines has no access and is asked no more, and nobody answers for an
   expect((await answer(guest, 'decline')).body).toContain('is declined');
   expect((await guest.browser.get('/settings/members')).body).not.toContain('invites you');
   expect([await grantsOf(guest), await grantsOf(stranger)]).toEqual([[], []]);
+});
+
+test('an offered role is shown to whom it names, by address or by person, and stays when management cannot take the answer', async () => {
+  const [owner, guest] = [await pages.signedIn('Lea'), await pages.signedIn('Max')];
+  const grant = { workspaceId: owner.workspaceId, version: 1, state: 'proposed' };
+  const offer = { role: 'reviewer', expires_at: '2027-01-31T12:00:00.000Z' };
+  const byAddress = { ...grant, id: newId('agr'), attributes: { ...offer, grantee: { email: guest.email } } };
+  const byPerson = { ...grant, id: newId('agr'), attributes: { ...offer, grantee: { user_id: guest.userId } } };
+  await publishAuthorityGrant(pages.server.redis.url, byAddress);
+  await publishAuthorityGrant(pages.server.redis.url, byPerson);
+  const [mail] = [await pages.mailTo(guest.email, 2)];
+  expect(mail.text).toContain('You are offered the role “reviewer” in the workspace of “Lea”.');
+  const { body } = await guest.browser.get('/settings/members');
+  expect(body).toContain(byAddress.id);
+  expect(body).toContain(byPerson.id);
+  expect(body).toContain('Review changes');
+  expect(body).toContain('31 Jan 2027');
+  expect((await owner.browser.get('/settings/members')).body).not.toContain(byAddress.id);
+
+  const answered = await answer(guest, 'accept');
+  expect(answered.status).toBe(422);
+  expect(answered.body).toContain('role="alert"');
+  expect(answered.body).toContain(byAddress.id);
 });

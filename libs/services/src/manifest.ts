@@ -30,7 +30,7 @@ const entries = {
         '/.well-known/openid-configuration',
       ],
     },
-    calls: [],
+    calls: ['management'],
     secrets: ['PRINCIPAL_PRIVATE_KEY', 'RECEIPT_SIGNING_KEY', 'ACCESS_TOKEN_SIGNING_KEYS', 'SECOND_FACTOR_KEYS'],
     // Mails, while no mail server is configured.
     folders: { MAIL_FOLDER: 'mail' },

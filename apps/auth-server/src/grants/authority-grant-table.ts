@@ -15,14 +15,19 @@ export async function saveAuthorityGrant(
   },
 ): Promise<void> {
   const { id, workspaceId, version, state, attributes, at } = grant;
-  const { grantee_user_id: userId, role, scope_filter: scope, expires_at: expiresAt } = attributes;
+  const { grantee, grantee_user_id: userId, role, scope_filter: scope, expires_at: expiresAt } = attributes;
+  const [granteeId, granteeEmail] = 'user_id' in grantee ? [grantee.user_id] : [undefined, grantee.email];
   await pool.query({
     name: 'save_authority_grant',
-    text: `insert into authority_grant (id, workspace_id, version, state, user_id, role, podcast_ids, expires_at, since)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    text: `insert into authority_grant (id, workspace_id, version, state, user_id, role, podcast_ids, expires_at, since, grantee_id, grantee_email)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
            on conflict (id) do update set version = excluded.version, state = excluded.state, user_id = excluded.user_id,
-             role = excluded.role, podcast_ids = excluded.podcast_ids, expires_at = excluded.expires_at, since = excluded.since
+             role = excluded.role, podcast_ids = excluded.podcast_ids, expires_at = excluded.expires_at, since = excluded.since,
+             grantee_id = excluded.grantee_id, grantee_email = excluded.grantee_email
            where authority_grant.version < excluded.version`,
-    values: [id, workspaceId, version, state, userId ?? null, role, scope?.podcast_ids ?? [], expiresAt, at],
+    values: [
+      ...[id, workspaceId, version, state, userId ?? null, role, scope?.podcast_ids ?? [], expiresAt, at],
+      ...[granteeId ?? null, granteeEmail?.toLowerCase() ?? null],
+    ],
   });
 }

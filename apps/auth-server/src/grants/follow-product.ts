@@ -36,6 +36,7 @@ export const followProduct = (options: {
           const { lifecycle_state: state, attributes } = after;
           const { id, version } = subject;
           await saveAuthorityGrant(options.pool, { id, workspaceId, version, state, attributes, at: new Date(at) });
+          options.onSaved();
         }
         if (!isResource(after, 'podcasts')) continue;
         const { title, collaborators } = podcast.parse(after.attributes);

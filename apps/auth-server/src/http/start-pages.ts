@@ -7,6 +7,7 @@ import type { Pool } from '@longwave/postgres';
 import { openKeyFile } from '@longwave/principal';
 import type { Logger } from '@longwave/service-kit';
 import type { AuthServerConfig } from '../config.ts';
+import type { AnswerGrant } from '../grants/answer-grant.ts';
 import { readLook } from '../look.ts';
 import { createMailPort } from '../mail/mail-port.ts';
 import { createPostOffice } from '../mail/post-office.ts';
@@ -38,6 +39,7 @@ interface PagesDeps {
   /** Fetches the metadata documents of connectors. */
   readonly fetchDocument: GuardedFetch;
   readonly execute: ExecuteCommand;
+  readonly answerGrant: AnswerGrant;
   readonly clock: () => Date;
   readonly logger: Logger;
 }
@@ -52,7 +54,7 @@ interface Pages extends AsyncDisposable {
 
 /** Serves the pages for people. Disposing lets running answers finish and sends the mails that wait. */
 export async function startPages(deps: PagesDeps): Promise<Pages> {
-  const { config, pool, plans, execute, clock, logger } = deps;
+  const { config, pool, plans, execute, answerGrant, clock, logger } = deps;
   const baseUrl = config.BASE_URL;
   await using stack = new AsyncDisposableStack();
   const redis = await connectRedis(config.REDIS_URL, {
@@ -81,8 +83,7 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
     pool,
     sessions,
     baseUrl,
-    post,
-    send,
+    ...{ post, send, answerGrant },
     plans,
     limitMails,
     checkPassword: createCheckPassword({ pool, limit }),

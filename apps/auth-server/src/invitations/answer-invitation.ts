@@ -1,20 +1,31 @@
 import type { Pool } from '@longwave/postgres';
+import type { Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
+import type { AnswerGrant } from '../grants/answer-grant.ts';
 import type { SendCommand } from '../send-command.ts';
 import { listAccountsOf, listAccountsWithEmail } from '../users/user-table.ts';
 import { answerCollaboration, type Invitation } from './invitation-table.ts';
 
-interface AnswerDeps {
+export interface AnswerDeps {
   readonly pool: Pool;
   readonly send: SendCommand;
+  readonly answerGrant: AnswerGrant;
+}
+
+interface Answerer {
+  readonly userId: string;
+  readonly principal: Principal;
+  readonly now: Date;
 }
 
 /** Accepts an invitation for the person to whose address it went. */
 export async function acceptInvitation(
-  { pool, send }: AnswerDeps,
+  { pool, send, answerGrant }: AnswerDeps,
   { id, workspaceId, email, offer }: Invitation,
-  { userId, now }: { readonly userId: string; readonly now: Date },
+  { userId, principal, now }: Answerer,
 ): Promise<void> {
+  if ('grant' in offer)
+    return answerGrant({ id, workspaceId, version: offer.grant.version, isAccepted: true }, principal);
   const isMembership = 'permissions' in offer;
   const own = isMembership
     ? (await listAccountsOf(pool, userId)).find(({ isOwner }) => isOwner)
@@ -26,10 +37,12 @@ export async function acceptInvitation(
 
 /** Declines an invitation. */
 export async function declineInvitation(
-  { pool, send }: AnswerDeps,
+  { pool, send, answerGrant }: AnswerDeps,
   { id, workspaceId, offer }: Invitation,
-  now: Date,
+  { principal, now }: Omit<Answerer, 'userId'>,
 ): Promise<void> {
-  if ('permissions' in offer) await send('membership.end', workspaceId, id, {});
+  if ('grant' in offer)
+    await answerGrant({ id, workspaceId, version: offer.grant.version, isAccepted: false }, principal);
+  else if ('permissions' in offer) await send('membership.end', workspaceId, id, {});
   else await answerCollaboration(pool, id, undefined, now);
 }

@@ -40,6 +40,13 @@ export const secondFactorMails = {
 /** A name that a stranger wrote, without anything that could be a link. */
 const harmless = (name: string) => name.replace(/[^\p{L}\p{N} ,&'’-]/gu, ' ');
 
+/** The beginning of the sentence that invites a person. */
+function inviting(offer: Invitation['offer']): string {
+  if ('grant' in offer) return `You are offered the role “${offer.grant.role}” in the workspace`;
+  if ('podcast' in offer) return `You are invited to work on the podcast “${harmless(offer.podcast)}”`;
+  return 'You are invited to work on the podcasts';
+}
+
 /** The texts of mails. A name that a stranger wrote never begins one, and nothing in it is a link. */
 export const mails = {
   signUp: (to: string, link: string): Mail => ({
@@ -75,6 +82,6 @@ export const mails = {
   invitation: ({ email, organization, offer }: Invitation, link: string): Mail => ({
     to: email,
     subject: 'An invitation to Longwave',
-    text: `You are invited to work on ${'podcast' in offer ? `the podcast “${harmless(offer.podcast)}”` : 'the podcasts'} of “${harmless(organization)}”. Sign in, or sign up with this address, to accept or decline:\n\n${link}${signature}`,
+    text: `${inviting(offer)} of “${harmless(organization)}”. Sign in, or sign up with this address, to accept or decline:\n\n${link}${signature}`,
   }),
 } as const;

@@ -1,23 +1,19 @@
 import { memberPermissions } from '@longwave/command-catalog';
-import type { Pool } from '@longwave/postgres';
+import type { grantedRoles } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { Member } from '@longwave/rpc/credential';
 import { z } from 'zod';
 import { listMembers, listMembershipIds } from '../accounts/account-list-table.ts';
 import { showPage, takeForm, type PageAnswer, type PageRoute } from '../http/page-route.ts';
-import { acceptInvitation, declineInvitation } from '../invitations/answer-invitation.ts';
+import { acceptInvitation, declineInvitation, type AnswerDeps } from '../invitations/answer-invitation.ts';
 import { findWithheldMails, listInvitationsOf, type Invitation } from '../invitations/invitation-table.ts';
 import { formTokenField, textField } from '../pages/form-fields.ts';
 import { html, type Html } from '../pages/html.ts';
 import { emailField } from '../passwords/password-fields.ts';
-import type { SendCommand } from '../send-command.ts';
 import { listAccountsOf, type ReachableAccount } from '../users/user-table.ts';
-import { askedButtonForm, buttonForm, isManager, notice, type SignedIn } from './settings-parts.ts';
+import { askedButtonForm, buttonForm, isManager, notice, timeText, type SignedIn } from './settings-parts.ts';
 
-export interface MembersPageDeps {
-  readonly pool: Pool;
-  readonly send: SendCommand;
-}
+export type MembersPageDeps = AnswerDeps;
 
 type Permission = (typeof memberPermissions)[number];
 
@@ -32,11 +28,29 @@ const permissionNames: Readonly<Record<Permission, string>> = {
 
 const roleNames = { editor: 'Edit the podcast and see its analytics', analyst: 'See its analytics' } as const;
 
-/** The permissions or the work of an invitation, in words. */
-const giftsOf = ({ offer }: Invitation): readonly string[] =>
-  'podcast' in offer
+const grantNames: Readonly<Record<(typeof grantedRoles)[number], string>> = {
+  viewer: 'See everything, change nothing',
+  trafficker: 'Set up campaigns, line items and creatives',
+  sales: 'Sell: advertisers, campaigns, products and prices',
+  reviewer: 'Review changes',
+  finance: 'Work on prices, statements and payments',
+  publisher: 'Publish podcasts, episodes and breaks for ads',
+  admin: 'Manage the workspace, its policies and who has a role in it',
+};
+
+/** The permissions, the work or the role of an invitation, in words. */
+function giftsOf({ offer }: Invitation): readonly string[] {
+  if ('grant' in offer) return [grantNames[offer.grant.role]];
+  return 'podcast' in offer
     ? offer.roles.map((role) => roleNames[role])
     : offer.permissions.map((permission) => permissionNames[permission]);
+}
+
+/** What an invitation is to, where that is not the whole organization. */
+function placeOf({ offer }: Invitation): string {
+  const titles = 'grant' in offer ? offer.grant.podcasts : 'podcast' in offer ? [offer.podcast] : [];
+  return titles.length === 0 ? '' : ` to ${titles.map((title) => `“${title}”`).join(', ')}`;
+}
 
 const maxShown = 200;
 
@@ -93,10 +107,11 @@ const memberPart = (visit: SignedIn, { id, name, email, state, permissions }: Me
 const invitationPart = (visit: SignedIn, invitation: Invitation) => {
   const { id, organization, offer } = invitation;
   return html`<section class="card" aria-labelledby="${id}">
-    <h2 id="${id}">${organization} invites you${'podcast' in offer && ` to “${offer.podcast}”`}</h2>
+    <h2 id="${id}">${organization} invites you${placeOf(invitation)}</h2>
     <ul>
       ${giftsOf(invitation).map((gift) => html`<li>${gift}</li>`)}
     </ul>
+    ${'grant' in offer && html`<p>Until ${timeText(visit.session, offer.grant.expiresAt)}.</p>`}
     <div class="actions">
       ${buttonForm(visit, {
         ...{
@@ -144,7 +159,8 @@ const permissionsField = z.preprocess(
 );
 
 /** Members of the account: invited, changed and ended; and invitations of this person, to organizations and to podcasts. */
-export function membersRoutes({ pool, send }: MembersPageDeps): readonly PageRoute[] {
+export function membersRoutes(deps: MembersPageDeps): readonly PageRoute[] {
+  const { pool, send } = deps;
   /** Nothing that belongs to an address is given before a mail to it was answered. */
   const invitationsOf = async ({ session: { user } }: SignedIn) =>
     user.email_verified ? listInvitationsOf(pool, user.email) : [];
@@ -181,6 +197,19 @@ export function membersRoutes({ pool, send }: MembersPageDeps): readonly PageRou
         }
         ${joined.length > 0 && joinedPart(visit, joined)}`,
     };
+  }
+
+  const answererOf = ({ session: { user, principal }, now }: SignedIn) => ({ userId: user.id, principal, now });
+
+  /** The sentence of a problem that the person can do something about; undefined when all went well. */
+  async function refusalOf(answered: Promise<void>): Promise<string | undefined> {
+    try {
+      await answered;
+      return undefined;
+    } catch (problem) {
+      if (problem instanceof Problem && problem.code !== 'internal_error') return problem.message;
+      throw problem;
+    }
   }
 
   const actorOf = ({ session }: SignedIn) => ({ actor: { kind: 'principal', principal: session.principal } }) as const;
@@ -233,9 +262,15 @@ export function membersRoutes({ pool, send }: MembersPageDeps): readonly PageRou
     takeForm('/settings/members/accept', 'password', z.object({ id: z.string() }), async (visit, { data }) => {
       const invitation = await invitationOf(visit, data?.id);
       const { organization, offer } = invitation;
-      await acceptInvitation({ pool, send }, invitation, { userId: visit.session.user.id, now: visit.now });
+      const refusal = await refusalOf(acceptInvitation(deps, invitation, answererOf(visit)));
+      if (refusal !== undefined) return page(visit, undefined, refusal);
       if ('podcast' in offer)
         return page(visit, `“${offer.podcast}” of ${organization} is among your podcasts from now on.`);
+      if ('grant' in offer)
+        return page(
+          visit,
+          `You have the role “${offer.grant.role}” at ${organization}, in a few seconds in every API.`,
+        );
       return page(visit, `You are a member of ${organization}.`, undefined, workPart(visit, invitation));
     }),
 
@@ -251,7 +286,8 @@ export function membersRoutes({ pool, send }: MembersPageDeps): readonly PageRou
 
     takeForm('/settings/members/decline', 'session', z.object({ id: z.string() }), async (visit, { data }) => {
       const invitation = await invitationOf(visit, data?.id);
-      await declineInvitation({ pool, send }, invitation, visit.now);
+      const refusal = await refusalOf(declineInvitation(deps, invitation, answererOf(visit)));
+      if (refusal !== undefined) return page(visit, undefined, refusal);
       return page(visit, `The invitation of ${invitation.organization} is declined.`);
     }),
   ];
