@@ -17,6 +17,7 @@ import {
 } from '../libs/fleet/src/index.ts';
 import { startForeignKafka } from './foreign-kafka.mjs';
 import { startForeignS3 } from './foreign-s3.mjs';
+import { fetchSchemathesis } from './foreign-schemathesis.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const results = path.join(root, '.nx/test-results');
@@ -145,10 +146,12 @@ async function startTestEngines(stack) {
       TEST_FOREIGN_S3_SECRET_KEY: s3.secretKey,
     });
   }
+  const schemathesis = await startForeign('Schemathesis', 'schemathesis-', () => fetchSchemathesis({ onProgress }));
+  if (schemathesis) env.TEST_SCHEMATHESIS_PYTHON = schemathesis.python;
   return env;
 }
 
-/** An engine that is not ours: started when it was fetched before or is required, else noted as missing with the reason. */
+/** An engine or a program that is not ours: started when it was fetched before or is required, else noted as missing with the reason. */
 async function startForeign(name, cachePrefix, start) {
   const cache = process.env.LONGWAVE_CACHE ?? path.join(os.homedir(), '.cache/longwave');
   const isFetched = existsSync(cache) && readdirSync(cache).some((entry) => entry.startsWith(cachePrefix));

@@ -56,7 +56,7 @@ The exit code is 0 only if every step passed.`,
     usage: `npm test
 
   Runs every check and ends with one line: N passed, N failed[, N skipped].
-  With REQUIRE_FOREIGN_ENGINES=1 it fails when Apache Kafka or a foreign S3 server is not available.`,
+  With REQUIRE_FOREIGN_ENGINES=1 it fails when Apache Kafka, a foreign S3 server or Schemathesis is not available.`,
   },
   bench: {
     script: 'deploy/bench/main.ts',

@@ -17,7 +17,7 @@ export { createApprovedRunner, type RunApproved } from './execute/run-approved.t
 export type { DecideReview, ReviewQuestion } from './execute/decide-review.ts';
 export type { ReviewVerdict } from './review/review-verdict.ts';
 export type { CheckWorkspace } from './execute/command-context.ts';
-export { checkTexts, permissionProblem } from './execute/check-request.ts';
+export { checkTexts, ifMatchForm, permissionProblem } from './execute/check-request.ts';
 export { endWaiting } from './review/waiting-operation.ts';
 export { startOutboxRelay } from './outbox/relay-outbox.ts';
 export { openCursor, sealCursor } from './read/cursor.ts';

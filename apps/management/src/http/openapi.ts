@@ -5,6 +5,7 @@ import {
   type CommandDefinition,
   type ResourceDefinition,
 } from '@longwave/command-catalog';
+import { ifMatchForm } from '@longwave/command-pipeline';
 import {
   jsonSchema,
   openApiHead,
@@ -77,6 +78,7 @@ const answersOf = ({ answers, scope }: Pick<ManagementRoute, 'answers' | 'scope'
 
 const schemasOfHeaders: Readonly<Record<string, OpenApiPart>> = {
   'Idempotency-Key': { type: 'string', pattern: idempotencyKeyPattern.source },
+  'If-Match': { type: 'string', pattern: ifMatchForm.source },
 };
 
 const headerParameters = ({ headers = {} }: Pick<ManagementRoute, 'headers'>) =>
@@ -134,7 +136,7 @@ function commandBody({ subject, from, versionGuard, changes, reason }: CommandDe
           type: { const: subject },
           id: isCreate
             ? { type: 'null', description: 'The service chooses the id.' }
-            : { type: 'string', description: `Of the ${noun.replaceAll('_', ' ')}: \`${prefix}_…\`.` },
+            : { type: 'string', minLength: 1, description: `Of the ${noun.replaceAll('_', ' ')}: \`${prefix}_…\`.` },
           version: isCreate
             ? { const: 0 }
             : {
@@ -185,6 +187,8 @@ const codesOfCommand = (route: ManagementRoute, { problems: own }: CommandDefini
 function commandPaths(route: ManagementRoute): Record<string, OpenApiPart> {
   const common = operationOf(route);
   const parameters = (common['parameters'] as readonly OpenApiPart[]).filter(({ name }) => name !== 'command_type');
+  // A new resource has no version that a client could have seen.
+  const withoutGuard = parameters.filter(({ name }) => name !== 'If-Match');
   return Object.fromEntries(
     commandsForPeople.map((command) => {
       return [
@@ -197,7 +201,7 @@ function commandPaths(route: ManagementRoute): Record<string, OpenApiPart> {
             summary: command.type,
             description: describeCommand(command),
             ...(command.deprecated && { deprecated: true }),
-            parameters,
+            parameters: command.from === null ? withoutGuard : parameters,
             requestBody: {
               required: true,
               content: { 'application/json': { schema: reference('schemas', `command.${command.type}`) } },

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { accessOf, type Actor, type CommandRequest } from './command-request.ts';
 import { entityTagOf } from '../store/resource-row.ts';
 
-/** Weak tags name no version: If-Match compares strongly (RFC 9110 §13.1.1). */
-const ifMatchForm = /^"?(\d{1,9})\.([0-9a-f]{16})"?$/;
+/** The tag of a version, as If-Match names it. Weak tags name no version: If-Match compares strongly (RFC 9110 §13.1.1). */
+export const ifMatchForm = /^"?(\d{1,9})\.([0-9a-f]{16})"?$/;
 const freeReason = z
   .union([
     z.string().max(2000),
