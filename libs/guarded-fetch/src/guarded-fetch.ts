@@ -1,4 +1,4 @@
-import { lookup as systemLookup, type LookupAddress } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
@@ -6,10 +6,8 @@ import { Problem } from '@longwave/problems';
 import { checkUrl, type CheckedUrl } from './check-url.ts';
 import { decodedBody, readBounded, refuse, tooLarge } from './read-body.ts';
 import { isPublicAddress } from './public-address.ts';
+import { createPublicResolver, resolveBySystem, type ResolveHost } from './resolve-host.ts';
 import { startTimeLimits, type TimeLimits } from './time-limits.ts';
-
-/** Resolves a host name to every address it has; rejects when there is none. */
-export type ResolveHost = (host: string) => Promise<readonly LookupAddress[]>;
 
 export interface GuardedRequest {
   /** Default `GET`. A `POST` follows no redirect: the redirect itself is its answer. */
@@ -54,11 +52,6 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
 /** 16 KiB of headers are plenty for a media host; more ends the request. */
 const maxHeaderBytes = 16_384;
 
-const resolveBySystem: ResolveHost = (host) =>
-  new Promise((resolve, reject) =>
-    systemLookup(host, { all: true }, (error, found) => (error ? reject(error) : resolve(found))),
-  );
-
 /** A lookup that knows one answer: the name is never resolved a second time. */
 const pinned =
   (addresses: readonly LookupAddress[]): LookupFunction =>
@@ -76,7 +69,7 @@ const pinned =
  * Every failure is `media_not_fetchable` with a sentence for the podcaster; a failure of the host has its technical reason as private
  * `cause`. A caller's own `signal` throws its own reason.
  * @param options.allowOrigins origins (`https://host[:port]`) that may be private, http or on another port
- * @param options.resolve where names are looked up; default the system's resolver
+ * @param options.resolve where names are looked up; default: the name servers themselves, and the system's resolver for `allowOrigins`
  */
 export function createGuardedFetch(
   options: {
@@ -86,13 +79,15 @@ export function createGuardedFetch(
   } = {},
 ): GuardedFetch {
   const allowed = new Set((options.allowOrigins ?? []).map((origin) => new URL(origin).origin));
-  const resolve = options.resolve ?? resolveBySystem;
+  const resolveForeign = options.resolve ?? createPublicResolver();
+  const resolveAllowed = options.resolve ?? resolveBySystem;
   const userAgent = options.userAgent ?? 'Longwave/1.0 (podcast hosting)';
 
   /** The addresses the connection may go to: all of the host's, when all of them are public. */
-  async function findAddresses({ host, allowed: any }: CheckedUrl): Promise<readonly LookupAddress[]> {
+  async function findAddresses({ host, allowed: any }: CheckedUrl, signal: AbortSignal) {
     const family = isIP(host);
-    const found = family > 0 ? [{ address: host, family }] : await resolve(host);
+    const resolve = any ? resolveAllowed : resolveForeign;
+    const found = family > 0 ? [{ address: host, family }] : await resolve(host, signal);
     if (found.length === 0) throw Object.assign(new Error('no address'), { code: 'ENOTFOUND' });
     if (!any && !found.every(({ address }) => isPublicAddress(address))) throw notPublic();
     return found;
@@ -141,7 +136,7 @@ export function createGuardedFetch(
     try {
       let hop = checkUrl(url, allowed);
       for (let followed = 0; ; followed += 1) {
-        const addresses = await limits.within(findAddresses(hop));
+        const addresses = await limits.within(findAddresses(hop, limits.signal));
         const answer = await limits.within(send(hop, addresses, request, limits.signal));
         // A reader gets the error through the iterator; without a reader it is ignored.
         answer.on('error', () => undefined);
