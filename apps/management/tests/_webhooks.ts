@@ -29,11 +29,12 @@ export interface DeliveryRow {
   readonly next_attempt_at: Date;
 }
 
-/** Management with its relay, a real bus, the deliveries of webhooks and a receiver of them. */
+/** Management with its relay, a real bus, the deliveries of webhooks and two hosts that receive them. */
 export async function startWebhookWorld() {
   await using stack = new AsyncDisposableStack();
   const receiver = stack.use(await startReceiver());
-  const origins = [receiver.origin, 'http://127.0.0.1:1'];
+  const otherReceiver = stack.use(await startReceiver());
+  const origins = [receiver.origin, otherReceiver.origin, 'http://127.0.0.1:1'];
   // Every other name is of a private network.
   const fetch = createGuardedFetch({
     allowOrigins: origins,
@@ -107,7 +108,7 @@ export async function startWebhookWorld() {
 
   const owned = stack.move();
   return {
-    ...{ management, receiver, execute, bus, webhooks, subscribe, deliveriesOf },
+    ...{ management, receiver, otherReceiver, execute, bus, webhooks, subscribe, deliveriesOf },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

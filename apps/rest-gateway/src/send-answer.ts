@@ -17,6 +17,7 @@ export const sendThrottled = (response: Response): void =>
 /** Writes an error as REST shows it. */
 export function sendFailure({ status, message, reason, headers = {} }: RestError, response: Response): void {
   response.set('Cache-Control', 'no-store');
+  if (status === 429) return sendThrottled(response.set(headers));
   for (const [name, value] of Object.entries(headers)) response.append(name, value);
   response.status(status).json({ code: status, message, ...(reason && { reason }) });
 }

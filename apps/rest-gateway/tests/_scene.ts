@@ -18,6 +18,7 @@ export type GivenAnswer =
         readonly detail?: string;
         readonly field?: string;
         readonly neededMs?: number;
+        readonly retryAfterSeconds?: number;
       };
     };
 

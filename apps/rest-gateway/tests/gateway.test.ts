@@ -28,6 +28,16 @@ describe('rate limits', () => {
     expect((await gateway.get('/account', 'slow')).status).toBe(200);
   });
 
+  test('a command that has a limit of its own is refused like a request too many, with its own time to wait', async () => {
+    const podcast = fixtures['podcast_published']!;
+    gateway.scene.given = {
+      commands: { 'podcast.unpublish': [{ problem: { code: 'rate_limited', retryAfterSeconds: 1_800 } }] },
+    };
+    const refused = await gateway.post(`/podcasts/${podcast.id}/unpublish`, {});
+    expect([refused.status, await refused.text()]).toEqual([429, 'Throttled']);
+    expect([refused.headers.get('ratelimit-remaining'), refused.headers.get('retry-after')]).toEqual(['0', '1800']);
+  });
+
   test('a rotated key continues the counters of the one before', async () => {
     for (const credential of ['slow', 'rotated']) expect((await gateway.get('/account', credential)).status).toBe(200);
     expect((await gateway.get('/account', 'rotated')).status).toBe(429);

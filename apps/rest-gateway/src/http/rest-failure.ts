@@ -52,6 +52,8 @@ function problemToRest(problem: Problem): RestError {
   const isOutage = code === 'temporarily_unavailable' || code === 'timeout' || code === 'token_invalid';
   const retryAfter = { 'Retry-After': String(context.retryAfterSeconds ?? 1) };
   if (isOutage) return { status: 503, message: repeatLater, headers: retryAfter };
+  if (code === 'rate_limited')
+    return { status, message: problem.message, headers: { 'RateLimit-Remaining': '0', ...retryAfter } };
   if (gatewayFaults.has(code) || !restStatuses.has(status)) return unhandled;
   if (code === 'encoding_time_exhausted')
     return { status, message: 'Not enough encoding time left', headers: usageLink(context.neededMs) };

@@ -151,9 +151,10 @@ const furtherCommands = {
     roles,
     event: 'webhook_endpoint.replayed',
     hasRule: true,
-    problems: ['validation_failed'],
+    problems: ['validation_failed', 'rate_limited'],
     externalEffect: 'The same messages are posted again, with the same ids.',
-    summary: 'Sends one delivery again, or every failed one since a time. Deliveries are kept for 30 days.',
+    summary:
+      'Sends one delivery again, or every failed one since a time, the oldest first. Deliveries are kept for 30 days. An endpoint is sent at most 1,000 replays and tests an hour.',
   }),
   'webhook_endpoint.send_test': defineCommand({
     type: 'webhook_endpoint.send_test',
@@ -163,6 +164,7 @@ const furtherCommands = {
     roles,
     event: 'webhook_endpoint.tested',
     hasRule: true,
+    problems: ['rate_limited'],
     externalEffect: 'A signed message of the type webhook.test is posted.',
     summary: 'Posts a test message.',
   }),

@@ -21,10 +21,12 @@ export type ClaimedDelivery = Readonly<
 
 /** Messages to one endpoint that are sent at a time; one while it fails, so that endpoints that are away hold few connections. */
 const maxInFlight = { healthy: 4, failing: 1 };
+/** Messages to one host that are sent at a time, from all endpoints of all workspaces: a quarter of the attempts of a process. */
+const maxInFlightOfHost = 12;
 
 /**
  * The first due delivery of the endpoint with the fewest messages in flight. The list of endpoints with waiting deliveries is read by steps
- * through the index, so that the backlog of one costs nothing to the others.
+ * through the index, so that the backlog of one costs nothing to the others. Messages in flight are waiting deliveries too.
  */
 const nextDue = `with recursive waiting as (
     (select endpoint_id from webhook_delivery where state = 'pending' order by endpoint_id limit 1)
@@ -33,18 +35,21 @@ const nextDue = `with recursive waiting as (
             where d.state = 'pending' and d.endpoint_id > w.endpoint_id order by d.endpoint_id limit 1)
     from waiting w where w.endpoint_id is not null
   ), load as (
-    select w.endpoint_id,
+    select w.endpoint_id, coalesce(rtrim(split_part(r.attributes ->> 'url', '/', 3), '.'), w.endpoint_id) as host,
       case when h.failing_since is null then ${maxInFlight.healthy} else ${maxInFlight.failing} end as most,
       (select count(*) from webhook_delivery b where b.endpoint_id = w.endpoint_id and b.lease_until > $1) as busy
-    from waiting w left join webhook_health h on h.endpoint_id = w.endpoint_id where w.endpoint_id is not null
+    from waiting w left join webhook_health h on h.endpoint_id = w.endpoint_id left join resource r on r.id = w.endpoint_id
+    where w.endpoint_id is not null
+  ), of_host as (
+    select load.*, sum(busy) over (partition by host) as busy_of_host from load
   )
-  select due.id from load cross join lateral (
+  select due.id from of_host load cross join lateral (
     select d.id, d.next_attempt_at from webhook_delivery d
     where d.state = 'pending' and d.endpoint_id = load.endpoint_id and d.next_attempt_at <= $1
     order by d.next_attempt_at limit 1) due
-  where load.busy < load.most order by load.busy, due.next_attempt_at limit 1`;
+  where load.busy < load.most and load.busy_of_host < ${maxInFlightOfHost} order by load.busy, due.next_attempt_at limit 1`;
 
-/** Claims the next due delivery; undefined when there is none, or every endpoint has enough in flight. */
+/** Claims the next due delivery; undefined when there is none, or every endpoint or its host has enough in flight. */
 export async function claimDelivery(pool: Pool, now: Date, leaseMs: number): Promise<ClaimedDelivery | undefined> {
   for (;;) {
     const { rows: due } = await pool.query<Columns<'webhook_delivery', 'id'>>({

@@ -86,11 +86,14 @@ export async function failWaiting(
   });
 }
 
-/** Queues one delivery of an endpoint again, or its failed ones of events since a time. Answers how many. */
+/**
+ * Queues one delivery of an endpoint again, or its failed ones of events since a time: the oldest ones, at most `maxDeliveries`.
+ * @returns how many
+ */
 export async function requeueDeliveries(
   tx: Transaction,
   endpointId: string,
-  chosen: { readonly deliveryId: string } | { readonly since: string },
+  chosen: { readonly deliveryId: string } | { readonly since: string; readonly maxDeliveries: number },
   now: Date,
 ): Promise<number> {
   const queue = `update webhook_delivery set state = 'pending', problem = null, queued_at = $2, next_attempt_at = $2,
@@ -104,8 +107,10 @@ export async function requeueDeliveries(
       })
     : tx.query({
         name: 'requeue_deliveries',
-        text: `${queue} and state = 'failed' and occurred_at >= $3`,
-        values: [endpointId, now, chosen.since],
+        text: `${queue} and id in (
+                 select id from webhook_delivery where endpoint_id = $1 and lease_id is null and state = 'failed' and occurred_at >= $3
+                 order by occurred_at, id limit $4)`,
+        values: [endpointId, now, chosen.since, chosen.maxDeliveries],
       }));
   return rowCount ?? 0;
 }

@@ -12,6 +12,7 @@ import {
   requeueDeliveries,
 } from './delivery-table.ts';
 import type { WebhookSecrets, WebhookEndpoint } from './endpoint-secrets.ts';
+import { countReplays, remainingReplays } from './replay-table.ts';
 import { renderTest } from './webhook-message.ts';
 import { secretHint } from './webhook-secret.ts';
 
@@ -117,21 +118,27 @@ export function webhookEndpointRules(options: {
       const { delivery_id: deliveryId, since } = changes;
       if (deliveryId !== undefined && !(await hasDelivery(tx, subjectId, deliveryId)))
         return refuseField('/changes/delivery_id', 'not_found', 'The endpoint has no such delivery.');
-      const chosen = deliveryId === undefined ? { since: since! } : { deliveryId };
+      const maxDeliveries = await remainingReplays(tx, subjectId, now);
+      const chosen = deliveryId === undefined ? { since: since!, maxDeliveries } : { deliveryId };
       return {
         attributes: current,
         also: async (inner) => {
-          await requeueDeliveries(inner, subjectId, chosen, now);
+          const queued = await requeueDeliveries(inner, subjectId, chosen, now);
+          await countReplays(inner, subjectId, queued, now);
         },
       };
     },
 
-    'webhook_endpoint.send_test': ({ current, workspaceId, subjectId, now }) => ({
-      attributes: current,
-      also: async (tx, { operationId }) => {
-        const message = renderTest(operationId, { workspaceId, endpointId: subjectId, now });
-        await insertDeliveries(tx, [{ endpointId: subjectId, message }], now);
-      },
-    }),
+    'webhook_endpoint.send_test': async ({ tx: before, current, workspaceId, subjectId, now }) => {
+      await remainingReplays(before, subjectId, now);
+      return {
+        attributes: current,
+        also: async (tx, { operationId }) => {
+          const message = renderTest(operationId, { workspaceId, endpointId: subjectId, now });
+          await insertDeliveries(tx, [{ endpointId: subjectId, message }], now);
+          await countReplays(tx, subjectId, 1, now);
+        },
+      };
+    },
   };
 }
