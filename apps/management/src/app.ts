@@ -41,6 +41,7 @@ import { observeJobs } from './background/observe-jobs.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { createChangeSignals } from './http/change-signals.ts';
 import { createEventStreams } from './http/event-streams.ts';
+import { pollChanges } from './http/poll-changes.ts';
 import { basePath } from './http/public-documents.ts';
 import { createManagementServer } from './http/server.ts';
 import { createJobHandlers } from './job-handlers.ts';
@@ -269,6 +270,7 @@ export async function createApp(
   subscriber.on('error', logRedisError(logger));
   subscriber.on('message', (_channel, ids: string) => changeSignals.changed(JSON.parse(ids) as string[]));
   subscriber.subscribe(changesChannel).catch(logRedisError(logger));
+  stack.use(pollChanges({ pool: readPool, signals: changeSignals, onError: onError('changes.poll_failed') }));
   const eventStreams = createEventStreams();
   const http = await listenHttp(
     config.HTTP_LISTEN,
@@ -277,6 +279,7 @@ export async function createApp(
       countRequest: createRateLimit(counters, clock, logger),
       deps: {
         access,
+        readAccess: createAccess(readPool),
         execute: executeAndDisclose,
         listDeliveries,
         reader,

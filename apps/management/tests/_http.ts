@@ -3,7 +3,7 @@ import { productCatalog } from '@longwave/command-catalog';
 import { createReceiptLog, createResourceReader, publicReceiptKey, type Actor } from '@longwave/command-pipeline';
 import { listenHttp, type CountRequest } from '@longwave/http-kit';
 import { newId } from '@longwave/ids';
-import { bearerOf } from '@longwave/principal';
+import { bearerOf, type Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { createLogger } from '@longwave/service-kit';
 import type { ManagementScope, TokenHolder } from '../src/http/authenticate.ts';
@@ -52,7 +52,7 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
   const reader = stack.use(
     createResourceReader({ pool, schema: 'product', catalog: productCatalog, cursorKey: randomBytes(32), clock }),
   );
-  const eventStreams = createEventStreams({ maxPerClient: 3, checkEveryMs: 0 });
+  const eventStreams = createEventStreams({ maxPerClient: 3, checkEveryMs: 20 });
   const changeSignals = createChangeSignals();
   const holders = new Map<string, TokenHolder>();
   const logLines: string[] = [];
@@ -74,6 +74,7 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
       deps: {
         ...{
           access: createAccess(pool),
+          readAccess: createAccess(pool),
           execute,
           reader,
           receipts: createReceiptLog(pool),
@@ -109,6 +110,9 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
     rates,
     eventStreams,
     changeSignals,
+    /** Gives a token other rights. */
+    changeHolder: (token: string, principal: Principal) =>
+      void holders.set(token, { ...holders.get(token)!, principal }),
     /** Ends a token. */
     revoke: (token: string) => void holders.delete(token),
     /** A token of a person, with scopes and the client that it was given to. */

@@ -4,7 +4,8 @@ import { newId } from '@longwave/ids';
 import { transaction } from '@longwave/postgres';
 import { serveHttp, type HttpWorld } from './_http.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
-import { person } from './_values.ts';
+import { statementsOf } from './_statements.ts';
+import { hour, person } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
 
 let management: TestManagement;
@@ -219,6 +220,49 @@ describe('a stream', () => {
     api.changeSignals.changed([own.workspaceId]);
     expect(await stream.next()).toMatchObject({ event: 'closed', data: { code: 'token_invalid' } });
     expect(await stream.next()).toBeUndefined();
+  });
+
+  test('that is quiet asks the database nothing, and one of an operation asks seldom', async () => {
+    const own = createWorld(management);
+    await own.setEncodingLimit(hour);
+    const { production } = await own.encoding();
+    const as = api.tokenFor(own.actor);
+    const changes = await openStream(at(own.workspaceId, 'after=now&types=podcasts'), as);
+    const path = `/workspaces/${own.workspaceId}/operations/${production.updated_by.operation_id}/events`;
+    const operation = await openStream(path, as);
+    await operation.next();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const statements = await statementsOf(management.pool, () => new Promise((resolve) => setTimeout(resolve, 3_500)));
+    expect(statements.filter((name) => name === 'read_changes' || name === 'find_newest_change')).toEqual([]);
+    expect(statements.filter((name) => /from "product"\."operation"/i.test(name)).length).toBeLessThanOrEqual(2);
+    changes.close();
+    operation.close();
+  });
+
+  test('sends no more of a page when the rights of its reader have become narrower', async () => {
+    const own = createWorld(management);
+    const podcast = await own.podcast();
+    for (let n = 0; n < 30; n++) await own.advertiser();
+    const guest = person(newId('ws')) as Extract<Actor, { kind: 'principal' }>;
+    const as = api.tokenFor(own.actor);
+    const stream = await openStream(at(own.workspaceId), as);
+    await stream.next();
+    api.changeHolder(as, {
+      ...guest.principal,
+      grants: [{ workspace_id: own.workspaceId, podcast_id: podcast.id, roles: ['viewer'] }],
+    });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await own.advertiser();
+    const revised = await own.send('podcast.revise', podcast, { title: 'Later' });
+    api.changeSignals.changed([own.workspaceId]);
+    const ids: string[] = [];
+    for (let about = ''; about !== `podcast.revised ${podcast.id} ${revised.version}`;) {
+      const event = (await stream.next())!.data as Change;
+      about = `${event.type} ${event.subject.id} ${event.subject.version}`;
+      ids.push(event.subject.id);
+    }
+    expect(ids).toHaveLength(31);
+    stream.close();
   });
 
   test('is one of few that a client may have open; a closed one makes room', async () => {

@@ -20,6 +20,7 @@ export type { CheckWorkspace } from './execute/command-context.ts';
 export { checkTexts, ifMatchForm, permissionProblem } from './execute/check-request.ts';
 export { endWaiting } from './review/waiting-operation.ts';
 export { startOutboxRelay } from './outbox/relay-outbox.ts';
+export { listNewestChanges } from './read/change-feed-table.ts';
 export { openCursor, sealCursor } from './read/cursor.ts';
 export { findAnywhere, findLink, findResource, listByIds, listInStates, listLinked } from './read/find-resources.ts';
 export { listDue, type Due, type DueQuestion } from './read/list-due.ts';

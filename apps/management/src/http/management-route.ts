@@ -18,6 +18,8 @@ import type { SignReport } from '../workspace/reports/sign-report.ts';
 /** What routes answer from. A route that needs more adds a field here and in `app.ts`. */
 export interface RouteDeps {
   readonly access: Access;
+  /** The same over the connections of reads, which take none from commands. */
+  readonly readAccess: Access;
   readonly execute: ExecuteCommand;
   readonly reader: ResourceReader;
   readonly diagnostics: Diagnostics;

@@ -55,6 +55,21 @@ export async function findNewestChange(pool: Pool, workspaceId: string): Promise
   return rows[0] ?? beforeChanges;
 }
 
+/** The places of the newest changes of workspaces, as texts to compare; a workspace without a change is missing. */
+export async function listNewestChanges(
+  pool: Pool,
+  workspaceIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await pool.query<{ readonly workspace_id: string; readonly place: string }>({
+    name: 'list_newest_changes',
+    text: `select w.id as workspace_id, c.place from unnest($1::text[]) w (id) cross join lateral (
+             select seq || '.' || position as place from change where workspace_id = w.id
+             order by seq desc, position desc limit 1) c`,
+    values: [workspaceIds],
+  });
+  return new Map(rows.map(({ workspace_id: id, place }) => [id, place]));
+}
+
 /**
  * Changes after a place, in the order of commits, at most `limit`; a place that was read is never added to later. `to` is the place up to
  * which the changes were read, and `more` tells whether there may be another one after it.

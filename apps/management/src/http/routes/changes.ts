@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { productCatalog } from '@longwave/command-catalog';
 import { clientIdOf, type Scope } from '@longwave/command-pipeline';
 import { resourceViewSchema } from '@longwave/events';
 import { Problem } from '@longwave/problems';
+import { sleep } from '@longwave/worker-kit';
 import { z } from 'zod';
-import type { EventWriter } from '../event-streams.ts';
+import type { StreamWork } from '../event-streams.ts';
 import { hiddenBelow, pageQuery, textList } from '../list-query.ts';
 import { json, type ManagementRoute, type RouteCall, type RouteDeps } from '../management-route.ts';
 
@@ -39,8 +41,10 @@ const page = z.strictObject({
   more: z.boolean().describe('Whether another page may have something now.'),
 });
 
-/** While nobody tells of changes, a stream looks for them so often. */
-const pollMs = 2_000;
+/** Longest time between two looks of a stream; the relay and one poll for all streams wake it before. */
+const maxQuietMs = 60_000;
+/** Shortest time between two looks of a stream that has caught up, or of which most changes are left out. */
+const minQuietMs = 250;
 const streamPageSize = 50;
 
 /** The scope in which the actor sees changes. Throws the `not_found` of an unknown workspace when there is none. */
@@ -54,25 +58,46 @@ async function scopeOf(
 }
 
 /** Sends every change after a place, and those that come, until the client goes or its token ends. */
-const follow =
-  (call: RouteCall, deps: RouteDeps, from: string | undefined, named: readonly string[] | undefined) =>
-  async ({ signal, send, mark, isCheckDue }: EventWriter): Promise<void> => {
-    using watch = deps.changeSignals.watch(call.workspaceId, signal);
-    let scope = await scopeOf(call, deps);
-    let after = from;
-    while (!signal.aborted) {
-      if (isCheckDue()) scope = await scopeOf({ actor: await call.recheck(), workspaceId: call.workspaceId }, deps);
-      const { changes, nextCursor, more } = await deps.reader.listChanges({
-        ...{ scope, hiddenBelow, types: named, limit: streamPageSize },
-        ...(after !== undefined && { after }),
-      });
-      for (const one of changes) await send({ id: one.cursor, event: one.kind, data: one });
-      // The place is beyond changes that were left out; or it is the first one of a client that begins now.
-      if ((more && changes.length === 0) || after === 'now') await mark(nextCursor);
-      after = nextCursor;
-      if (!more) await watch.next(pollMs);
-    }
+function follow(
+  call: RouteCall,
+  deps: RouteDeps,
+  asked: { readonly scope: Scope; readonly after: string | undefined; readonly types: readonly string[] | undefined },
+): StreamWork {
+  let { scope } = asked;
+  return {
+    check: async () => {
+      const now = await scopeOf({ actor: await call.recheck(), workspaceId: call.workspaceId }, deps);
+      if (!isDeepStrictEqual(now, scope)) scope = now;
+    },
+    write: async ({ signal, send, mark, read }) => {
+      using watch = deps.changeSignals.watch(call.workspaceId, signal);
+      let { after } = asked;
+      while (!signal.aborted) {
+        const readAt = performance.now();
+        const readIn = scope;
+        const { changes, nextCursor, more } = await read(() =>
+          deps.reader.listChanges({
+            ...{ scope: readIn, hiddenBelow, types: asked.types, limit: streamPageSize },
+            ...(after !== undefined && { after }),
+          }),
+        );
+        let sentTo = after;
+        for (const one of changes) {
+          if (scope !== readIn) break;
+          await send({ id: one.cursor, event: one.kind, data: one });
+          sentTo = one.cursor;
+        }
+        // Rights have changed meanwhile: the rest is read again with those of now.
+        const isWhole = scope === readIn;
+        // The place is beyond changes that were left out; or it is the first one of a client that begins now.
+        if (isWhole && ((more && changes.length === 0) || after === 'now')) await mark(nextCursor);
+        after = isWhole ? nextCursor : sentTo;
+        if (isWhole && !more) await watch.next(maxQuietMs);
+        if (changes.length < streamPageSize) await sleep(Math.max(0, readAt + minQuietMs - performance.now()), signal);
+      }
+    },
   };
+}
 
 const listChanges: ManagementRoute = {
   operation: 'workspace.changes',
@@ -105,7 +130,11 @@ const listChanges: ManagementRoute = {
     const from = call.request.get('last-event-id') ?? after;
     // A cursor that is not good is refused before the stream begins.
     if (from !== undefined) await deps.reader.listChanges({ ...asked, after: from, limit: 1 });
-    return deps.eventStreams.open(clientIdOf(call.actor), follow(call, deps, from, named));
+    const { workspaceId } = call;
+    return deps.eventStreams.open(
+      { clientId: clientIdOf(call.actor), workspaceId },
+      follow(call, deps, { scope: asked.scope, after: from, types: named }),
+    );
   },
 };
 

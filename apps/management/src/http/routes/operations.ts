@@ -1,8 +1,9 @@
 import { clientIdOf, notFoundProblem, type OperationView } from '@longwave/command-pipeline';
 import { isProblem } from '@longwave/problems';
 import { decodeJwt } from 'jose';
+import { sleep } from '@longwave/worker-kit';
 import { z } from 'zod';
-import type { EventWriter } from '../event-streams.ts';
+import type { StreamWork } from '../event-streams.ts';
 import { json, type ManagementRoute, type RouteCall, type RouteDeps } from '../management-route.ts';
 import { operationSchema } from '../operation-schema.ts';
 
@@ -92,30 +93,45 @@ const findOperation: ManagementRoute = {
   },
 };
 
-/** While nobody tells of changes, a stream looks at its operation so often. */
-const pollMs = 1_000;
+/** Time between two looks at the progress of an encoding. */
+const progressEveryMs = 1_000;
+/** Longest time between two looks of a stream at its operation, which nobody announces when a worker begins. */
+const maxQuietMs = 5_000;
+/** Shortest time between two looks, however much changes in the workspace. */
+const minQuietMs = 500;
 
 /** Sends the operation whenever it has changed, with the progress of an encoding, until it is over. */
-const follow =
-  (call: RouteCall, deps: RouteDeps, id: string) =>
-  async ({ signal, send, isCheckDue }: EventWriter): Promise<void> => {
-    using watch = deps.changeSignals.watch(call.workspaceId, signal);
-    let actor = call.actor;
-    let shown = '';
-    let progress: number | undefined;
-    while (!signal.aborted) {
-      if (isCheckDue()) actor = await call.recheck();
-      const operation = await visibleOperation({ ...call, actor }, deps, id, { noun: 'operation', id });
-      const text = JSON.stringify(operation);
-      if (text !== shown) await send({ event: 'operation', data: operation });
-      shown = text;
-      if (isOver(operation)) return;
-      const tick = operation.subject.type === 'productions' ? await deps.findProgress(operation.subject.id) : undefined;
-      if (tick && tick.progress !== progress) await send({ event: 'progress', data: tick });
-      progress = tick?.progress;
-      await watch.next(pollMs);
-    }
+function follow(call: RouteCall, deps: RouteDeps, id: string): StreamWork {
+  let { actor } = call;
+  return {
+    check: async () => {
+      actor = await call.recheck();
+    },
+    write: async ({ signal, send, read }) => {
+      using watch = deps.changeSignals.watch(call.workspaceId, signal);
+      let shown = '';
+      let progress: number | undefined;
+      for (let quietMs = progressEveryMs; !signal.aborted; quietMs = Math.min(quietMs + progressEveryMs, maxQuietMs)) {
+        const readAt = performance.now();
+        const asked = { noun: 'operation', id };
+        const operation = await read(() =>
+          visibleOperation({ ...call, actor }, { ...deps, access: deps.readAccess }, id, asked),
+        );
+        const text = JSON.stringify(operation);
+        if (text !== shown) await send({ event: 'operation', data: operation });
+        shown = text;
+        if (isOver(operation)) return;
+        const { type, id: subjectId } = operation.subject;
+        do {
+          const tick = type === 'productions' ? await deps.findProgress(subjectId) : undefined;
+          if (tick && tick.progress !== progress) await send({ event: 'progress', data: tick });
+          progress = tick?.progress;
+        } while (!(await watch.next(progressEveryMs)) && performance.now() < readAt + quietMs);
+        await sleep(Math.max(0, readAt + minQuietMs - performance.now()), signal);
+      }
+    },
   };
+}
 
 const followOperation: ManagementRoute = {
   operation: 'operation.events',
@@ -129,7 +145,8 @@ const followOperation: ManagementRoute = {
   answer: async (call, deps) => {
     const id = call.parameter('operation_id');
     await visibleOperation(call, deps, id, { noun: 'operation', id });
-    return deps.eventStreams.open(clientIdOf(call.actor), follow(call, deps, id));
+    const { workspaceId } = call;
+    return deps.eventStreams.open({ clientId: clientIdOf(call.actor), workspaceId }, follow(call, deps, id));
   },
 };
 
