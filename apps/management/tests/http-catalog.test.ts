@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   isForPeople,
   operations,
@@ -13,19 +13,10 @@ import type { ProblemCode } from '@longwave/problems';
 import { undocumented } from './_documented.ts';
 import type { Example } from './_example.ts';
 import { examples } from './_examples.ts';
-import { apiUrl, serveHttp, withoutTrace, type HttpAnswer, type HttpWorld } from './_http.ts';
-import { startTestManagement, type TestManagement } from './_management.ts';
+import { apiUrl, withoutTrace, type HttpAnswer } from './_http.ts';
+import { api, management } from './_shared-http.ts';
 import { person } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
-
-let management: TestManagement;
-let api: HttpWorld;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  management = stack.use(await startTestManagement());
-  api = stack.use(await serveHttp(management));
-});
-afterAll(() => stack.disposeAsync());
 
 const commands = Object.values<CommandDefinition>(productCatalog.commands).filter(isForPeople);
 

@@ -1,25 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { insertNotice, type Actor } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
 import { transaction } from '@longwave/postgres';
-import { serveHttp, type HttpWorld } from './_http.ts';
-import { startTestManagement, type TestManagement } from './_management.ts';
+import { serveHttp } from './_http.ts';
+import { api, management, token, world } from './_shared-http.ts';
 import { statementsOf } from './_statements.ts';
 import { hour, person } from './_values.ts';
-import { createWorld, type World } from './_world.ts';
-
-let management: TestManagement;
-let api: HttpWorld;
-let world: World;
-let token: string;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  management = stack.use(await startTestManagement());
-  api = stack.use(await serveHttp(management));
-  world = createWorld(management);
-  token = api.tokenFor(world.actor);
-});
-afterAll(() => stack.disposeAsync());
+import { createWorld } from './_world.ts';
 
 interface Change {
   readonly cursor: string;
@@ -148,9 +135,13 @@ test('a guest on one podcast gets the changes of what belongs to it, and nobody 
 });
 
 /** An open stream of events, read one by one. */
-async function openStream(path: string, as = token, headers: Readonly<Record<string, string>> = {}) {
+async function openStream(
+  path: string,
+  as: string,
+  { origin = api.origin, headers = {} }: { readonly origin?: string; readonly headers?: Record<string, string> } = {},
+) {
   const closing = new AbortController();
-  const response = await fetch(`${api.origin}/management/v1${path}`, {
+  const response = await fetch(`${origin}/management/v1${path}`, {
     headers: { authorization: `Bearer ${as}`, accept: 'text/event-stream', ...headers },
     signal: closing.signal,
   });
@@ -202,7 +193,9 @@ describe('a stream', () => {
     api.changeSignals.changed([own.workspaceId]);
     expect(await stream.next()).toMatchObject({ event: 'notice', data: { subject: { id: 'whe_1' } } });
     stream.close();
-    const again = await openStream(at(own.workspaceId, 'after=now'), as, { 'last-event-id': first!.id! });
+    const again = await openStream(at(own.workspaceId, 'after=now'), as, {
+      headers: { 'last-event-id': first!.id! },
+    });
     expect((await again.next())!.id).not.toBe(first!.id);
     again.close();
     const named = await openStream(at(own.workspaceId, 'types=podcasts'), as);
@@ -302,51 +295,39 @@ describe('a stream', () => {
     const { production, lease } = await world.encoding();
     const operationId = production.updated_by.operation_id;
     const as = own.tokenFor(world.actor);
-    const before = api;
-    api = own;
-    try {
-      const stream = await openStream(`/workspaces/${world.workspaceId}/operations/${operationId}/events`, as);
-      const first = await stream.next();
-      expect(first).toMatchObject({ event: 'operation', data: { id: operationId, command_type: 'production.start' } });
-      expect(['accepted', 'running']).toContain(first!.data.state);
-      expect(await stream.next()).toMatchObject({ event: 'progress', data: { progress: 0.4, stage: 'encoding' } });
-      await world.send(
-        'production.fail',
-        production,
-        { problem: { code: 'damaged', detail: 'It is no audio.' } },
-        { kind: 'service', name: 'encoder' },
-        lease,
-      );
-      own.changeSignals.changed([world.workspaceId]);
-      expect(await stream.next()).toMatchObject({ event: 'operation', data: { id: operationId, state: 'failed' } });
-      expect(await stream.next()).toBeUndefined();
-      const over = await openStream(`/workspaces/${world.workspaceId}/operations/${operationId}/events`, as);
-      expect((await over.next())!.data.state).toBe('failed');
-      expect(await over.next()).toBeUndefined();
-      const foreign = await own.call(`/workspaces/${world.workspaceId}/operations/${newId('op')}/events`, {
-        token: as,
-        headers: { accept: 'text/event-stream' },
-      });
-      expect(foreign.status).toBe(404);
-    } finally {
-      api = before;
-    }
+    const stream = await openStream(`/workspaces/${world.workspaceId}/operations/${operationId}/events`, as, own);
+    const first = await stream.next();
+    expect(first).toMatchObject({ event: 'operation', data: { id: operationId, command_type: 'production.start' } });
+    expect(['accepted', 'running']).toContain(first!.data.state);
+    expect(await stream.next()).toMatchObject({ event: 'progress', data: { progress: 0.4, stage: 'encoding' } });
+    await world.send(
+      'production.fail',
+      production,
+      { problem: { code: 'damaged', detail: 'It is no audio.' } },
+      { kind: 'service', name: 'encoder' },
+      lease,
+    );
+    own.changeSignals.changed([world.workspaceId]);
+    expect(await stream.next()).toMatchObject({ event: 'operation', data: { id: operationId, state: 'failed' } });
+    expect(await stream.next()).toBeUndefined();
+    const over = await openStream(`/workspaces/${world.workspaceId}/operations/${operationId}/events`, as, own);
+    expect((await over.next())!.data.state).toBe('failed');
+    expect(await over.next()).toBeUndefined();
+    const foreign = await own.call(`/workspaces/${world.workspaceId}/operations/${newId('op')}/events`, {
+      token: as,
+      headers: { accept: 'text/event-stream' },
+    });
+    expect(foreign.status).toBe(404);
   });
 
   test('ends when the service stops, and none opens then', async () => {
     await using own = await serveHttp(management);
     const as = own.tokenFor(world.actor);
-    const before = api;
-    api = own;
-    try {
-      const stream = await openStream(at(world.workspaceId, 'after=now'), as);
-      await own.eventStreams[Symbol.asyncDispose]();
-      expect(await stream.next()).toBeUndefined();
-      const refused = await own.call(at(world.workspaceId), { token: as, headers: { accept: 'text/event-stream' } });
-      expect([refused.status, refused.json.code]).toEqual([503, 'temporarily_unavailable']);
-    } finally {
-      api = before;
-    }
+    const stream = await openStream(at(world.workspaceId, 'after=now'), as, own);
+    await own.eventStreams[Symbol.asyncDispose]();
+    expect(await stream.next()).toBeUndefined();
+    const refused = await own.call(at(world.workspaceId), { token: as, headers: { accept: 'text/event-stream' } });
+    expect([refused.status, refused.json.code]).toEqual([503, 'temporarily_unavailable']);
   });
 });
 

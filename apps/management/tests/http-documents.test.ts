@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { productCatalog, type CommandDefinition, type ResourceDefinition } from '@longwave/command-catalog';
 import { newId } from '@longwave/ids';
 import { apiContractSchema } from '@longwave/services';
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import { managementContract } from '../src/http/public-documents.ts';
 import { managementRoutes } from '../src/http/routes.ts';
-import { serveHttp, type HttpWorld } from './_http.ts';
-import { startTestManagement, type TestManagement } from './_management.ts';
+import { api, management } from './_shared-http.ts';
 import { createWorld } from './_world.ts';
-
-let management: TestManagement;
-let api: HttpWorld;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  management = stack.use(await startTestManagement());
-  api = stack.use(await serveHttp(management));
-});
-afterAll(() => stack.disposeAsync());
 
 const commands: readonly CommandDefinition[] = Object.values(productCatalog.commands);
 

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { allowed, nearly, type JsonSchema } from '@longwave/test-kit/schema-values';
 import fc from 'fast-check';
 import { managementOpenApi } from '../src/http/openapi.ts';
 import { managementRoutes } from '../src/http/routes.ts';
 import { undocumented } from './_documented.ts';
-import { serveHttp, type HttpWorld } from './_http.ts';
-import { startTestManagement, type TestManagement } from './_management.ts';
-import { createWorld, type World } from './_world.ts';
+import { api, management, world } from './_shared-http.ts';
 
 interface Operation {
   readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: JsonSchema }[];
@@ -28,15 +26,8 @@ interface Known {
   readonly version: number;
 }
 
-let management: TestManagement;
-let api: HttpWorld;
-let world: World;
 let known: readonly Known[];
-const stack = new AsyncDisposableStack();
 beforeAll(async () => {
-  management = stack.use(await startTestManagement());
-  api = stack.use(await serveHttp(management));
-  world = createWorld(management);
   await world.provisioned();
   await world.booked();
   await world.publishedBreakPlan();
@@ -49,7 +40,6 @@ beforeAll(async () => {
   );
   known = rows;
 });
-afterAll(() => stack.disposeAsync());
 
 /** A word of a path: one that exists mostly. */
 function wordOf(name: string): fc.Arbitrary<string> {

@@ -1,24 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Actor } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
-import { serveHttp, type HttpWorld } from './_http.ts';
-import { startTestManagement, type TestManagement } from './_management.ts';
+import { api, management, token, world } from './_shared-http.ts';
 import { guestIn, person } from './_values.ts';
-import { createWorld, type World } from './_world.ts';
-
-let management: TestManagement;
-let api: HttpWorld;
-let world: World;
-let token: string;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  management = stack.use(await startTestManagement());
-  api = stack.use(await serveHttp(management));
-  world = createWorld(management);
-  token = api.tokenFor(world.actor);
-});
-afterAll(() => stack.disposeAsync());
+import { createWorld } from './_world.ts';
 
 const get = (path: string, as = token) => api.call(`/workspaces/${world.workspaceId}/resources/${path}`, { token: as });
 const idsOf = async (path: string, as?: string) => {

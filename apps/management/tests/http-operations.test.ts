@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import {
   createCheckpointSigner,
   makeCheckpoint,
@@ -8,19 +8,9 @@ import {
 } from '@longwave/command-pipeline';
 import { verifyChain } from '@longwave/command-pipeline/receipts';
 import { newId } from '@longwave/ids';
-import { serveHttp, type HttpWorld } from './_http.ts';
-import { startTestManagement, type TestManagement } from './_management.ts';
+import { api, management } from './_shared-http.ts';
 import { guestIn, hour, person, service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
-
-let management: TestManagement;
-let api: HttpWorld;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  management = stack.use(await startTestManagement());
-  api = stack.use(await serveHttp(management));
-});
-afterAll(() => stack.disposeAsync());
 
 /** Sends a command as the person of a world and answers the operation. */
 async function command(world: World, type: string, subject: object, changes: object, as: Actor = world.actor) {

@@ -1,21 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import type { ProblemCode } from '@longwave/problems';
-import { serveHttp, type HttpWorld } from './_http.ts';
-import { startTestManagement, type TestManagement } from './_management.ts';
+import { api, world } from './_shared-http.ts';
 import { person } from './_values.ts';
-import { createWorld, type World } from './_world.ts';
-
-let management: TestManagement;
-let api: HttpWorld;
-let world: World;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  management = stack.use(await startTestManagement());
-  api = stack.use(await serveHttp(management));
-  world = createWorld(management);
-});
-afterAll(() => stack.disposeAsync());
 
 /** A command in the making. */
 interface Draft {

@@ -1,22 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
-import { apiUrl, serveHttp, withoutTrace, type HttpAnswer, type HttpWorld } from './_http.ts';
-import { startTestManagement, type TestManagement } from './_management.ts';
+import { apiUrl, withoutTrace, type HttpAnswer } from './_http.ts';
+import { api, management, token, world } from './_shared-http.ts';
 import { guestIn, person } from './_values.ts';
-import { createWorld, type World } from './_world.ts';
-
-let management: TestManagement;
-let api: HttpWorld;
-let world: World;
-let token: string;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  management = stack.use(await startTestManagement());
-  api = stack.use(await serveHttp(management));
-  world = createWorld(management);
-  token = api.tokenFor(world.actor);
-});
-afterAll(() => stack.disposeAsync());
+import { createWorld } from './_world.ts';
 
 const at = (path: string) => `/workspaces/${world.workspaceId}${path}`;
 const advertiser = (legalName = 'Tidewater') => ({
@@ -262,7 +249,10 @@ describe('a text that no column can hold', () => {
   });
 
   test.each(['\u0000', '\ud800'])('is refused in a command: %j', async (text) => {
-    const named = await command('campaign.pause', { subject: { type: 'campaigns', id: text }, changes: {} });
+    const named = await command('campaign.pause', {
+      subject: { type: 'campaigns', id: text },
+      changes: { cause: 'Rain.' },
+    });
     const below = await command('episode.create', {
       subject: { type: 'episodes', id: null },
       changes: { podcast_id: text, title: 'One' },
@@ -272,7 +262,7 @@ describe('a text that no column can hold', () => {
       [below, '/changes/podcast_id'],
     ] as const) {
       expect(problem(answer)).toEqual({ status: 422, code: 'validation_failed' });
-      expect(answer.json.errors).toMatchObject([{ path, code: 'illegal_text' }]);
+      expect(answer.json.errors).toContainEqual(expect.objectContaining({ path, code: 'illegal_text' }));
     }
   });
 });

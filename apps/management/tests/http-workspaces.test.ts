@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { sha256 } from '@longwave/test-kit';
-import { serveHttp, type HttpWorld } from './_http.ts';
-import { startTestManagement, type TestManagement } from './_management.ts';
+import { api, management } from './_shared-http.ts';
 import { guestIn, person, service } from './_values.ts';
 import { createWorld } from './_world.ts';
-
-let management: TestManagement;
-let api: HttpWorld;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  management = stack.use(await startTestManagement());
-  api = stack.use(await serveHttp(management));
-});
-afterAll(() => stack.disposeAsync());
 
 test('a person finds every workspace in which they see anything, with their roles, and no other', async () => {
   const [own, other, foreign] = [createWorld(management), createWorld(management), createWorld(management)];

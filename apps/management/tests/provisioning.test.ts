@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { importJWK, jwtVerify } from 'jose';
 import type { ManagementScope } from '../src/http/authenticate.ts';
 import { managementRoutes } from '../src/http/routes.ts';
-import { apiUrl, serveHttp, type HttpWorld } from './_http.ts';
-import { startTestManagement, type TestManagement } from './_management.ts';
+import { apiUrl } from './_http.ts';
+import { api as http, management } from './_shared-http.ts';
 import { person, service } from './_values.ts';
-
-let management: TestManagement;
-let http: HttpWorld;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  management = stack.use(await startTestManagement());
-  http = stack.use(await serveHttp(management));
-}, 120_000);
-afterAll(() => stack.disposeAsync());
 
 const bootstrap: readonly ManagementScope[] = ['management:bootstrap'];
 const path = '/workspace-provisioning';

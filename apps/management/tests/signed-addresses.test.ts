@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { claimJob } from '../src/background/job-table.ts';
 import { createReportHandler } from '../src/workspace/reports/run-report.ts';
 import { queuedRun } from './_examples-reports.ts';
-import { serveHttp, withoutTrace, type HttpWorld } from './_http.ts';
-import { startTestManagement, type TestManagement } from './_management.ts';
+import { withoutTrace } from './_http.ts';
+import { api as http, management } from './_shared-http.ts';
 import { hour, person } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
-
-let management: TestManagement;
-let http: HttpWorld;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  management = stack.use(await startTestManagement());
-  http = stack.use(await serveHttp(management));
-});
-afterAll(() => stack.disposeAsync());
 
 const plan = { name: 'network', includesAnalytics: true, requestsPerMinute: 1, uploadUrlsPerMinute: 1 };
 

@@ -28,6 +28,7 @@ export { findWithParents, listParents, type ParentRow } from './read/list-parent
 export { pageLimit, type Scope } from './read/list-resources.ts';
 export { createResourceReader, type ResourceReader } from './read/read-resources.ts';
 export { findRevision, findRevisionBefore, listLinkedAt } from './read/read-revisions.ts';
+export { receiptHash } from './receipts/chain.ts';
 export { findOperationSubject } from './store/cancel-table.ts';
 export { insertNotice } from './store/change-table.ts';
 export { nextSafeActions, operationStates, type OperationView } from './store/operation.ts';
@@ -36,7 +37,6 @@ export {
   createCheckpointSigner,
   createReceiptSigner,
   publicReceiptKey,
-  receiptHash,
   type DecisionBasis,
   type PolicyVersion,
 } from './store/receipt.ts';

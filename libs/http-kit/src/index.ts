@@ -8,6 +8,7 @@ export {
   type Validators,
 } from './conditions.ts';
 export { connectRedis, logRedisError } from './connect-redis.ts';
+export { endRoutes, serveOnlyGet } from './end-routes.ts';
 export { listenHttp, type HttpListener } from './listen-http.ts';
 export { methodNotAllowed, mountRoutes, type RoutePlace } from './mount-routes.ts';
 export {
@@ -26,7 +27,6 @@ export { checkBodyHeaders, readJson } from './read-json.ts';
 export { problemDocument, renderProblem } from './render-problem.ts';
 export { createHttpApp, requestIdOf, trackRequest } from './track-request.ts';
 export {
-  challengeOf,
   protectedResourcePath,
   protectedResourceUrl,
   serveProtectedResource,

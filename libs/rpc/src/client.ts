@@ -44,6 +44,13 @@ function metadataOf({ principalStatement }: CallOptions): Metadata {
 const abortedProblem = ({ reason: cause }: AbortSignal) =>
   new Problem('temporarily_unavailable', undefined, { cause, retryAfterSeconds: 1 });
 
+/** Cancels a call when its signal says so. Answers how to stop watching the signal. */
+function cancelOnAbort(call: { readonly cancel: () => void }, { signal }: CallOptions): () => void {
+  const cancel = () => call.cancel();
+  signal?.addEventListener('abort', cancel, { once: true });
+  return () => signal?.removeEventListener('abort', cancel);
+}
+
 /** Opens a channel over mutual TLS to `address` ("host:port"), whose certificate must carry the name `service`. */
 export function openChannel(address: string, service: ServiceName, tls: Tls): RpcChannel {
   const client = new Client(address, credentials.createSsl(tls.ca, tls.key, tls.cert), {
@@ -59,48 +66,38 @@ export function openChannel(address: string, service: ServiceName, tls: Tls): Rp
     const lengthMs = deadlineMs ?? (deadline ? Infinity : 10_000);
     return Math.min(Date.now() + lengthMs, deadline?.getTime() ?? Infinity);
   };
-  const unary = (method: Method) => (request: unknown, options: CallOptions) =>
-    new Promise((resolve, reject) => {
-      if (options.signal?.aborted) {
-        return reject(abortedProblem(options.signal));
-      }
-      const call = client.makeUnaryRequest(
-        method.path,
-        method.requestSerialize,
-        method.responseDeserialize,
-        request,
-        metadataOf(options),
-        { deadline: endOf(options) },
-        (error, response) => {
-          options.signal?.removeEventListener('abort', cancel);
+  /** The arguments of a request, alike for both kinds. Throws when the caller has left already. */
+  const argumentsOf = (method: Method, request: unknown, options: CallOptions) => {
+    if (options.signal?.aborted) throw abortedProblem(options.signal);
+    const { path, requestSerialize, responseDeserialize } = method;
+    const deadline = { deadline: endOf(options) };
+    return [path, requestSerialize, responseDeserialize, request, metadataOf(options), deadline] as const;
+  };
+  const unary =
+    (method: Method) =>
+    async (request: unknown, options: CallOptions): Promise<unknown> => {
+      const sent = argumentsOf(method, request, options);
+      return new Promise((resolve, reject) => {
+        const call = client.makeUnaryRequest(...sent, (error, response) => {
+          stopWatching();
           if (error) reject(fromServiceError(error));
           else resolve(response);
-        },
-      );
-      const cancel = () => call.cancel();
-      options.signal?.addEventListener('abort', cancel, { once: true });
-    });
+        });
+        const stopWatching = cancelOnAbort(call, options);
+      });
+    };
   /** The messages of a stream, read as fast as the reader takes them. A reader that stops early ends the call. */
   const stream = (method: Method) =>
     async function* (request: unknown, options: CallOptions): AsyncGenerator<unknown> {
-      if (options.signal?.aborted) throw abortedProblem(options.signal);
-      const call = client.makeServerStreamRequest(
-        method.path,
-        method.requestSerialize,
-        method.responseDeserialize,
-        request,
-        metadataOf(options),
-        { deadline: endOf(options) },
-      );
-      const cancel = () => call.cancel();
-      options.signal?.addEventListener('abort', cancel, { once: true });
+      const call = client.makeServerStreamRequest(...argumentsOf(method, request, options));
+      const stopWatching = cancelOnAbort(call, options);
       try {
         yield* call;
       } catch (error) {
         throw error instanceof Error && 'code' in error ? fromServiceError(error as ServiceError) : error;
       } finally {
-        options.signal?.removeEventListener('abort', cancel);
-        cancel();
+        stopWatching();
+        call.cancel();
       }
     };
   return {

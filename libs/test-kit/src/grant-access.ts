@@ -28,7 +28,7 @@ export async function consentTo(
   choice: {
     readonly account: string;
     readonly scope: string | readonly string[];
-    /** What traces of decisions may be read for. */
+    /** The purposes for which traces of decisions may be read. */
     readonly purpose?: string | readonly string[];
   },
 ): Promise<URL> {

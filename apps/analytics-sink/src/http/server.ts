@@ -1,22 +1,16 @@
 import { serveApiDocs } from '@longwave/api-docs';
 import {
-  answerErrors,
-  challengeOf,
   createHttpApp,
-  methodNotAllowed,
+  endRoutes,
   mountRoutes,
-  problemOf,
   protectedResourcePath,
-  protectedResourceUrl,
-  renderProblem,
-  requestIdOf,
+  serveOnlyGet,
   serveProtectedResource,
   type OperatorPages,
 } from '@longwave/http-kit';
 import { inProgressProblem } from '@longwave/idempotency';
 import { databaseOutage, isLockFailure } from '@longwave/postgres';
 import { audienceScopes } from '@longwave/principal';
-import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import { describeApi } from '@longwave/services';
 import type { Express, Request, Response } from 'express';
@@ -70,7 +64,6 @@ export function createAudienceServer(options: {
     scopes: audienceScopes,
     documentation: `${apiUrl}${basePath}/docs`,
   };
-  const metadataUrl = protectedResourceUrl(api.resource);
   const app = createHttpApp(logger, ({ operation = 'none', tokenId }) => ({ operation, token_id: tokenId }));
 
   app.get(`${basePath}/contract`, sendPublic(contract));
@@ -78,10 +71,10 @@ export function createAudienceServer(options: {
   app.use(serveApiDocs({ title: contract.name, path: `${basePath}/docs`, documentPath: `${basePath}/openapi.json` }));
   app.get(protectedResourcePath(api.resource), serveProtectedResource(api, pages));
 
-  for (const path of ['/contract', '/openapi.json', '/docs'])
-    app.all(basePath + path, (request, response) => {
-      throw methodNotAllowed(request, response, ['GET']);
-    });
+  serveOnlyGet(
+    app,
+    ['/contract', '/openapi.json', '/docs'].map((path) => basePath + path),
+  );
 
   mountRoutes(app, basePath, audienceRoutes, {
     answer: async (route, request, response) => {
@@ -94,19 +87,6 @@ export function createAudienceServer(options: {
       response.status(status).set('Cache-Control', 'no-store').type('application/json').send(body);
     },
   });
-  app.use(() => {
-    throw new Problem('not_found', 'There is no such route.');
-  });
-  app.use(
-    answerErrors({
-      logger,
-      toFailure: (error) => problemOf(error, toProblem),
-      render: (problem, response) => {
-        const challenge = challengeOf(problem.code, metadataUrl, response.locals['scope'] as string | undefined);
-        if (challenge) response.set('WWW-Authenticate', challenge);
-        renderProblem(response, problem, requestIdOf(response));
-      },
-    }),
-  );
+  endRoutes(app, { resource: api.resource, logger, toProblem });
   return app;
 }

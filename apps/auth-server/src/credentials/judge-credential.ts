@@ -28,7 +28,7 @@ export interface IssuedCredential extends Pick<CredentialAttributes, 'scope' | '
   /** Of an access token: the client, what was granted to it, and the grant. */
   readonly oauthClientId?: string;
   readonly scopes?: readonly string[];
-  /** What its scopes are given for, where they are given for a purpose. */
+  /** The purposes of its scopes; absent where a scope needs none. */
   readonly purposes?: readonly string[];
   readonly grantId?: string;
   readonly account: Pick<AccountAttributes, 'plan' | 'subscription' | 'email' | 'owner_user_id'> & {

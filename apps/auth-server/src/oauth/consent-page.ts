@@ -21,7 +21,7 @@ export interface ConsentRequest {
   readonly accounts: readonly ReachableAccount[];
   readonly scopes: OAuthClient['scopes'];
   readonly hasOfflineAccess: boolean;
-  /** What the client wants to read traces of decisions for; the person decides. */
+  /** The purposes for which the client asks to read traces of decisions; the person decides. */
   readonly purposes: readonly DiagnosticsPurpose[];
 }
 
@@ -42,7 +42,7 @@ const accountChoice = (accounts: readonly ReachableAccount[], current: string): 
   </fieldset>`;
 };
 
-/** What traces of decisions may be read for; only for a request of that permission. */
+/** The choice of purposes for which traces of decisions may be read; only for a request of that permission. */
 const purposeChoice = ({ scopes, purposes }: ConsentRequest, error: string | undefined): Html | false =>
   scopes.some((scope) => scope === diagnosticsScope) &&
   html`<fieldset ${error !== undefined && html`aria-describedby="purpose-error"`}>

@@ -19,7 +19,7 @@ export interface NewGrant {
   readonly resource: string;
   readonly redirectHost: string;
   readonly scopes: readonly string[];
-  /** What traces of decisions may be read for. */
+  /** The purposes for which traces of decisions may be read. */
   readonly purposes: readonly DiagnosticsPurpose[];
   readonly createdAt: Date;
   readonly expiresAt: Date;

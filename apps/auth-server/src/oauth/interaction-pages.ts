@@ -90,7 +90,7 @@ const consentForm = z.object({
 
 type Consent = z.output<typeof consentForm>;
 
-/** What the person left of the scopes that a client asks for. */
+/** The scopes that a client asks for, without those that the person struck out. */
 const givenScopes = ({ scopes }: ConsentRequest, { scope: chosen }: Consent) =>
   scopes.filter((scope) => chosen.includes(scope));
 

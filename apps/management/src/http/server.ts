@@ -2,16 +2,12 @@ import { serveApiDocs, serveText } from '@longwave/api-docs';
 import { isLegalText } from '@longwave/command-catalog';
 import { checkTexts, notFoundProblem } from '@longwave/command-pipeline';
 import {
-  answerErrors,
-  challengeOf,
   createHttpApp,
+  endRoutes,
   methodNotAllowed,
   mountRoutes,
-  problemOf,
   protectedResourcePath,
-  protectedResourceUrl,
-  renderProblem,
-  requestIdOf,
+  serveOnlyGet,
   serveProtectedResource,
   type CountRequest,
   type OperatorPages,
@@ -102,7 +98,6 @@ export function createManagementServer(options: ManagementServerOptions): Expres
   const root = `${apiUrl}${basePath}`;
   const deps: RouteDeps = { ...options.deps, root };
   const api = { resource: root, name: apiName, issuer, scopes: apiScopes.management, documentation: `${root}/docs` };
-  const metadataUrl = protectedResourceUrl(api.resource);
   const app = createHttpApp(logger, ({ operation = 'none', credentialId }) => ({
     operation,
     credential_id: credentialId,
@@ -130,10 +125,7 @@ export function createManagementServer(options: ManagementServerOptions): Expres
     serveText(() => JSON.stringify(managementOpenApi(managementRoutes)), 'application/json; charset=utf-8', shared),
   );
   app.use(serveApiDocs({ title: `Longwave ${apiName}`, path: `${basePath}/docs`, documentPath }));
-  for (const path of [documentPath, `${basePath}/docs`])
-    app.all(path, (request, response) => {
-      throw methodNotAllowed(request, response, ['GET']);
-    });
+  serveOnlyGet(app, [documentPath, `${basePath}/docs`]);
 
   /** The token's holder, when its client may send another request now. */
   async function admit(request: Request, response: Response): Promise<TokenHolder> {
@@ -190,24 +182,15 @@ export function createManagementServer(options: ManagementServerOptions): Expres
       await send(response, await route.answer(call, deps));
     },
   });
-  app.use(() => {
-    throw new Problem('not_found', 'There is no such route.');
+  endRoutes(app, {
+    resource: api.resource,
+    logger,
+    toProblem: databaseProblem,
+    complete: (problem, response) => {
+      const { workspaceId = '' } = response.locals as { readonly workspaceId?: string };
+      if (problem.context.etag) response.set('ETag', problem.context.etag);
+      return completeProblem(problem, root, workspaceId);
+    },
   });
-  app.use(
-    answerErrors({
-      logger,
-      toFailure: (error) => problemOf(error, databaseProblem),
-      render: (problem, response) => {
-        const { scope, workspaceId = '' } = response.locals as {
-          readonly scope?: string;
-          readonly workspaceId?: string;
-        };
-        const challenge = challengeOf(problem.code, metadataUrl, scope);
-        if (challenge) response.set('WWW-Authenticate', challenge);
-        if (problem.context.etag) response.set('ETag', problem.context.etag);
-        renderProblem(response, completeProblem(problem, root, workspaceId), requestIdOf(response));
-      },
-    }),
-  );
   return app;
 }

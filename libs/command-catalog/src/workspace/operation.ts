@@ -1,3 +1,4 @@
+import { roles } from '@longwave/principal';
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
 import { shortText } from '../fields.ts';
@@ -29,20 +30,7 @@ export const operationCommands = {
     from: ['accepted', 'running', 'waiting_review'],
     to: 'cancelled',
     changes: z.strictObject({ cause: shortText }),
-    roles: [
-      'trafficker',
-      'sales',
-      'reviewer',
-      'finance',
-      'publisher',
-      'admin',
-      'owner',
-      'editor',
-      'analyst',
-      'producer',
-      'scheduler',
-      'manager',
-    ],
+    roles: roles.filter((role) => role !== 'viewer'),
     whileSuspended: 'accepted',
     event: 'operation.cancelled',
     consequences: ['review.withdrawn', 'production.stopped', 'batch_encoding.cancelled', 'report_run.cancelled'],

@@ -5,7 +5,7 @@ import type { CommandRequest } from './command-request.ts';
 import type { Consequence } from './command-rule.ts';
 import type { RevisionChange } from '../store/change-table.ts';
 import type { ReceiptConsequence } from '../store/receipt.ts';
-import { saveVersion } from '../store/save-version.ts';
+import { saveVersion, type SavedVersion } from '../store/save-version.ts';
 import { lockResource } from '../store/resource-table.ts';
 
 /** Another resource that a command changed, as the operation shows it, the receipt proves it and the workspace's changes list it. */
@@ -14,6 +14,19 @@ export interface AppliedConsequence {
   readonly proof: ReceiptConsequence;
   readonly change: RevisionChange;
 }
+
+/** A saved version as a consequence; `versionBefore` is 0 for a new resource. */
+export const consequenceOf = (
+  { row, change }: Omit<SavedVersion, 'view'>,
+  versionBefore: number,
+): AppliedConsequence => {
+  const { resource_type: type, id, version, lifecycle_state: state, digest } = row;
+  return {
+    shown: { type, id, version, state, event: change.event },
+    proof: { type, id, version_before: versionBefore, version_after: version, digest_after: digest },
+    change,
+  };
+};
 
 /**
  * Applies a command's consequences in its transaction and under its operation: locks each resource in the order of ids, saves a version
@@ -41,20 +54,8 @@ export async function applyConsequences(
     const resource = resources[type]!;
     if (!definition.consequences?.includes(event) || !resource.states.includes(state))
       throw new Error(`${definition.type}: undeclared consequence ${event}`);
-    const { row, change } = await saveVersion(tx, resource, {
-      id,
-      workspaceId,
-      current,
-      attributes,
-      state,
-      event,
-      ...at,
-    });
-    applied.push({
-      shown: { type, id, version: row.version, state, event },
-      proof: { type, id, version_before: current.version, version_after: row.version, digest_after: row.digest },
-      change,
-    });
+    const saved = await saveVersion(tx, resource, { id, workspaceId, current, attributes, state, event, ...at });
+    applied.push(consequenceOf(saved, current.version));
   }
   return applied;
 }

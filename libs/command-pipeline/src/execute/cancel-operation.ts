@@ -2,6 +2,7 @@ import { operations, type Catalog, type CommandDefinition } from '@longwave/comm
 import { newId } from '@longwave/ids';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import { consequenceOf } from './apply-consequences.ts';
 import type { Rules } from './command-rule.ts';
 import { applyCommand, checkSubject, IdempotencyKeyTaken, lockSubject } from './accept-command.ts';
 import type { Applied, CommandContext } from './command-context.ts';
@@ -97,18 +98,9 @@ async function endWork(
   ending: CommandContext,
   at: { readonly operationId: string; readonly current: ResourceRow; readonly now: Date },
 ): Promise<Pick<Applied, 'consequences' | 'changes'>> {
-  const { definition, resource } = ending;
   const { row, changes, consequences } = await applyCommand(tx, ending, at);
-  const { id, version, digest, lifecycle_state: state } = row;
-  const proof = {
-    type: resource.type,
-    id,
-    version_before: at.current.version,
-    version_after: version,
-    digest_after: digest,
-  };
-  const shown = { type: resource.type, id, version, state, event: definition.event };
-  return { consequences: [{ proof, shown, change: changes[0]! }, ...consequences], changes };
+  const ended = consequenceOf({ row, change: changes[0]! }, at.current.version);
+  return { consequences: [ended, ...consequences], changes };
 }
 
 /**

@@ -2,9 +2,9 @@ import type { Attributes, Catalog } from '@longwave/command-catalog';
 import { inProgressProblem } from '@longwave/idempotency';
 import { isLockFailure, transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { diffAttributes, type PatchStep } from '../read/diff-attributes.ts';
+import { diffVersions, type PatchStep } from '../read/diff-attributes.ts';
 import { findResource } from '../read/find-resources.ts';
-import { notFoundProblem, type ResourceRow } from '../store/resource-row.ts';
+import { notFoundProblem } from '../store/resource-row.ts';
 import { applyCommand, lockSubject } from './accept-command.ts';
 import type { ExecutorOptions } from './execute-command.ts';
 import { prepareRule, ruleOf } from './prepare-rule.ts';
@@ -26,8 +26,6 @@ export type PreviewReview = (workspaceId: string, reviewTaskId: string) => Promi
 /** Ends the transaction of a trial. */
 class Undone extends Error {}
 
-const document = ({ lifecycle_state: state, attributes }: ResourceRow) => ({ lifecycle_state: state, attributes });
-
 export function createReviewPreview<K extends Catalog>(
   options: Pick<ExecutorOptions<K>, 'pool' | 'catalog' | 'rules' | 'clock'>,
 ): PreviewReview {
@@ -48,7 +46,7 @@ export function createReviewPreview<K extends Catalog>(
         { ...context, rule },
         { operationId: task.operation_id, current, now: clock() },
       );
-      difference = diffAttributes(current ? document(current) : {}, document(row));
+      difference = diffVersions(current, row);
       throw new Undone();
     }).catch((error: unknown) => {
       if (error instanceof Undone) return;

@@ -5,7 +5,7 @@ import { endWaiting } from '../review/waiting-operation.ts';
 import type { ResourceRow } from '../store/resource-row.ts';
 import { lockResource } from '../store/resource-table.ts';
 import { saveVersion } from '../store/save-version.ts';
-import type { AppliedConsequence } from './apply-consequences.ts';
+import { consequenceOf, type AppliedConsequence } from './apply-consequences.ts';
 
 /** Withdraws a locked review task; its operation is left to the caller. */
 export async function withdrawReview(
@@ -15,15 +15,9 @@ export async function withdrawReview(
   at: { readonly operationId: string; readonly now: Date },
 ): Promise<AppliedConsequence> {
   const { id, workspace_id: workspaceId, attributes, version: before } = task;
-  const { type } = reviewTasks;
   const [state, event] = ['withdrawn', 'review.withdrawn'];
   const saved = await saveVersion(tx, reviewTasks, { id, workspaceId, current: task, attributes, state, event, ...at });
-  const { version, digest } = saved.row;
-  return {
-    shown: { type, id, version, state, event },
-    proof: { type, id, version_before: before, version_after: version, digest_after: digest },
-    change: saved.change,
-  };
+  return consequenceOf(saved, before);
 }
 
 /**

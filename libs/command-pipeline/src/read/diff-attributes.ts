@@ -6,6 +6,12 @@ export type PatchStep =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string };
 
+/** The part of a version that its history compares. */
+interface ComparedVersion {
+  readonly lifecycle_state: string;
+  readonly attributes: JsonObject;
+}
+
 type JsonObject = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is JsonObject =>
@@ -16,6 +22,15 @@ const isObject = (value: unknown): value is JsonObject =>
  * a member that is undefined counts as absent. Of a list the equal begin and end stay as they are.
  */
 export const diffAttributes = (before: JsonObject, after: JsonObject): PatchStep[] => diffObjects(before, after, '');
+
+/**
+ * The way from one version of a resource to another as a JSON Patch over `{lifecycle_state, attributes}`.
+ * @param before undefined for a resource that is new
+ */
+export const diffVersions = (before: ComparedVersion | undefined, after: ComparedVersion): PatchStep[] =>
+  diffAttributes(before ? compared(before) : {}, compared(after));
+
+const compared = ({ lifecycle_state, attributes }: ComparedVersion) => ({ lifecycle_state, attributes });
 
 function diffValues(before: unknown, after: unknown, path: string): PatchStep[] {
   if (isDeepStrictEqual(before, after)) return [];

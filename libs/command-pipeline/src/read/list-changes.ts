@@ -12,7 +12,7 @@ import {
   type ChangeRow,
 } from './change-feed-table.ts';
 import { openCursor, sealCursor } from './cursor.ts';
-import { pageLimit, type ListOptions } from './list-resources.ts';
+import { boundedLimit, type ListOptions } from './list-resources.ts';
 
 /** A change of a workspace as every API shows it. */
 interface ChangeView {
@@ -50,7 +50,7 @@ export interface ChangesPage {
  * at least once. Throws `invalid_cursor`.
  */
 export async function listChanges(pool: Pool, options: ListOptions, query: ChangesQuery): Promise<ChangesPage> {
-  const { after, limit = pageLimit.default, ...filter } = query;
+  const { after, limit, ...filter } = query;
   const { workspaceId } = query.scope;
   const seal = sealedPlaces(options, workspaceId);
   if (after === 'now') {
@@ -58,10 +58,7 @@ export async function listChanges(pool: Pool, options: ListOptions, query: Chang
     return { changes: [], nextCursor: seal.close(place), more: false };
   }
   const from = after === undefined ? beforeChanges : seal.open(after);
-  const { rows, to, more } = await readChanges(pool, filter, {
-    after: from,
-    limit: Math.min(Math.max(limit, 1), pageLimit.max),
-  });
+  const { rows, to, more } = await readChanges(pool, filter, { after: from, limit: boundedLimit(limit) });
   return {
     changes: rows.map((row) => changeView(options.catalog, workspaceId, row, seal.close(row))),
     nextCursor: seal.close(to),

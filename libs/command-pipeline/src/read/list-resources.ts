@@ -12,6 +12,9 @@ export type { Scope };
 /** Rows of a page, unless asked otherwise, and at most. */
 export const pageLimit = { default: 50, max: 200 } as const;
 
+/** Rows of a page for the number that was asked for: within 1 and the maximum. */
+export const boundedLimit = (limit: number = pageLimit.default): number => Math.min(Math.max(limit, 1), pageLimit.max);
+
 export interface ListQuery {
   /** An empty list finds nothing. */
   readonly scopes: readonly Scope[] | 'everywhere';
@@ -65,14 +68,14 @@ export async function listResources(
   { catalog, cursorKey, clock }: ListOptions,
   query: ListQuery,
 ): Promise<ResourcePage> {
-  const { resourceType, sort = 'created_at', limit = pageLimit.default, cursor } = query;
+  const { resourceType, sort = 'created_at', cursor } = query;
   const definition = definitionOf(catalog, resourceType);
   const filter = filterOf(query);
   if (isEmpty(filter)) return { resources: [], nextCursor: undefined };
   const listing = listingOf(query, filter, sort);
   const position = cursor ? openCursor(cursorKey, listing, cursor, clock()) : undefined;
   const { rows, after } = await bounded(
-    readPage(pool, definition, filter, { sort, after: position, limit: Math.min(Math.max(limit, 1), pageLimit.max) }),
+    readPage(pool, definition, filter, { sort, after: position, limit: boundedLimit(query.limit) }),
   );
   return {
     resources: rows.map((row) => resourceView(definition, row)),

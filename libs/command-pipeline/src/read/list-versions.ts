@@ -3,8 +3,8 @@ import { jcsDigest } from '@longwave/idempotency';
 import type { Pool } from '@longwave/postgres';
 import { definitionOf, notFoundProblem } from '../store/resource-row.ts';
 import { openCursor, sealCursor } from './cursor.ts';
-import { diffAttributes, type PatchStep } from './diff-attributes.ts';
-import { pageLimit, type ListOptions } from './list-resources.ts';
+import { diffVersions, type PatchStep } from './diff-attributes.ts';
+import { boundedLimit, type ListOptions } from './list-resources.ts';
 import { readRevisions, type RevisionRow } from './read-revisions.ts';
 
 /** A version of a resource as every API shows it. */
@@ -47,11 +47,9 @@ const versionView = (row: RevisionRow): VersionView => ({
   created_at: row.created_at.toISOString(),
 });
 
-const document = ({ lifecycle_state: state, attributes }: RevisionRow) => ({ lifecycle_state: state, attributes });
-
 function viewAfter(row: RevisionRow, before: RevisionRow | undefined, withDifference: boolean): VersionView {
   const view = versionView(row);
-  return withDifference && before ? { ...view, difference: diffAttributes(document(before), document(row)) } : view;
+  return withDifference && before ? { ...view, difference: diffVersions(before, row) } : view;
 }
 
 /** A page of the immutable history of a resource, newest first. Throws `not_found` or `invalid_cursor`. */
@@ -61,11 +59,11 @@ export async function listVersions(
   { workspaceId, resourceType, id }: HistoryOf,
   options: { readonly limit?: number; readonly cursor?: string; readonly withDifference?: boolean } = {},
 ): Promise<VersionPage> {
-  const { limit = pageLimit.default, cursor, withDifference = false } = options;
+  const { limit, cursor, withDifference = false } = options;
   const definition = definitionOf(catalog, resourceType);
   const listing = jcsDigest({ versions: [workspaceId, resourceType, id] });
   const position = cursor === undefined ? undefined : openCursor(cursorKey, listing, cursor, clock());
-  const take = Math.min(Math.max(limit, 1), pageLimit.max);
+  const take = boundedLimit(limit);
   const from = position && Number(position.sortValues[0]) - 1;
   // One more: it tells whether there is another page, and the last difference starts from it.
   const rows = await readRevisions(pool, { workspaceId, resourceType, id }, { from, limit: take + 1 });

@@ -1,13 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
-import {
-  chainStart,
-  createCheckpointSigner,
-  createReceiptSigner,
-  receiptHash,
-  type ReceiptStatement,
-} from '../store/receipt.ts';
+import { createCheckpointSigner, createReceiptSigner, type ReceiptStatement } from '../store/receipt.ts';
+import { chainStart, receiptHash } from './chain.ts';
 import { exportLine, headTree, verifyChain, type ChainHead, type CheckpointProof } from './verify-chain.ts';
 
 const pair = await generateKeyPair('EdDSA', { extractable: true });

@@ -1,14 +1,10 @@
-import { createHash } from 'node:crypto';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import canonicalize from 'canonicalize';
 import type { JWK } from 'jose';
 import { z } from 'zod';
+import { chainStart, receiptHash } from './chain.ts';
 import { isIncluded, leafHash, merkleTree, type MerkleTree } from './merkle.ts';
 import { createStatementReader } from './signed-statement.ts';
-
-/** `prev` of a chain's first receipt. */
-const chainStart = '0'.repeat(64);
-const hashOf = (jws: string) => createHash('sha256').update(jws).digest('hex');
 
 /** One line of an exported chain. */
 export interface ExportedReceipt {
@@ -101,7 +97,7 @@ async function verifyLine(
   if (exportLine({ seq, id: statement.id, jws }) !== `${line}\n`) throw new Error('the line differs from its receipt');
   if (statement.chain.prev !== (before?.head ?? chainStart)) throw new Error('it does not continue the receipt before');
   if (before && before.workspaceId !== statement.workspace_id) throw new Error('it is of another workspace');
-  return { workspaceId: statement.workspace_id, head: hashOf(jws) };
+  return { workspaceId: statement.workspace_id, head: receiptHash(jws) };
 }
 
 const sentenceOf = (error: unknown) =>

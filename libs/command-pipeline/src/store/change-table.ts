@@ -1,6 +1,6 @@
 import type { Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
-import { chainStart } from './receipt.ts';
+import { chainStart } from '../receipts/chain.ts';
 
 /** A revision of the present transaction, as the workspace's changes list it. */
 export interface RevisionChange {

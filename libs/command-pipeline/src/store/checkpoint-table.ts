@@ -1,8 +1,9 @@
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
+import { chainStart, receiptHash } from '../receipts/chain.ts';
 import { headTree, type ChainHead, type CheckpointProof, type ExportedReceipt } from '../receipts/verify-chain.ts';
 import type { MerkleTree } from '../receipts/merkle.ts';
-import { chainStart, receiptHash, type SignCheckpoint } from './receipt.ts';
+import type { SignCheckpoint } from './receipt.ts';
 
 /** Any constant. One process makes the next checkpoint; others wait and find it made. */
 const checkpointLock = 7_241_564;

@@ -1,5 +1,6 @@
 import type { Pool, Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
+import { chainStart, receiptHash } from '../receipts/chain.ts';
 import { changeColumns, insertChanges, type RevisionChange } from './change-table.ts';
 import type { IdempotencyScope } from './idempotency-table.ts';
 import {
@@ -9,7 +10,7 @@ import {
   type OperationView,
   type RunningWork,
 } from './operation.ts';
-import { chainStart, receiptHash, type ReceiptStatement, type SignReceipt } from './receipt.ts';
+import type { ReceiptStatement, SignReceipt } from './receipt.ts';
 
 /** The next receipt of a workspace, signed. The chain's row is locked until commit: call it last. */
 async function nextReceipt(

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { compactVerify, exportJWK, generateKeyPair, importJWK } from 'jose';
-import { chainStart, createReceiptSigner, receiptHash, type ReceiptStatement } from './receipt.ts';
+import { chainStart, receiptHash } from '../receipts/chain.ts';
+import { createReceiptSigner, type ReceiptStatement } from './receipt.ts';
 
 const pair = await generateKeyPair('EdDSA', { extractable: true });
 const privateJwk = { ...(await exportJWK(pair.privateKey)), kid: 'receipts-1' };

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { CompactSign, importJWK, type JWK } from 'jose';
 import type { CheckpointStatement } from '../receipts/verify-chain.ts';
 
@@ -66,12 +65,6 @@ export interface ReceiptStatement {
 }
 
 export type SignReceipt = (statement: ReceiptStatement) => Promise<string>;
-
-/** `prev` of a chain's first receipt. */
-export const chainStart = '0'.repeat(64);
-
-/** SHA-256 (hex) of a receipt's JWS: the next receipt's `prev`. */
-export const receiptHash = (jws: string): string => createHash('sha256').update(jws).digest('hex');
 
 /** The name of a signing key, as receipts and the published keys have it. */
 const keyIdOf = ({ kid = '1' }: JWK): string => kid;

@@ -1,9 +1,24 @@
-import { productCatalog, uploads, typedResource } from '@longwave/command-catalog';
+import { productCatalog, uploads, typedResource, type ProductCommand } from '@longwave/command-catalog';
 import { permissionProblem } from '@longwave/command-pipeline';
 import { checksumHeaders } from '@longwave/object-store/checksum';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
-import { json, type ManagementRoute } from '../management-route.ts';
+import { json, type ManagementRoute, type RouteCall, type RouteDeps } from '../management-route.ts';
+
+/**
+ * The upload of a route. Whoever has an address writes to it: reading one needs the right to send the command that grants it. Throws
+ * `not_found` or `permission_denied`.
+ */
+async function grantedUpload(
+  { actor, workspaceId, parameter }: RouteCall,
+  { access }: Pick<RouteDeps, 'access'>,
+  commandType: ProductCommand,
+) {
+  const { resource } = await access.getVisible(actor, workspaceId, uploads.type, parameter('upload_id'));
+  const denial = permissionProblem(productCatalog.commands[commandType], actor, workspaceId);
+  if (denial) throw denial;
+  return typedResource(resource, 'uploads');
+}
 
 const signedAddress = z.strictObject({
   url: z.string().describe('Takes the whole file by PUT, without a token. A secret.'),
@@ -20,14 +35,10 @@ const readAddress: ManagementRoute = {
   scope: 'management:write',
   answers: { 200: { description: 'The address.', body: { name: 'UploadAddress', schema: signedAddress } } },
   refusals: ['not_found', 'permission_denied', 'validation_failed'],
-  answer: async ({ actor, workspaceId, parameter }, { access, uploads: signer }) => {
-    const id = parameter('upload_id');
-    const { resource } = await access.getVisible(actor, workspaceId, uploads.type, id);
-    // Whoever has the address writes, so reading it needs the right to grant uploads.
-    const denial = permissionProblem(productCatalog.commands['upload.grant'], actor, workspaceId);
-    if (denial) throw denial;
-    const { content_type: type, checksum_sha256: sha256 } = typedResource(resource, 'uploads').attributes;
-    const { url, expiresAtMs } = await signer.signUpload(workspaceId, id);
+  answer: async (call, deps) => {
+    const { id, attributes } = await grantedUpload(call, deps, 'upload.grant');
+    const { content_type: type, checksum_sha256: sha256 } = attributes;
+    const { url, expiresAtMs } = await deps.uploads.signUpload(call.workspaceId, id);
     return json({
       url,
       headers: { 'content-type': type, ...(sha256 !== undefined && checksumHeaders(sha256)) },
@@ -57,13 +68,11 @@ const readPart: ManagementRoute = {
     },
   },
   refusals: ['not_found', 'permission_denied', 'validation_failed'],
-  answer: async ({ actor, workspaceId, parameter }, { access, uploads: signer }) => {
-    const id = parameter('upload_id');
-    await access.getVisible(actor, workspaceId, uploads.type, id);
-    const denial = permissionProblem(productCatalog.commands['upload.sign_part'], actor, workspaceId);
-    if (denial) throw denial;
-    const part = /^[1-9]\d{0,4}$/.test(parameter('part_number')) ? Number(parameter('part_number')) : undefined;
-    const signed = part === undefined ? undefined : await signer.signAskedPart(workspaceId, id, part);
+  answer: async (call, deps) => {
+    const { id } = await grantedUpload(call, deps, 'upload.sign_part');
+    const number = call.parameter('part_number');
+    const part = /^[1-9]\d{0,4}$/.test(number) ? Number(number) : undefined;
+    const signed = part === undefined ? undefined : await deps.uploads.signAskedPart(call.workspaceId, id, part);
     if (!signed) throw new Problem('not_found', 'Send upload.sign_part for this part first.');
     return json(
       { url: signed.url, expires_at: new Date(Number(signed.expiresAtMs)).toISOString(), part_number: part },

@@ -7,7 +7,6 @@ import {
 } from '@longwave/command-catalog';
 import {
   accessOf,
-  checkTexts,
   definitionOf,
   findOperationSubject,
   notFoundProblem,
@@ -121,6 +120,7 @@ export function createAccess(pool: Pool) {
   async function locate({ workspaceId, subjectType: type, subjectId: id, changes }: CommandTarget): Promise<Located> {
     const nowhere: Lineage = { podcastId: undefined, ended: undefined };
     if (id === null) return lineageOfNew(pool, productCatalog, workspaceId, type, changes);
+    if (!isLegalText(id)) return nowhere;
     if (type === operations.type) {
       const about = await findOperationSubject(pool, workspaceId === '' ? undefined : workspaceId, id);
       if (!about) return nowhere;
@@ -223,11 +223,10 @@ export function createAccess(pool: Pool) {
     /**
      * The actor with the workspace and the podcast of the command's subject, or of the parent of a new one. Throws the `not_found` of an
      * unknown id when the actor sees nothing there. The pipeline decides later what the actor may do, and refuses what lies below a podcast
-     * or episode that has ended for good: it answers a used key first. Throws `validation_failed` for a text that no id can be.
+     * or episode that has ended for good: it answers a used key first. It also refuses a text that no id can be; here that names nothing.
      */
     async actorAt(actor: Actor, target: CommandTarget): Promise<ActorAt> {
-      const { subjectType: type, subjectId: id, changes } = target;
-      checkTexts({ subject: { type, id }, changes });
+      const { subjectType: type, subjectId: id } = target;
       if (actor.kind === 'service') return { actor, workspaceId: target.workspaceId, subject: undefined };
       const { podcastId, ended, row: subject, operationIn }: Located = await locate(target);
       const workspaceId = subject?.workspace_id ?? operationIn ?? target.workspaceId;

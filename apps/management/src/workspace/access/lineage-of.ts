@@ -1,4 +1,4 @@
-import type { Catalog, ResourceDefinition } from '@longwave/command-catalog';
+import { isLegalText, type Catalog, type ResourceDefinition } from '@longwave/command-catalog';
 import { findWithParents, listParents, type ParentRow, type ResourceRow } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 
@@ -82,5 +82,5 @@ function textAt(changes: unknown, attribute: string): string[] {
     typeof changes === 'object' && changes !== null && Object.hasOwn(changes, attribute)
       ? (changes as Readonly<Record<string, unknown>>)[attribute]
       : undefined;
-  return typeof value === 'string' ? [value] : [];
+  return typeof value === 'string' && isLegalText(value) ? [value] : [];
 }
