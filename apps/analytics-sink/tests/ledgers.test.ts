@@ -84,6 +84,10 @@ test('a change has the versions of method and lists, and says whether it restate
 
 test('no row of a ledger can be changed or taken out', async () => {
   await record([seen(), fact({ fact_id: 'fct_1' })]);
+  await pool.query(
+    `insert into anomaly_decision (kind, key, day, decision, reason, decided_by)
+     values ('listener', 'listener', '2025-11-02', 'release', 'A school.', 'Ada')`,
+  );
   for (const table of ['download_change', 'ad_entry', 'anomaly_decision']) {
     await expect(pool.query(`delete from ${table}`)).rejects.toThrow(`${table} is append-only`);
     await expect(pool.query(`update ${table} set id = id`)).rejects.toThrow(`${table} is append-only`);

@@ -132,7 +132,12 @@ export async function createApp(
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls,
-    services: servingServices(decidePlay, createReplayDecisions(pool, store, decisions), createFindDecisions(pool)),
+    services: servingServices(
+      decidePlay,
+      createReplayDecisions(pool, store, decisions),
+      createFindDecisions(pool),
+      listeners,
+    ),
     onError: (error, method) => {
       if (error instanceof Problem) logger.warn({ method, reason: error.message }, 'rpc.refused');
       else logger.error({ err: error, method }, 'rpc.failed');

@@ -1,14 +1,23 @@
+import { parseOrProblem, Problem } from '@longwave/problems';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { ServingServiceService } from '@longwave/rpc/serving';
+import { z } from 'zod';
 import type { DecidePlay } from './decisions/decide-play.ts';
 import type { FindDecisions } from './decisions/find-decisions.ts';
 import type { ReplayDecisions } from './decisions/replay-decision.ts';
+import type { ListenerMemory } from './listeners/listener-memory.ts';
+
+const forgetRequest = z.strictObject({
+  workspaceId: z.string().min(1).max(64),
+  listenerBuckets: z.array(z.instanceof(Uint8Array).refine((bytes) => bytes.length === 16)),
+});
 
 /** The RPCs of this service. */
 export const servingServices = (
   decide: DecidePlay,
   { replay, explain }: ReplayDecisions,
   find: FindDecisions,
+  listeners: Pick<ListenerMemory, 'forget'>,
 ): readonly RpcService[] => [
   rpcService(
     ServingServiceService,
@@ -17,7 +26,18 @@ export const servingServices = (
       replay: ['operator'],
       explain: ['management', 'operator'],
       find: ['management', 'operator'],
+      forgetListeners: ['management'],
     },
-    { decide, replay, explain, find },
+    {
+      ...{ decide, replay, explain, find },
+      forgetListeners: async (request) => {
+        const { workspaceId, listenerBuckets } = parseOrProblem(forgetRequest, request);
+        const buckets = listenerBuckets.map((bytes) => Buffer.from(bytes).toString('hex'));
+        const records = await listeners.forget(workspaceId, buckets).catch((cause: unknown) => {
+          throw new Problem('temporarily_unavailable', undefined, { cause, retryAfterSeconds: 1 });
+        });
+        return { records: BigInt(records) };
+      },
+    },
   ),
 ];

@@ -47,6 +47,23 @@ test('twenty plays of one listener at once on two nodes, each asked twice, hear 
   expect(other.picks[0]!.lineItemId).toBe(line.line_item_id);
 });
 
+test('a listener who is forgotten in one workspace begins anew there, and goes on in every other', async () => {
+  const [workspaceId, elsewhere] = [await workspaceWith([capped(1)]), await workspaceWith([capped(1)])];
+  const listenerBucket = bucket();
+  const picksIn = async (where: string) =>
+    (await nodes[0].client.decide(playOf(where, { listenerBucket }), {})).picks.length;
+  expect([await picksIn(workspaceId), await picksIn(elsewhere)]).toEqual([1, 1]);
+  const management = engines.clientAs('management', nodes[1].port);
+  const forget = async () =>
+    (await management.forgetListeners({ workspaceId, listenerBuckets: [listenerBucket, bucket()] }, {})).records;
+  expect([await forget(), await forget()]).toEqual([1n, 0n]);
+  expect([await picksIn(workspaceId), await picksIn(elsewhere)]).toEqual([1, 0]);
+  const stranger = engines.clientAs('encoder', nodes[1].port);
+  await expect(stranger.forgetListeners({ workspaceId, listenerBuckets: [] }, {})).rejects.toMatchObject({
+    code: 'permission_denied',
+  });
+});
+
 test('servings under the previous key of a listener count while that key is sent; those of other workspaces do not', async () => {
   const line = capped(1);
   const [workspaceId, elsewhere] = [await workspaceWith([line]), await workspaceWith([capped(1)])];

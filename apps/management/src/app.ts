@@ -20,8 +20,9 @@ import { connectRedis, createRateLimit, listenHttp, logRedisError } from '@longw
 import { objectStoreFromConfig } from '@longwave/object-store';
 import { createPool, databaseProblem, pingDatabase } from '@longwave/postgres';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
-import { AudienceServiceService } from '@longwave/rpc/audience';
+import { AudienceServiceService, ListenerServiceService } from '@longwave/rpc/audience';
 import { AccountServiceService, CredentialServiceService } from '@longwave/rpc/credential';
+import { BindingServiceService } from '@longwave/rpc/delivery';
 import { ProbeServiceService } from '@longwave/rpc/probe';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import type { Logger, RunningApp } from '@longwave/service-kit';
@@ -113,6 +114,16 @@ export async function createApp(
   const { exportDays, findFirstDownloads, countAds, readReport } = sink.client(AudienceServiceService);
   const authServer = stack.adopt(openChannel(config.AUTH_SERVER_ADDRESS, 'auth-server', tls), (c) => c.close());
   const { findPlan } = authServer.client(AccountServiceService);
+  const internalServing = stack.adopt(openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-serving', tls), (c) =>
+    c.close(),
+  );
+  const serving = internalServing.client(ServingServiceService);
+  const delivery = stack.adopt(openChannel(config.PUBLIC_DELIVERY_ADDRESS, 'public-delivery', tls), (c) => c.close());
+  const stores = {
+    serving,
+    bindings: delivery.client(BindingServiceService),
+    listeners: sink.client(ListenerServiceService),
+  };
   const countDelivered = createCountDelivered(countAds, clock);
   const guardedFetch = createGuardedFetch({
     allowOrigins: [new URL(config.MEDIA_URL).origin, ...config.FETCH_ALLOW_ORIGINS],
@@ -177,6 +188,7 @@ export async function createApp(
       handlers: createJobHandlers({
         ...{ pool, store, execute, fetch: guardedFetch, clock },
         ...{ exportDays, findFirstDownloads, readReport, findPlan },
+        ...stores,
       }),
       leaseMs: config.JOB_LEASE_MS,
       onError: (error, job) => logger.error({ err: error, job_id: job?.id, kind: job?.kind }, 'job.failed'),
@@ -254,8 +266,7 @@ export async function createApp(
     toProblem: databaseProblem,
   });
   stack.defer(() => server.close());
-  const serving = stack.adopt(openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-serving', tls), (c) => c.close());
-  const diagnostics = createDiagnostics({ pool, serving: serving.client(ServingServiceService), clock });
+  const diagnostics = createDiagnostics({ pool, serving, clock });
   // A request never waits for a lost Redis: then it is not counted.
   const counters = stack.adopt(
     await connectRedis(config.REDIS_URL, {

@@ -26,6 +26,7 @@ const schema = z.object({
   ENCODER_ADDRESS: addressSchema,
   ANALYTICS_SINK_ADDRESS: addressSchema,
   INTERNAL_SERVING_ADDRESS: addressSchema,
+  PUBLIC_DELIVERY_ADDRESS: addressSchema,
   /** Public root of auth-server, without a slash at the end: the issuer of access tokens. */
   BASE_URL: root,
   /** Public root of the ad server APIs, without a slash at the end. */

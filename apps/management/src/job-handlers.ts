@@ -5,13 +5,14 @@ import { createImportHandler } from './hosting/imports/import-feed.ts';
 import { createPublishImportHandler } from './hosting/imports/publish-import.ts';
 import { createCompileHandler } from './advertising/serving-plans/compile-serving-plan.ts';
 import { createExportHandler, type ExportOptions } from './hosting/statistics-exports/export-statistics.ts';
+import { createEraseListenersHandler, type ErasureOptions } from './workspace/privacy/erase-listeners.ts';
 import { createReportHandler, type ReportOptions } from './workspace/reports/run-report.ts';
 import type { JobHandler } from './background/job-runner.ts';
 import type { InternalJobKind } from './background/job-table.ts';
 
 /** The handlers of management's own jobs, by kind. */
 export const createJobHandlers = (
-  options: ExportOptions & ReportOptions & { readonly fetch: GuardedFetch },
+  options: ExportOptions & ReportOptions & ErasureOptions & { readonly fetch: GuardedFetch },
 ): Readonly<Record<InternalJobKind, JobHandler>> => ({
   compile_serving_plan: createCompileHandler(options),
   clone_campaign: createCloneHandler(options),
@@ -20,4 +21,5 @@ export const createJobHandlers = (
   run_batch_encoding: createBatchEncodingHandler(options),
   export_statistics: createExportHandler(options),
   run_report: createReportHandler(options),
+  erase_listeners: createEraseListenersHandler(options),
 });

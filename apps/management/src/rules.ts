@@ -21,6 +21,7 @@ import { podcastRules } from './hosting/podcasts/podcast-rules.ts';
 import { createPublishGate } from './hosting/podcasts/publish-gate.ts';
 import type { PrepareArtwork } from './outside/prepare-artwork.ts';
 import { policyRules } from './workspace/policies/policy-rules.ts';
+import { listenerErasureRules } from './workspace/privacy/listener-erasure-rules.ts';
 import { productRules } from './advertising/products/product-rules.ts';
 import { productionRules } from './hosting/productions/production-rules.ts';
 import type { ProbeDuration } from './outside/probe-duration.ts';
@@ -75,6 +76,7 @@ export const createRules = (options: {
   ...servingHaltRules,
   ...productRules,
   ...policyRules,
+  ...listenerErasureRules,
   ...reviewRules,
   ...webhookEndpointRules(options.webhooks),
 });

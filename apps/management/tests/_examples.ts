@@ -8,6 +8,7 @@ import { inventoryExamples } from './_examples-inventory.ts';
 import { mediaExamples } from './_examples-media.ts';
 import { moveExamples } from './_examples-moves.ts';
 import { policyExamples } from './_examples-policies.ts';
+import { privacyExamples } from './_examples-privacy.ts';
 import { productExamples } from './_examples-products.ts';
 import { reportExamples } from './_examples-reports.ts';
 import { reviewExamples } from './_examples-reviews.ts';
@@ -24,6 +25,7 @@ export const examples: { readonly [C in ProductCommand]: (world: World) => Promi
   ...flightExamples,
   ...inventoryExamples,
   ...policyExamples,
+  ...privacyExamples,
   ...productExamples,
   ...reviewExamples,
   ...webhookExamples,

@@ -64,7 +64,7 @@ async function made(owner: World, type: string): Promise<ResourceView> {
   const { subject, changes, actor, reason } = await examples[command!.type as ProductCommand](owner);
   const request = { workspaceId: owner.workspaceId, commandType: command!.type, idempotencyKey: newId('req') };
   // A person's request for a new one may have to wait for its review.
-  const sender = command!.review === 'single' ? service('operator') : actor;
+  const sender = ['single', 'dual'].includes(command!.review) ? service('operator') : actor;
   return subjectOf(await management.execute({ ...request, subject, changes, reason }, sender));
 }
 

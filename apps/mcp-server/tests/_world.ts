@@ -90,6 +90,7 @@ async function startManagement(stack: AsyncDisposableStack, installation: Instal
     // Both are asked by its own API alone.
     AUTH_SERVER_ADDRESS: '127.0.0.1:1',
     INTERNAL_SERVING_ADDRESS: '127.0.0.1:1',
+    PUBLIC_DELIVERY_ADDRESS: '127.0.0.1:1',
     HTTP_LISTEN: '127.0.0.1:0',
     BASE_URL: 'http://longwave.test',
     API_URL: 'http://api.test',

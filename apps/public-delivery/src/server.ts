@@ -1,12 +1,22 @@
 import type { Pool } from '@longwave/postgres';
-import { Problem } from '@longwave/problems';
+import { parseOrProblem, Problem } from '@longwave/problems';
 import { rpcService, type RpcService } from '@longwave/rpc';
-import { EnclosureServiceService } from '@longwave/rpc/delivery';
+import { BindingServiceService, EnclosureServiceService } from '@longwave/rpc/delivery';
 import { gateways } from '@longwave/services';
+import { z } from 'zod';
 import { enclosurePath } from './feeds/to-feed.ts';
+import { eraseListeners, findListeners } from './plays/listener-erasure-table.ts';
 import { listEnclosures } from './projection/feed-table.ts';
 
 const maxEpisodes = 200;
+
+const name = z.string().min(1).max(64);
+const findRequest = z.strictObject({ workspaceId: name, decisionIds: z.array(name).max(100) });
+const eraseRequest = z.strictObject({
+  erasureId: name,
+  workspaceId: name,
+  listenerKeys: z.array(z.string().regex(/^[0-9a-f]{32,64}$/)),
+});
 
 /** The RPCs for other services. Each caller has checked that its client may see the episodes that it names. */
 export const deliveryServices = ({
@@ -26,6 +36,20 @@ export const deliveryServices = ({
           throw new Problem('validation_failed', `episode_ids: at most ${maxEpisodes} at a time`);
         const rows = await listEnclosures(pool, workspaceId, episodeIds);
         return { enclosures: rows.map((row) => ({ episodeId: row.id, url: mediaUrl + enclosurePath(row) })) };
+      },
+    },
+  ),
+  rpcService(
+    BindingServiceService,
+    { findListeners: ['management'], eraseListeners: ['management'] },
+    {
+      findListeners: async (request) => {
+        const { workspaceId, decisionIds } = parseOrProblem(findRequest, request);
+        return { listeners: [...(await findListeners(pool, workspaceId, decisionIds))] };
+      },
+      eraseListeners: async (request) => {
+        const { listenerKeys, ...erasure } = parseOrProblem(eraseRequest, request);
+        return { bindings: BigInt(await eraseListeners(pool, erasure, listenerKeys)) };
       },
     },
   ),

@@ -74,6 +74,7 @@ test('exactly these commands need a second person, so that no change of that lis
     'campaign.cancel',
     'creative.reinstate',
     'line_item.stop',
+    'listener_data.erase',
     'machine_key.register',
     'policy.retire',
     'policy.submit',
@@ -138,7 +139,9 @@ describe.each(catalogs)('the %s catalog', (_, catalog) => {
   test.each(ofCommand)('%s and its event are called after its subject', (key, command) => {
     const { noun, commandNoun = noun } = subjectOf(command);
     // `report.run` creates a report run; what happens to it later is named after the run.
-    const before = subjectOf(command).type === 'report_runs' ? `(${commandNoun}|${noun})` : commandNoun;
+    const before = ['report_runs', 'listener_erasures'].includes(subjectOf(command).type)
+      ? `(${commandNoun}|${noun})`
+      : commandNoun;
     expect(command.type).toBe(key);
     expect(command.type).toMatch(new RegExp(`^${before}\\.[a-z]+(_[a-z]+)*$`));
     expect(command.event).toMatch(

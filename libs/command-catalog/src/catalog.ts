@@ -18,6 +18,7 @@ import { lineItemCommands } from './advertising/line-item-commands.ts';
 import { lineItems } from './advertising/line-item.ts';
 import { machineTokenCommands, machineTokens } from './identity/machine-token.ts';
 import { mediaClipCommands, mediaClips } from './hosting/media-clip.ts';
+import { listenerErasureCommands, listenerErasures } from './workspace/listener-erasure.ts';
 import { operationCommands } from './workspace/operation.ts';
 import { podcastCommands, podcasts } from './hosting/podcast.ts';
 import { reportDefinitionCommands, reportDefinitions } from './workspace/report-definition.ts';
@@ -67,6 +68,7 @@ const observedCatalog = {
     products,
     rate_cards: rateCards,
     policies,
+    listener_erasures: listenerErasures,
     review_tasks: reviewTasks,
   },
   commands: {
@@ -94,6 +96,7 @@ const observedCatalog = {
     ...productCommands,
     ...rateCardCommands,
     ...policyCommands,
+    ...listenerErasureCommands,
     ...reviewCommands,
     ...operationCommands,
   },

@@ -32,6 +32,8 @@ export interface ListenerMemory {
     capKeys: readonly string[],
     atMs: number,
   ): Promise<ListenerRecord | 'changed' | undefined>;
+  /** Removes the records of listeners in a workspace; answers how many there were. Rejects while Redis does not answer. */
+  forget(workspaceId: string, buckets: readonly string[]): Promise<number>;
 }
 
 /** Key: a record. Arguments: what it must be now, what it becomes, how long it lives in ms. */
@@ -46,10 +48,10 @@ export function createListenerMemory(redis: Redis, logger: Logger): ListenerMemo
     logger.warn({ reason: (error as Error).message }, 'listeners.unavailable');
     return undefined;
   };
+  const keyOf = (workspaceId: string, bucket: string) => `listener:${workspaceId}:${bucket}`;
   return {
     async read(workspaceId, { current, previous }) {
-      const keyOf = (bucket: string) => `listener:${workspaceId}:${bucket}`;
-      const keys = previous === undefined ? [keyOf(current)] : [keyOf(current), keyOf(previous)];
+      const keys = [current, ...(previous === undefined ? [] : [previous])].map((bucket) => keyOf(workspaceId, bucket));
       try {
         const texts = await redis.mget(...keys);
         return { key: keys[0]!, text: texts[0] ?? '', entries: texts.flatMap(parseRecord) };
@@ -71,5 +73,8 @@ export function createListenerMemory(redis: Redis, logger: Logger): ListenerMemo
         return unavailable(error);
       }
     },
+
+    forget: async (workspaceId, buckets) =>
+      buckets.length === 0 ? 0 : await redis.del(...buckets.map((bucket) => keyOf(workspaceId, bucket))),
   };
 }

@@ -17,6 +17,7 @@ import {
 type FailCommand =
   | 'batch_encoding.fail'
   | 'campaign.fail_clone'
+  | 'listener_erasure.fail'
   | 'podcast.fail_import'
   | 'podcast.fail_import_publication'
   | 'report_run.fail'

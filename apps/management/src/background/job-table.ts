@@ -14,6 +14,7 @@ const internalJobKinds = [
   'run_batch_encoding',
   'export_statistics',
   'run_report',
+  'erase_listeners',
 ] as const;
 
 /** Kinds of jobs that management runs itself. */

@@ -9,11 +9,17 @@ import {
 } from './binding-table.ts';
 import type { NewArrangement } from '../arrangements/arrangement-table.ts';
 
+/** Another binding of this decision has a listener that was erased since (docs/privacy.md), so the decision is nobody's any more. */
+export class DecisionOfErasedListener extends Error {}
+
 /** Finds and stores bindings; concurrent calls share a statement. Both reject when the database does not answer. */
 export interface Bindings {
   /** The newest bindings of an episode under the keys of a listener, of any age. */
   findLatest(keys: BindingKeys, episodeId: string): Promise<LatestBindings>;
-  /** Stores an arrangement and its binding; answers the stored binding, which is that of a concurrent request if it came first. */
+  /**
+   * Stores an arrangement and its binding; answers the stored binding, which is that of a concurrent request if it came first. Rejects
+   * with `DecisionOfErasedListener` when the decision is bound to somebody who was erased.
+   */
   bind(arrangement: NewArrangement, binding: Binding): Promise<Binding>;
 }
 
@@ -36,7 +42,7 @@ export function createBindings(pool: Pool, arrangements: KnownArrangements): Bin
     bind: async (arrangement, binding) => {
       if (await save({ arrangement, binding })) return binding;
       const { own: winner } = await findLatest([{ listener: [binding.listenerKey], shared: [] }, binding.episodeId]);
-      if (!winner) throw new Error('a conflicting binding is not visible');
+      if (!winner) throw new DecisionOfErasedListener(`decision ${binding.decisionId} is bound to nobody`);
       return winner;
     },
   };

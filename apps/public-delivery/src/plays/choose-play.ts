@@ -14,7 +14,7 @@ import type { HaltScope } from '../projection/break-plan.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
 import type { RecentProjection } from '../projection/recent-projection.ts';
 import type { Binding } from './binding-table.ts';
-import type { Bindings } from './bindings.ts';
+import { DecisionOfErasedListener, type Bindings } from './bindings.ts';
 import type { BoundPlays, Play } from './bound-plays.ts';
 import type { NewPlayLimit } from './new-play-limit.ts';
 
@@ -36,6 +36,19 @@ export type ChoosePlay = (episode: PlayableEpisode, listener: Listener, at: Date
 function decisionIdOf(listenerKey: string, episodeId: string, sequence: number, at: Date): string {
   const name = [listenerKey, episodeId, sequence, at.toISOString().slice(0, 10)].join('\n');
   return idFromBytes('dec', createHash('sha256').update(name).digest().subarray(0, 16));
+}
+
+/**
+ * Binds with the first sequence, from this one on, whose decision is free. A decision follows from listener, episode, sequence and day, so
+ * somebody who was erased today would get the decisions of before again.
+ */
+async function bindFree(sequence: number, bind: (sequence: number) => Promise<Play>): Promise<Play> {
+  for (let free = sequence; ; free++)
+    try {
+      return await bind(free);
+    } catch (error) {
+      if (!(error instanceof DecisionOfErasedListener)) throw error;
+    }
 }
 
 /**
@@ -92,10 +105,11 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     at: Date,
   ): Promise<Play> {
     const { episodeId } = episode;
-    const sequence = before?.listenerKey === addressKey ? before.sequence + 1 : 0;
-    const decisionId = decisionIdOf(addressKey, episodeId, sequence, at);
     const owner = { listenerKey: addressKey, addressKey, app: undefined, system: undefined };
-    return plays.bind(episode, { ...owner, episodeId, sequence, decisionId, startedAt: at }, noAds, at);
+    return bindFree(before?.listenerKey === addressKey ? before.sequence + 1 : 0, (sequence) => {
+      const decisionId = decisionIdOf(addressKey, episodeId, sequence, at);
+      return plays.bind(episode, { ...owner, episodeId, sequence, decisionId, startedAt: at }, noAds, at);
+    });
   }
 
   async function choose(episode: PlayableEpisode, listener: Listener, at: Date, requestId: string): Promise<Play> {
@@ -114,8 +128,9 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     if (listener.isDryRun) return plays.clean(episode, at);
     if (!listener.addressSafe && !mayBegin(listener.addressKey, at))
       return bindShared(listener, episode, latest.shared, at);
-    const sequence = latest.own?.listenerKey === listener.key ? latest.own.sequence + 1 : 0;
-    return bindDecided(episode, listener, halts, sequence, at, requestId);
+    return bindFree(latest.own?.listenerKey === listener.key ? latest.own.sequence + 1 : 0, (sequence) =>
+      bindDecided(episode, listener, halts, sequence, at, requestId),
+    );
   }
 
   /** While the database is away: the last play of this listener, unless it is over or has an ad that is halted. */

@@ -1,0 +1,86 @@
+import type { Columns } from '@longwave/audience-store';
+import type { Pool, Transaction } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+
+/** Names the privacy request of a workspace. */
+export interface ErasureName {
+  readonly erasureId: string;
+  readonly workspaceId: string;
+}
+
+/** What an erasure did. */
+export interface Erased {
+  /** Rows by table. */
+  readonly rows: Readonly<Record<string, number>>;
+  /** Keys that stay (docs/privacy.md#what-cannot-be-erased). */
+  readonly keptListeners: number;
+}
+
+/** The collected keys of an erasure, or what it did. */
+export type ErasureRow =
+  | { readonly state: 'collected'; readonly listenerKeys: readonly string[] }
+  | { readonly state: 'erased'; readonly erased: Erased };
+
+type StoredErasure = Columns<
+  'listener_erasure',
+  'workspace_id' | 'listener_keys' | 'erased' | 'kept_listeners',
+  { erased: Erased['rows'] | null }
+>;
+
+/**
+ * Stores the keys of an erasure with all keys that are linked to them, those of months before and after. Later calls change nothing.
+ * Each link is of one person: the key of a month and that of the month before, of one address and user agent.
+ */
+export async function insertErasure(
+  pool: Pool,
+  { erasureId, workspaceId }: ErasureName,
+  listenerKeys: readonly string[],
+): Promise<void> {
+  await pool.query(
+    `with recursive linked (key) as (
+       select unnest($3::text[])
+       union
+       select next.key from linked cross join lateral (
+         select previous_listener_key as key from listener_episode
+         where listener_key = linked.key and previous_listener_key is not null
+         union all
+         select listener_key from listener_episode where previous_listener_key = linked.key) next)
+     insert into listener_erasure (erasure_id, workspace_id, listener_keys)
+     select $1, $2, coalesce(array_agg(key order by key), '{}') from linked on conflict do nothing`,
+    [erasureId, workspaceId, listenerKeys],
+  );
+}
+
+/** The row of an erasure; in a transaction it is locked. Throws `not_found` for an unknown one, and for one of another workspace. */
+export async function getErasure(
+  db: Pool | Transaction,
+  { erasureId, workspaceId }: ErasureName,
+  lock: '' | 'for update' = '',
+): Promise<ErasureRow> {
+  const { rows } = await db.query<StoredErasure>(
+    `select workspace_id, listener_keys, erased, kept_listeners from listener_erasure where erasure_id = $1 ${lock}`,
+    [erasureId],
+  );
+  const [row] = rows;
+  if (row?.workspace_id !== workspaceId) throw new Problem('not_found', 'There is no such erasure.');
+  return row.erased
+    ? { state: 'erased', erased: { rows: row.erased, keptListeners: row.kept_listeners ?? 0 } }
+    : { state: 'collected', listenerKeys: row.listener_keys ?? [] };
+}
+
+/** Stores what an erasure did and forgets its keys, also in erasures of the workspace that named one of them and did not end. */
+export async function saveErased(
+  tx: Transaction,
+  { erasureId, workspaceId }: ErasureName,
+  listenerKeys: readonly string[],
+  { rows, keptListeners }: Erased,
+): Promise<void> {
+  await tx.query(
+    `update listener_erasure set listener_keys = '{}',
+       erased = case when erasure_id = $1 then $4::jsonb else erased end,
+       kept_listeners = case when erasure_id = $1 then $5 else kept_listeners end,
+       erased_at = case when erasure_id = $1 then now() else erased_at end
+     where erasure_id = $1 or (workspace_id = $2 and listener_keys && $3::text[])`,
+    [erasureId, workspaceId, listenerKeys, JSON.stringify(rows), keptListeners],
+  );
+}
