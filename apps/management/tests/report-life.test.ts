@@ -23,6 +23,48 @@ beforeAll(async () => {
 });
 afterAll(async () => management?.[Symbol.asyncDispose]());
 
+describe('the cost of a run', () => {
+  test('runs wait behind the work of people, and a workspace has few that have not ended', async () => {
+    const w = createWorld(management);
+    const runs = [];
+    for (let n = 0; n < 20; n++) runs.push(await queuedRun(w));
+    const { rows: classes } = await management.pool.query(
+      `select distinct work_class from job where kind = 'run_report' and workspace_id = $1`,
+      [w.workspaceId],
+    );
+    expect(classes).toEqual([{ work_class: 'bulk' }]);
+    expect(await refusalOf(queuedRun(w))).toMatchObject({
+      code: 'rate_limited',
+      context: { retryAfterSeconds: expect.any(Number) },
+    });
+    const other = createWorld(management);
+    await other.send('report_run.cancel', await queuedRun(other), {});
+    await w.send('report_run.cancel', runs.pop()!, {});
+    runs.push(await queuedRun(w));
+    for (const run of runs) await w.send('report_run.cancel', run, {});
+  });
+
+  test.each([
+    ['rows', { maxRows: 2, maxBytes: 1_000_000 }],
+    ['bytes', { maxRows: 100, maxBytes: 150 }],
+  ])('a result of more %s than it may have fails at once, says what to do, and leaves nothing', async (_of, limits) => {
+    const w = createWorld(management);
+    const { id } = await queuedRun(w);
+    let read = 0;
+    async function* batches(): AsyncGenerator<Rows> {
+      for (; read < 10; read++) yield rows;
+    }
+    await reporting.attempt(id, { limits, readReport: sinkOf(batches()) });
+    const run = await reporting.find(w, id);
+    expect(run).toMatchObject({
+      lifecycle_state: 'failed',
+      attributes: { problem: { code: 'report_too_large', detail: expect.stringContaining('shorter window') } },
+    });
+    expect(read).toBeLessThan(3);
+    expect(await reporting.keysOf(id)).toEqual([]);
+  });
+});
+
 describe('the end of a run', () => {
   test('a run that is cancelled while it is counted leaves nothing in the store', async () => {
     const w = createWorld(management);

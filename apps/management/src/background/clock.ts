@@ -40,8 +40,8 @@ export function startClock(options: ClockOptions): AsyncDisposable {
     } catch (error) {
       const afterMs = error instanceof Problem ? retryAfterMs.refused : retryAfterMs.failed;
       refused.set(key, clock().getTime() + afterMs);
-      // Another clock was faster, or the resource is still in use: nothing to report.
-      if (isProblem(error, 'state_not_allowed', 'idempotency_in_progress')) return;
+      // Another clock was faster, the resource is still in use, or its workspace has enough work: nothing to report.
+      if (isProblem(error, 'state_not_allowed', 'idempotency_in_progress', 'rate_limited')) return;
       onError(error, { name: task.name, id: due.id });
     }
   }

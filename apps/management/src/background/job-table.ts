@@ -276,6 +276,16 @@ export async function hasJob(tx: Transaction, kind: JobKind, subjectId: string):
   return rowCount === 1;
 }
 
+/** How many jobs of a kind a workspace has that have not ended. */
+export async function countJobsOf(tx: Transaction, workspaceId: string, kind: JobKind): Promise<number> {
+  const { rows } = await tx.query<{ readonly jobs: number }>({
+    name: 'count_jobs_of',
+    text: `select count(*)::int as jobs from job where workspace_id = $1 and kind = $2 and state in ('queued', 'running')`,
+    values: [workspaceId, kind],
+  });
+  return rows[0]!.jobs;
+}
+
 /** Ends the jobs of a subject without a report; a worker learns of it when it renews its lease, or from the refusal of its report. */
 export async function stopJobs(tx: Transaction, subjectId: string): Promise<void> {
   await tx.query({

@@ -76,9 +76,10 @@ export const reportRunCommands = {
     mode: 'async',
     endedBy: 'report_run.cancel',
     event: 'report.requested',
-    problems: ['link_not_found', 'state_not_allowed', 'validation_failed'],
+    problems: ['link_not_found', 'state_not_allowed', 'validation_failed', 'rate_limited'],
     externalEffect: 'The result is written to the object store and removed when the run expires.',
-    summary: 'Counts a report over a window of whole hours, by the version of the definition that is named.',
+    summary:
+      'Counts a report over a window of whole hours, by the version of the definition that is named. A workspace has at most 20 runs that wait or are counted.',
   }),
   'report_run.schedule': defineCommand({
     ...base,
@@ -89,7 +90,7 @@ export const reportRunCommands = {
     mode: 'async',
     endedBy: 'report_run.cancel',
     event: 'report_run.scheduled',
-    problems: ['link_not_found', 'state_not_allowed'],
+    problems: ['link_not_found', 'state_not_allowed', 'rate_limited'],
     summary: 'The clock makes a run of an active report over the last whole period of its schedule.',
   }),
   'report_run.begin': defineCommand({

@@ -8,6 +8,22 @@ import { csvLine } from '../csv-line.ts';
 type StoredFile = NonNullable<Attributes<'report_runs'>['files']>[number];
 export type ReportFormat = StoredFile['format'];
 
+/** The most that one result may hold; the bytes are those of one file. */
+export interface ReportLimits {
+  readonly maxRows: number;
+  readonly maxBytes: number;
+}
+
+/** A report has more rows or bytes than a result may hold. Its message tells the reader what to do. */
+export class ReportTooLarge extends Error {
+  constructor({ maxRows, maxBytes }: ReportLimits) {
+    super(
+      `The result has more than ${maxRows.toLocaleString('en')} rows or ${Math.floor(maxBytes / 2 ** 20)} MiB. Choose a shorter window, fewer dimensions or a filter.`,
+    );
+    this.name = 'ReportTooLarge';
+  }
+}
+
 /** Keys and numbers in the order of the columns. */
 export interface ReportLine {
   readonly keys: readonly string[];
@@ -35,6 +51,7 @@ async function openDigestedFile(file: string) {
       sizeBytes += bytes.length;
       await handle.appendFile(bytes);
     },
+    sizeBytes: () => sizeBytes,
     /** Once, after the last byte. */
     finish: () => ({ sha256: hash.digest('hex'), size_bytes: sizeBytes }),
     [Symbol.asyncDispose]: () => handle.close(),
@@ -43,7 +60,7 @@ async function openDigestedFile(file: string) {
 
 /**
  * Writes a report into a folder as CSV with a header and as JSON lines, batch by batch, so that it holds one batch in memory; then stores
- * both. A result without rows is the header alone, and an empty file.
+ * both. A result without rows is the header alone, and an empty file. Throws `ReportTooLarge` as soon as it has more than it may.
  * @param options.attempt the lease under which it is written
  */
 export async function storeReport(
@@ -55,10 +72,11 @@ export async function storeReport(
     readonly attempt: string;
     readonly dimensions: readonly string[];
     readonly metrics: readonly string[];
+    readonly limits: ReportLimits;
     readonly signal: AbortSignal;
   },
 ): Promise<{ readonly row_count: number; readonly files: StoredFile[] }> {
-  const { folder, runId, attempt, dimensions, metrics, signal } = options;
+  const { folder, runId, attempt, dimensions, metrics, limits, signal } = options;
   const pathOf = (format: ReportFormat) => path.join(folder, `report.${format}`);
   const jsonLine = ({ keys, values }: ReportLine) =>
     `${JSON.stringify(
@@ -78,6 +96,8 @@ export async function storeReport(
       await csv.write(lines.map(({ keys, values }) => csvLine([...keys, ...values.map(Number)])).join(''));
       await jsonl.write(lines.map(jsonLine).join(''));
       rowCount += lines.length;
+      if (rowCount > limits.maxRows || Math.max(csv.sizeBytes(), jsonl.sizeBytes()) > limits.maxBytes)
+        throw new ReportTooLarge(limits);
     }
     written.push({ format: 'csv', ...csv.finish() }, { format: 'jsonl', ...jsonl.finish() });
   }

@@ -11,7 +11,7 @@ import {
 } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { finishJob, insertJob, requireLease, stopJobs } from '../../background/job-table.ts';
+import { countJobsOf, finishJob, insertJob, requireLease, stopJobs } from '../../background/job-table.ts';
 import { assertWindow, settingsOf, type ReportRun } from './report.ts';
 import { lastPeriod, nextRunAt } from './report-schedule.ts';
 import { isDueAt, setNextRun } from './report-schedule-table.ts';
@@ -20,6 +20,23 @@ type RunCommand = Extract<keyof Rules<typeof productCatalog>, `report.${string}`
 type RunRules = Pick<Rules<typeof productCatalog>, RunCommand>;
 
 const dayMs = 86_400_000;
+/** Runs of a workspace that wait or are counted. */
+const maxOpenRuns = 20;
+/** Counting takes seconds to minutes; then there is room for the next run. */
+const retryAfterSeconds = 60;
+
+/** No person waits for a report as for an episode: the work of people goes before it. */
+const workload = { workClass: 'bulk', expectedMs: 30_000 } as const;
+
+/** Throws `rate_limited` when the workspace has as many runs that have not ended as it may. */
+async function assertFewRuns(tx: Transaction, workspaceId: string): Promise<void> {
+  if ((await countJobsOf(tx, workspaceId, 'run_report')) < maxOpenRuns) return;
+  throw new Problem(
+    'rate_limited',
+    `A workspace may have ${maxOpenRuns} report runs that wait or are counted. Wait until one has ended, or cancel one.`,
+    { retryAfterSeconds },
+  );
+}
 
 /** An active definition of the workspace. Throws `link_not_found` or `state_not_allowed`. */
 async function activeDefinition(
@@ -53,6 +70,7 @@ const queued = (
       subjectVersion: version,
       input: {},
       now,
+      work: workload,
     });
     await also?.(tx);
   },
@@ -75,6 +93,7 @@ export const reportRunRules = ({ keptDays }: { readonly keptDays: number }): Run
       );
     const settings = settingsOf(revision.attributes);
     assertWindow(window, settings.time_zone);
+    await assertFewRuns(tx, workspaceId);
     return queued({ ...changes, ...settings, requested_by: actorId(actor) }, input);
   },
 
@@ -86,6 +105,7 @@ export const reportRunRules = ({ keptDays }: { readonly keptDays: number }): Run
     const at = new Date(scheduledFor);
     if (!schedule || !(await isDueAt(tx, definitionId, at)))
       throw new Problem('state_not_allowed', 'No run of this report is due at this time.');
+    await assertFewRuns(tx, workspaceId);
     const { start, end } = lastPeriod(schedule, timeZone, at);
     return queued(
       {

@@ -16,7 +16,14 @@ import { executeAsManagement } from '../../background/execute-as-management.ts';
 import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf, type ClaimedJob } from '../../background/job-table.ts';
 import { filtersOf, type ReportRun } from './report.ts';
-import { removeAttemptFiles, removeOtherAttempts, storeReport, type ReportLine } from './report-files.ts';
+import {
+  removeAttemptFiles,
+  removeOtherAttempts,
+  ReportTooLarge,
+  storeReport,
+  type ReportLimits,
+  type ReportLine,
+} from './report-files.ts';
 
 const hourMs = 3_600_000;
 /** The longest that one report may take to be read. */
@@ -35,7 +42,11 @@ export interface ReportOptions {
   readonly readReport: RpcClient<typeof AudienceServiceService>['readReport'];
   readonly findPlan: RpcClient<typeof AccountServiceService>['findPlan'];
   readonly clock: () => Date;
+  /** The most that a result may hold. */
+  readonly limits?: ReportLimits;
 }
+
+const defaultLimits: ReportLimits = { maxRows: 1_000_000, maxBytes: 256 * 2 ** 20 };
 
 /** Answers to `report_run.record` that say that it recorded nothing: the run has ended, or another attempt has the job. */
 const unrecorded: readonly ProblemCode[] = ['lease_lost', 'state_not_allowed', 'not_found'];
@@ -123,7 +134,10 @@ export const createReportHandler = (options: ReportOptions): JobHandler => ({
       await executeAsManagement(execute, send('record'), { type: 'report_run.record', id: runId, changes });
     } catch (error) {
       if (!mayBeRecorded || isProblem(error, ...unrecorded)) await removeAttemptFiles(store, runId, job.lease_id);
-      throw error;
+      if (!(error instanceof ReportTooLarge)) throw error;
+      const problem = { code: 'report_too_large', detail: error.message };
+      await executeAsManagement(execute, send('fail'), { type: 'report_run.fail', id: runId, changes: { problem } });
+      return;
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -133,7 +147,7 @@ export const createReportHandler = (options: ReportOptions): JobHandler => ({
 
 /** Reads and stores the rows of a run; returns what its record says. */
 async function countReport(
-  { pool, store, readReport }: ReportOptions,
+  { pool, store, readReport, limits = defaultLimits }: ReportOptions,
   { workspace_id: workspaceId, subject_id: runId, lease_id: attempt }: ClaimedJob,
   run: ReportRun,
   at: {
@@ -167,7 +181,7 @@ async function countReport(
     }
   }
   const { dimensions, metrics } = run;
-  const stored = await storeReport(store, batches(), { ...at, runId, attempt, dimensions, metrics });
+  const stored = await storeReport(store, batches(), { ...at, runId, attempt, dimensions, metrics, limits });
   if (!basis) throw new Error('the sink sent a report without its basis');
   return { ...stored, ...basisOf(range, basis), ...(history_window && { history_window }) };
 }
