@@ -5,6 +5,7 @@ import { createPool, type Pool } from '@longwave/postgres';
 import { until } from '@longwave/test-kit';
 import { archivedBefore, createDecisionArchive } from '../src/decisions/decision-archive.ts';
 import { countGoalSlots } from '../src/decisions/decision-table.ts';
+import { createReplayDecisions } from '../src/decisions/replay-decision.ts';
 import {
   guaranteed,
   lineItem,
@@ -157,4 +158,27 @@ test('decisions are moved after whole UTC days', () => {
   const day = (text: string, days: number) => archivedBefore(new Date(text), days).toISOString();
   expect(day('2026-07-01T00:00:00.000Z', 180)).toBe('2026-01-02T00:00:00.000Z');
   expect(day('2026-07-01T23:59:59.999Z', 180)).toBe('2026-01-02T00:00:00.000Z');
+});
+
+test('a decision of another workspace is looked for no further than one that does not exist', async () => {
+  const workspaceId = await publishedWorkspace(lineItem());
+  const [old] = await playDaysAgo(workspaceId, [200]);
+  await untilAnnounced();
+  let reads = 0;
+  const counting = Object.assign(Object.create(engines.store) as ObjectStore, {
+    get: (...args: Parameters<ObjectStore['get']>) => {
+      reads += 1;
+      return engines.store.get(...args);
+    },
+  });
+  const archive = createDecisionArchive(pool, counting);
+  await archive.moveOld(before(), 1_000);
+  expect(await archivedIds(workspaceId)).toEqual([old!.request.decisionId]);
+  reads = 0;
+  const { explain } = createReplayDecisions(pool, counting, archive);
+  for (const decisionId of [old!.request.decisionId, newId('dec')])
+    await expect(explain({ workspaceId: newId('ws'), decisionId })).rejects.toMatchObject({ code: 'not_found' });
+  expect(reads).toBe(0);
+  await explain({ workspaceId, decisionId: old!.request.decisionId });
+  expect(reads).toBeGreaterThan(0);
 });

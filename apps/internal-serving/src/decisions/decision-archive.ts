@@ -9,8 +9,11 @@ import {
 } from './decision-table.ts';
 
 export interface DecisionArchive {
-  /** The decision of an id wherever it lies, or undefined. */
-  find(decisionId: string): Promise<StoredDecision | undefined>;
+  /**
+   * The decision of an id wherever it lies, or undefined. With a workspace, one of another workspace is looked for no further than one
+   * that does not exist.
+   */
+  find(decisionId: string, workspaceId?: string): Promise<StoredDecision | undefined>;
   /** Moves at most so many decisions that were made before a time to the object store; answers how many. */
   moveOld(before: Date, maxRows: number): Promise<number>;
 }
@@ -33,8 +36,8 @@ export function createDecisionArchive(pool: Pool, store: ObjectStore): DecisionA
   }
 
   return {
-    find: async (decisionId) => {
-      const row = await findDecisionRow(pool, decisionId);
+    find: async (decisionId, workspaceId) => {
+      const row = await findDecisionRow(pool, decisionId, workspaceId);
       return row?.kind === 'archived' ? readArchived(decisionId, row.day, row.digest) : row?.decision;
     },
 

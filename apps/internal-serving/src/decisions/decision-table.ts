@@ -120,14 +120,21 @@ export type FoundDecision =
 /** SQL: the UTC day of row `d`. */
 const dayOf = `to_char(d.at at time zone 'UTC', 'YYYY-MM-DD')`;
 
-/** A decision as PostgreSQL has it, or undefined. */
-export async function findDecisionRow(pool: Pool, decisionId: string): Promise<FoundDecision | undefined> {
+/**
+ * A decision as PostgreSQL has it, or undefined.
+ * @param workspaceId a decision of another workspace is not found; absent: of any
+ */
+export async function findDecisionRow(
+  pool: Pool,
+  decisionId: string,
+  workspaceId?: string,
+): Promise<FoundDecision | undefined> {
   const { rows } = await pool.query<{ line: string | null; day: string; digest: string | null }>({
     name: 'find-decision',
     text: `select case when archived_in is null then ${wholeLine} end as line, ${dayOf} as day,
                   encode(archived_in, 'hex') as digest
-           from decision d where decision_id = $1`,
-    values: [decisionId],
+           from decision d where decision_id = $1 and ($2::text is null or workspace_id = $2)`,
+    values: [decisionId, workspaceId ?? null],
   });
   const [row] = rows;
   if (!row) return undefined;

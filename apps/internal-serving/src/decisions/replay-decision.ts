@@ -55,8 +55,8 @@ export function createReplayDecisions(
   }
 
   async function getDecision({ workspaceId, decisionId }: ReplayRequest): Promise<StoredDecision> {
-    const stored = await decisions.find(decisionId);
-    if (stored?.workspaceId !== workspaceId) throw new Problem('not_found', 'There is no such decision.');
+    const stored = await decisions.find(decisionId, workspaceId);
+    if (!stored) throw new Problem('not_found', 'There is no such decision.');
     return stored;
   }
 
