@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createAddressSet, createSenderOf } from '@longwave/audience';
 import { productCatalog } from '@longwave/command-catalog';
 import {
   createApprovedRunner,
@@ -42,6 +43,7 @@ import { observeJobs } from './background/observe-jobs.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { createChangeSignals } from './http/change-signals.ts';
 import { createEventStreams } from './http/event-streams.ts';
+import { createNewestCheckpoint } from './http/newest-checkpoint.ts';
 import { pollChanges } from './http/poll-changes.ts';
 import { basePath } from './http/public-documents.ts';
 import { createManagementServer } from './http/server.ts';
@@ -283,18 +285,20 @@ export async function createApp(
   subscriber.subscribe(changesChannel).catch(logRedisError(logger));
   stack.use(pollChanges({ pool: readPool, signals: changeSignals, onError: onError('changes.poll_failed') }));
   const eventStreams = createEventStreams();
+  const receipts = createReceiptLog(readPool);
   const http = await listenHttp(
     config.HTTP_LISTEN,
     createManagementServer({
       authenticate: createAuthenticate(authServer.client(CredentialServiceService), principalKeys, clock),
       countRequest: createRateLimit(counters, clock, logger),
+      senderOf: createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
       deps: {
         access,
         readAccess: createAccess(readPool),
         execute: executeAndDisclose,
         listDeliveries,
         reader,
-        receipts: createReceiptLog(readPool),
+        receipts: { ...receipts, newestCheckpoint: createNewestCheckpoint(receipts.newestCheckpoint, clock) },
         diagnostics,
         uploads,
         provisionWorkspace: createProvisionWorkspace(pool, execute),

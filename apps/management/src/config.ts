@@ -1,3 +1,4 @@
+import { addressRangesSetting } from '@longwave/audience';
 import {
   addressSchema,
   busConfig,
@@ -20,6 +21,8 @@ const schema = z.object({
   GRPC_LISTEN: addressSchema,
   /** The Management API; public behind the ingress. */
   HTTP_LISTEN: addressSchema,
+  /** Address ranges of proxies whose X-Forwarded-For is believed. */
+  TRUSTED_PROXIES: addressRangesSetting,
   DATABASE_URL: z.string().min(1),
   /** auth-server's gRPC, which verifies access tokens. */
   AUTH_SERVER_ADDRESS: addressSchema,

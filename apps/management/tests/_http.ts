@@ -71,6 +71,7 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
         counted.push({ key, limit });
         return rates.count(key, limit);
       },
+      senderOf: ({ headers }) => String(headers['x-forwarded-for'] ?? '127.0.0.1'),
       deps: {
         ...{
           access: createAccess(pool),

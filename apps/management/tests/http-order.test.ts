@@ -15,7 +15,8 @@ interface Draft {
   changes: Record<string, unknown>;
   /** In place of the body, when it is set. */
   text?: string;
-  throttled?: true;
+  /** Whose requests are too many: the keys of their counters begin with it. */
+  throttled?: 'management_address:' | 'management:';
 }
 
 /** What may be wrong with it: in the order of the checks, each with the status and the code of its refusal. */
@@ -27,8 +28,9 @@ const faults: readonly (readonly [
 ])[] = [
   ['an answer of another type', 406, 'not_acceptable', (draft) => (draft.headers['accept'] = 'text/html')],
   ['a body of another type', 415, 'unsupported_media_type', (draft) => (draft.headers['content-type'] = 'text/plain')],
+  ['too many requests of an address', 429, 'rate_limited', (draft) => (draft.throttled = 'management_address:')],
   ['no token', 401, 'token_missing', (draft) => (draft.token = undefined)],
-  ['too many requests', 429, 'rate_limited', (draft) => (draft.throttled = true)],
+  ['too many requests of a client', 429, 'rate_limited', (draft) => (draft.throttled ??= 'management:')],
   [
     'no scope',
     403,
@@ -71,7 +73,10 @@ test('of any two things that are wrong with a command, the refusal names the one
       spoilSecond(draft);
       spoilFirst(draft);
       const reset = { 'RateLimit-Reset': '1', 'Retry-After': '5' };
-      api.rates.count = async () => ({ throttled: draft.throttled === true, headers: draft.throttled ? reset : {} });
+      api.rates.count = async (key) => {
+        const throttled = draft.throttled !== undefined && key.startsWith(draft.throttled);
+        return { throttled, headers: throttled ? reset : {} };
+      };
       const answer = await api.call(`/workspaces/${draft.workspaceId}/commands/${draft.commandType}${draft.query}`, {
         token: draft.token,
         headers: draft.headers,

@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { createAddressSet, createSenderOf } from '@longwave/audience';
 import { createFindEnclosures, createIdentity, createManagement } from '@longwave/hosting-client';
 import { connectRedis, createRateLimit, listenHttp, logRedisError } from '@longwave/http-kit';
+import { limitWrongCredentials } from '@longwave/http-kit/limit-wrong-credentials';
 import { openChannel, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CredentialServiceService } from '@longwave/rpc/credential';
@@ -11,7 +11,6 @@ import { Redis } from 'ioredis';
 import type { RestGatewayConfig } from './config.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { countCallers } from './http/rate-limit.ts';
-import { limitWrongKeys } from './http/wrong-keys.ts';
 import { createProgressFeed } from './productions/progress-feed.ts';
 import { routes } from './routes.ts';
 import { createServer } from './server.ts';
@@ -69,7 +68,7 @@ export async function createApp(
     },
     authenticate: createAuthenticate(
       channels.authServer.client(CredentialServiceService),
-      limitWrongKeys(clock, pause),
+      limitWrongCredentials(clock),
       createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
       config.BASE_URL,
     ),

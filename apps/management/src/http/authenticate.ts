@@ -1,3 +1,4 @@
+import { limitWrongCredentials, type LookUpAtAuthServer } from '@longwave/http-kit/limit-wrong-credentials';
 import { apiScopes, bearerOf, tryVerifyPrincipal, type Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { RpcClient } from '@longwave/rpc';
@@ -20,29 +21,34 @@ export interface TokenHolder {
   readonly requestsPerMinute: number;
 }
 
-/** The holder of the token in an `Authorization` header. Throws `token_missing`, or `token_invalid` for every other reason. */
-export type Authenticate = (authorization: string | undefined) => Promise<TokenHolder>;
+/**
+ * The holder of the token in an `Authorization` header. Throws `token_missing`, or `token_invalid` for every other reason.
+ * @param address who sent it, as `SenderOf` names them: after many wrong tokens further ones wait
+ */
+export type Authenticate = (authorization: string | undefined, address: string) => Promise<TokenHolder>;
 
 /** How long auth-server may take to verify a token. */
 const verifyMs = 5_000;
 
 /**
- * Asks auth-server at every request, so that a revocation takes effect at once. It accepts only access tokens that were issued for the
- * Management API. Throws `temporarily_unavailable` or `timeout` when auth-server does not answer.
+ * Asks auth-server at every request, so that a revocation takes effect at once, except about wrong tokens that are repeated. It accepts only
+ * access tokens that were issued for the Management API. Throws `temporarily_unavailable` or `timeout` when auth-server does not answer.
  * @param principalKeys public keys of statements about principals
  */
 export function createAuthenticate(
   credentials: Pick<RpcClient<typeof CredentialServiceService>, 'verify'>,
   principalKeys: readonly JWK[],
   clock: () => Date,
+  lookUp: LookUpAtAuthServer = limitWrongCredentials(clock),
 ): Authenticate {
-  return async (authorization) => {
+  return async (authorization, address) => {
     if (authorization === undefined) throw new Problem('token_missing', 'Send a token: Authorization: Bearer ….');
     const invalid = () => new Problem('token_invalid', 'The token is not valid here.');
     const credential = bearerOf(authorization);
     if (credential === undefined) throw invalid();
     const request = { credential, api: Api.MANAGEMENT, carrier: Carrier.HEADER };
-    const { outcome } = await credentials.verify(request, { deadlineMs: verifyMs });
+    const verify = async () => (await credentials.verify(request, { deadlineMs: verifyMs })).outcome;
+    const outcome = await lookUp(credential, address, verify);
     if (outcome?.$case !== 'principal') throw invalid();
     const { statement, scopes, grantId, purposes, clientId, credentialId, plan } = outcome.value;
     const principal = await tryVerifyPrincipal(statement, principalKeys, clock());

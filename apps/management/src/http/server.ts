@@ -1,4 +1,5 @@
 import { serveApiDocs, serveText } from '@longwave/api-docs';
+import type { SenderOf } from '@longwave/audience';
 import { isLegalText } from '@longwave/command-catalog';
 import { checkTexts, notFoundProblem } from '@longwave/command-pipeline';
 import {
@@ -35,6 +36,9 @@ import { managementRoutes } from './routes.ts';
 
 /** Of documents that everybody may read. */
 const shared = { 'Cache-Control': 'public, max-age=300', 'Access-Control-Allow-Origin': '*' };
+
+/** Requests of one address in a minute, with or without a token; programs of many people may share one. */
+const requestsPerAddress = 6_000;
 
 /** Of a route without a query. */
 const noParameters = z.strictObject({});
@@ -77,6 +81,7 @@ async function send(response: Response, answer: RouteAnswer): Promise<void> {
 export interface ManagementServerOptions {
   readonly authenticate: Authenticate;
   readonly countRequest: CountRequest;
+  readonly senderOf: SenderOf;
   readonly deps: Omit<RouteDeps, 'root'>;
   /** Public keys of receipts. */
   readonly receiptKeys: readonly JWK[];
@@ -90,11 +95,11 @@ export interface ManagementServerOptions {
 
 /**
  * The Management API (docs/management-api.md). A request is checked in this order, and the first failure answers: route, method and
- * headers, token, rate of the client, scope, whether the workspace is visible, whether a type of the path exists, the query; then the route's own
+ * headers, rate of the address, token, rate of the client, scope, whether the workspace is visible, whether a type of the path exists, the query; then the route's own
  * checks.
  */
 export function createManagementServer(options: ManagementServerOptions): Express {
-  const { authenticate, countRequest, issuer, apiUrl, pages, logger } = options;
+  const { authenticate, countRequest, senderOf, issuer, apiUrl, pages, logger } = options;
   const root = `${apiUrl}${basePath}`;
   const deps: RouteDeps = { ...options.deps, root };
   const api = { resource: root, name: apiName, issuer, scopes: apiScopes.management, documentation: `${root}/docs` };
@@ -127,21 +132,29 @@ export function createManagementServer(options: ManagementServerOptions): Expres
   app.use(serveApiDocs({ title: `Longwave ${apiName}`, path: `${basePath}/docs`, documentPath }));
   serveOnlyGet(app, [documentPath, `${basePath}/docs`]);
 
-  /** The token's holder, when its client may send another request now. */
-  async function admit(request: Request, response: Response): Promise<TokenHolder> {
-    const holder = await authenticate(request.get('authorization'));
-    response.locals['credentialId'] = holder.principal.credential_id;
-    const { throttled, headers } = await countRequest(`management:${holder.clientId}`, holder.requestsPerMinute);
-    response.set(headers);
+  /** Counts a request. Throws `rate_limited` when it is one too many of its minute. */
+  async function count(response: Response, key: string, limit: number): Promise<void> {
+    const { throttled, headers } = await countRequest(key, limit);
+    // Clients are told of their own limit, and of another one when they meet it.
+    if (throttled || key.startsWith('management:')) response.set(headers);
     if (throttled)
       throw new Problem('rate_limited', 'Too many requests. Wait as long as Retry-After says.', {
         retryAfterSeconds: Number(headers['Retry-After']),
       });
+  }
+
+  /** The token's holder, when its client may send another request now. */
+  async function admit(request: Request, response: Response, address: string): Promise<TokenHolder> {
+    const holder = await authenticate(request.get('authorization'), address);
+    response.locals['credentialId'] = holder.principal.credential_id;
+    await count(response, `management:${holder.clientId}`, holder.requestsPerMinute);
     return holder;
   }
 
   async function callOf(route: ManagementRoute, request: Request, response: Response): Promise<RouteCall> {
-    const holder = route.scope === null ? undefined : await admit(request, response);
+    const address = senderOf(request);
+    await count(response, `management_address:${address}`, requestsPerAddress);
+    const holder = route.scope === null ? undefined : await admit(request, response, address);
     if (holder && route.scope !== null) requireScope(holder, route.scope);
     const token = holder ?? nobody;
     const actor = { kind: 'principal', principal: token.principal } as const;
@@ -160,7 +173,7 @@ export function createManagementServer(options: ManagementServerOptions): Expres
     const query = parseOrProblem(route.query ?? noParameters, { ...request.query }, '/query');
     const recheck = async () => {
       if (route.scope === null) return actor;
-      const now = await authenticate(request.get('authorization'));
+      const now = await authenticate(request.get('authorization'), address);
       requireScope(now, route.scope);
       const present = { kind: 'principal', principal: now.principal } as const;
       if (workspaceId !== '') deps.access.checkAnywhereIn(present, workspaceId);

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { SenderOf } from '@longwave/audience';
 import type { Caller } from '@longwave/hosting-client';
+import type { LookUpAtAuthServer } from '@longwave/http-kit/limit-wrong-credentials';
 import { admitCookie, cookieName, cookieOf, sessionCookie } from '@longwave/principal';
 import type { RpcClient } from '@longwave/rpc';
 import { Api, Carrier, Refusal, type CredentialServiceService } from '@longwave/rpc/credential';
 import { RestFailure, type RestError } from './rest-failure.ts';
-import type { LookUpCredential } from './wrong-keys.ts';
 
 /** Far above every credential that is ever issued. */
 const maxCredentialLength = 4_096;
@@ -74,7 +74,7 @@ export type Authenticate = (request: Pick<IncomingMessage, 'headers' | 'socket'>
 export const createAuthenticate =
   (
     credentials: RpcClient<typeof CredentialServiceService>,
-    lookUpCredential: LookUpCredential,
+    lookUpCredential: LookUpAtAuthServer,
     senderOf: SenderOf,
     baseUrl: string,
   ): Authenticate =>

@@ -59,7 +59,10 @@ const readCheckpoint: ManagementRoute = {
   answer: async (_call, { receipts }) => {
     const checkpoint = await receipts.newestCheckpoint();
     if (checkpoint === undefined) throw notFoundProblem({ noun: 'checkpoint' }, 'yet');
-    return json({ checkpoint, statement: decodeJwt(checkpoint) });
+    return json(
+      { checkpoint, statement: decodeJwt(checkpoint) },
+      { headers: { 'Cache-Control': 'public, max-age=60' } },
+    );
   },
 };
 

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Refusal, type VerifyResponse } from '@longwave/rpc/credential';
+import { setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-
-type Outcome = VerifyResponse['outcome'];
 
 /** How long an unknown credential is refused without another lookup. */
 export const refusedMs = 5_000;
@@ -17,19 +15,30 @@ export const maxWaitMs = 2_000;
 /** Entries of each memory; the least recently used one goes first. */
 export const maxEntries = 10_000;
 
-export type LookUpCredential = (
-  credential: string,
-  address: string,
-  lookUp: () => Promise<Outcome>,
-) => Promise<Outcome>;
+/** Looks a credential up that an address has sent, unless it is known to be unknown. */
+export type LookUpCredential<T> = (credential: string, address: string, lookUp: () => Promise<T>) => Promise<T>;
+
+interface WrongKeyOptions<T> {
+  readonly clock: () => Date;
+  /** What an outcome says; `other`: the credential exists and is refused. */
+  readonly judge: (outcome: T) => 'accepted' | 'unknown' | 'other';
+  /** The outcome for a credential that was unknown a moment ago. */
+  readonly unknown: T;
+  /** Resolves after so many milliseconds. */
+  readonly pause?: (ms: number) => Promise<void>;
+}
 
 /**
  * Bounds how often wrong credentials are looked up. An unknown one is refused for 5 s without another lookup. An address that
  * sent more than 60 wrong ones within a minute waits for each further lookup, at most 2 s; credentials that were accepted within the
  * last minute never do. Memory holds SHA-256 digests, never a credential, and is bounded.
- * @param pause resolves after so many milliseconds
  */
-export function limitWrongKeys(clock: () => Date, pause: (ms: number) => Promise<void>): LookUpCredential {
+export function limitWrongKeys<T>({
+  clock,
+  judge,
+  unknown,
+  pause = (ms) => wait(ms),
+}: WrongKeyOptions<T>): LookUpCredential<T> {
   /** Digest → until when, in milliseconds. */
   const accepted = new LRUCache<string, number>({ max: maxEntries });
   const refused = new LRUCache<string, number>({ max: maxEntries });
@@ -62,14 +71,15 @@ export function limitWrongKeys(clock: () => Date, pause: (ms: number) => Promise
       await waitForTurn(address);
       if (holds(refused, digest)) {
         countWrong(address);
-        return { $case: 'refusal', value: Refusal.UNKNOWN_USER };
+        return unknown;
       }
     }
     const outcome = await lookUp();
-    if (outcome?.$case === 'principal') {
+    const verdict = judge(outcome);
+    if (verdict === 'accepted') {
       accepted.set(digest, clock().getTime() + acceptedMs);
       refused.delete(digest);
-    } else if (outcome?.value === Refusal.UNKNOWN_USER) {
+    } else if (verdict === 'unknown') {
       countWrong(address);
       if (!holds(accepted, digest)) refused.set(digest, clock().getTime() + refusedMs);
     }

@@ -1,21 +1,27 @@
 import { expect, test } from '@jest/globals';
-import { Refusal, type VerifyResponse } from '@longwave/rpc/credential';
 import { maxEntries, limitWrongKeys, refusedMs, maxWaitMs, wrongPerMinute } from './wrong-keys.ts';
 
-const unknown = { $case: 'refusal', value: Refusal.UNKNOWN_USER } as const;
-const suspended = { $case: 'refusal', value: Refusal.SUSPENDED_SUBSCRIPTION } as const;
-const known = { $case: 'principal', value: { accountId: 'acc' } } as VerifyResponse['outcome'];
+/** What a look-up answers in these tests. */
+interface Outcome {
+  readonly says: 'accepted' | 'unknown' | 'other';
+}
+const unknown: Outcome = { says: 'unknown' };
+const suspended: Outcome = { says: 'other' };
+const known: Outcome = { says: 'accepted' };
+const judge = ({ says }: Outcome) => says;
 
 /** A limit over credentials in a map, with a clock that the test moves. */
 function createDoor() {
-  const outcomes = new Map<string, VerifyResponse['outcome']>();
+  const outcomes = new Map<string, Outcome>();
   const lookups: string[] = [];
   const waits: number[] = [];
   let nowMs = 1_000_000;
-  const limit = limitWrongKeys(
-    () => new Date(nowMs),
-    async (ms) => void waits.push(ms),
-  );
+  const limit = limitWrongKeys({
+    clock: () => new Date(nowMs),
+    pause: async (ms) => void waits.push(ms),
+    judge,
+    unknown,
+  });
   return {
     outcomes,
     lookups,
@@ -63,10 +69,7 @@ test('a key that was valid a moment ago is looked up each time, and any refusal 
 
 test('a refusal that arrives after the key was accepted does not outlive it', async () => {
   const gate = Promise.withResolvers<void>();
-  const limit = limitWrongKeys(
-    () => new Date(0),
-    async () => undefined,
-  );
+  const limit = limitWrongKeys({ clock: () => new Date(0), pause: async () => undefined, judge, unknown });
   const late = limit('k', '192.0.2.1', async () => {
     await gate.promise;
     return unknown;
