@@ -57,6 +57,7 @@ import { createAwaitFeed, createCheckLiveFeed } from './hosting/podcasts/check-l
 import { createPrepareArtwork } from './outside/prepare-artwork.ts';
 import { createProbeDuration } from './outside/probe-duration.ts';
 import { createRules } from './rules.ts';
+import { createCheckRequester } from './workspace/reviews/check-requester.ts';
 import { decideReview } from './workspace/reviews/decide-review.ts';
 import { checkWorkspace } from './workspace/workspaces/check-workspace.ts';
 import { managementServices } from './rpc/server.ts';
@@ -155,6 +156,7 @@ export async function createApp(
     signReceipt: await createReceiptSigner(receiptKey),
     clock,
     decideReview,
+    checkRequester: createCheckRequester(pool),
     checkWorkspace,
     onCommitted: (definition) => {
       wake.relay?.wake();

@@ -19,6 +19,7 @@ import type { PublicFetch } from '../src/outside/public-fetch.ts';
 import type { PrepareArtwork } from '../src/outside/prepare-artwork.ts';
 import { createRules } from '../src/rules.ts';
 import { secretsFromConfig } from '../src/workspace/webhooks/endpoint-secrets.ts';
+import { createCheckRequester } from '../src/workspace/reviews/check-requester.ts';
 import { decideReview } from '../src/workspace/reviews/decide-review.ts';
 import { checkWorkspace } from '../src/workspace/workspaces/check-workspace.ts';
 import { digest, service } from './_values.ts';
@@ -130,6 +131,7 @@ export async function startTestManagement(
     signReceipt: await createReceiptSigner(receiptKey),
     clock,
     decideReview,
+    checkRequester: createCheckRequester(pool),
     checkWorkspace,
   };
   const execute = createCommandExecutor(pipeline);

@@ -2,8 +2,13 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Actor } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
+import { createLogger } from '@longwave/service-kit';
+import { until } from '@longwave/test-kit';
+import { startClock } from '../src/background/clock.ts';
+import { sendAsManagement } from '../src/background/send-as-management.ts';
+import { dueTasks } from '../src/due-tasks.ts';
 import { api, management, token, world } from './_shared-http.ts';
-import { guestIn, person } from './_values.ts';
+import { guestIn, hour, person } from './_values.ts';
 import { createWorld } from './_world.ts';
 
 const get = (path: string, as = token) => api.call(`/workspaces/${world.workspaceId}/resources/${path}`, { token: as });
@@ -187,9 +192,25 @@ describe('a history', () => {
       expect((await get(`${path()}/${version}`)).status).toBe(404);
     const upload = await world.upload();
     const media = await world.send('upload.expire', upload, {}, { kind: 'service', name: 'management' });
-    expect((await get(`uploads/${upload.id}/versions/${media.version}`)).json.updated_by).toMatchObject({
-      service: 'management',
+    const { updated_by: by } = (await get(`uploads/${upload.id}/versions/${media.version}`)).json;
+    expect(by).toEqual({ operation_id: expect.any(String), service: 'management' });
+  });
+
+  test('tells what the clock did from what a follower of events did', async () => {
+    const { execute, pool, clock } = management;
+    const scheduled = await world.send('episode.schedule', await world.playableEpisode(), {
+      publish_at: new Date(Date.now() + hour).toISOString(),
     });
+    const byOf = async ({ id }: ResourceView) => (await get(`episodes/${id}/versions`)).json.rows[0].updated_by;
+    management.aheadMs += 2 * hour;
+    await using _clock = startClock({ pool, execute, clock, tasks: dueTasks, everyMs: 20, onError: () => undefined });
+    await until('publication', () => byOf(scheduled), { holds: ({ process }) => process === 'system:clock' });
+    management.aheadMs = 0;
+    const published = await world.send('episode.publish', await world.playableEpisode(), {});
+    const event = { id: newId('evt'), workspace_id: world.workspaceId };
+    const command = { type: 'episode.unpublish', id: published.id, changes: {} } as const;
+    await sendAsManagement(execute, createLogger('test', 'silent'))(event, 'unpublish', command);
+    expect(await byOf(published)).toMatchObject({ service: 'management', process: 'system:follower' });
   });
 
   test('of another workspace, or of nothing, is not found', async () => {

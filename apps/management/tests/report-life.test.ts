@@ -290,7 +290,7 @@ describe('a schedule', () => {
         start: new Date(midnight - dayMs).toISOString(),
         end: new Date(midnight).toISOString(),
       });
-      expect(by).toBe('service:management');
+      expect(by).toBe('system:clock');
     }
     await w.send('report_definition.revise', definition, { schedule: null });
     const { rowCount } = await management.pool.query('select from report_schedule where definition_id = any($1)', [

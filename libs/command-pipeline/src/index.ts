@@ -4,10 +4,12 @@ export {
   actorId,
   clientIdOf,
   subjectOf,
+  systemProcesses,
   type Actor,
   type CommandOutcome,
   type CommandRequest,
   type ExecuteCommand,
+  type SystemProcess,
 } from './execute/command-request.ts';
 export type { Consequence, Decision, PreparedRule, RuleInput, Rules } from './execute/command-rule.ts';
 export { answerEnvelope, executeEnvelope, parseEnvelope } from './execute/execute-envelope.ts';
@@ -16,7 +18,7 @@ export { createReviewPreview, type PreviewReview } from './execute/preview-revie
 export { createApprovedRunner, type RunApproved } from './execute/run-approved.ts';
 export type { DecideReview, ReviewQuestion } from './execute/decide-review.ts';
 export type { ReviewVerdict } from './review/review-verdict.ts';
-export type { CheckWorkspace } from './execute/command-context.ts';
+export type { CheckRequester, CheckWorkspace } from './execute/command-context.ts';
 export { checkTexts, ifMatchForm, permissionProblem } from './execute/check-request.ts';
 export { endWaiting } from './review/waiting-operation.ts';
 export { startOutboxRelay } from './outbox/relay-outbox.ts';

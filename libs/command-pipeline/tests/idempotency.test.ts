@@ -45,6 +45,34 @@ test('a used key is spent for another version of its subject, and in conflict wi
   expect(await revise(1, 'Tidewater Holding')).toMatchObject({ operationJson: first.operationJson, replayed: true });
 });
 
+test('a version by If-Match counts like subject.version: a key names one of them, and its replay answers before the guard', async () => {
+  const workspaceId = newId('ws');
+  const { resource } = await store.create(workspaceId);
+  const key = newId('req');
+  const tag = (version: number) => `"${version}.${resource.digest.slice(0, 16)}"`;
+  const revise = (guard: { ifMatch?: string; version?: number }, name = 'Tidewater Holding') =>
+    store.send({
+      workspaceId,
+      commandType: 'advertiser.revise',
+      idempotencyKey: key,
+      ifMatch: guard.ifMatch,
+      subject: { type: 'advertisers', id: resource.id, version: guard.version },
+      changes: { legal_name: name },
+    });
+  const first = await revise({ ifMatch: tag(1) });
+  const { id, receipt_id } = JSON.parse(first.operationJson) as OperationView;
+  const original = { status: 409, context: { operationId: id, receiptId: receipt_id } };
+  for (const guard of [{ ifMatch: tag(2) }, { version: 2 }, {}])
+    await expect(revise(guard)).rejects.toMatchObject({ ...original, code: 'idempotency_key_spent' });
+  await expect(revise({ ifMatch: tag(2) }, 'Other')).rejects.toMatchObject({
+    ...original,
+    code: 'idempotency_conflict',
+  });
+  // The subject is at version 2 now: each of these would be stale.
+  for (const guard of [{ ifMatch: tag(1) }, { version: 1 }, { ifMatch: tag(1), version: 1 }])
+    expect(await revise(guard)).toMatchObject({ operationJson: first.operationJson, replayed: true });
+});
+
 test('one key serves each client, each workspace and each command type', async () => {
   const [one, other] = [newId('ws'), newId('ws')];
   const key = newId('req');

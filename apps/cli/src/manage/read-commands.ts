@@ -130,7 +130,7 @@ const versionsSchema = z.looseObject({
       version: z.number(),
       lifecycle_state: z.string(),
       created_at: z.string(),
-      updated_by: z.looseObject({ operation_id: z.string(), service: z.string().optional() }),
+      updated_by: z.looseObject({ operation_id: z.string(), service: z.string().optional(), process: z.string().optional() }),
       difference: z
         .array(z.looseObject({ op: z.string(), path: z.string(), value: z.unknown().optional() }))
         .optional(),
@@ -160,7 +160,7 @@ export async function history(api: ManagementApi, args: readonly string[]) {
   return columns(
     rows.map(({ version, lifecycle_state: state, created_at: at, updated_by: by }) => [
       ...[`version ${version}`, state, at, by.operation_id],
-      by.service === undefined ? '' : `by ${by.service}`,
+      by.service === undefined ? '' : `by ${by.process ?? by.service}`,
     ]),
   );
 }

@@ -35,7 +35,8 @@ export function startClock(options: ClockOptions): AsyncDisposable {
     if ((refused.get(key) ?? 0) > clock().getTime()) return;
     try {
       const command = { type: task.command, id: task.creates ? null : due.id, changes: task.changes(due) };
-      await executeAsManagement(execute, { workspaceId: due.workspace_id, idempotencyKey: key }, command);
+      const envelope = { workspaceId: due.workspace_id, idempotencyKey: key, process: 'system:clock' } as const;
+      await executeAsManagement(execute, envelope, command);
       refused.delete(key);
     } catch (error) {
       const afterMs = error instanceof Problem ? retryAfterMs.refused : retryAfterMs.failed;

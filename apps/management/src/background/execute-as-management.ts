@@ -6,7 +6,7 @@ import {
   type Resource,
   type SubjectOf,
 } from '@longwave/command-catalog';
-import { subjectOf, type ExecuteCommand } from '@longwave/command-pipeline';
+import { subjectOf, type ExecuteCommand, type SystemProcess } from '@longwave/command-pipeline';
 import type { LeaseReport } from './job-table.ts';
 
 /** Commands whose definition lets management send them: any other would be refused each time, and the event that led to it die. */
@@ -23,6 +23,8 @@ export interface ManagementCommand<C extends OwnCommand> {
 }
 
 interface Envelope {
+  /** The history names it; absent: a worker of management. */
+  readonly process?: SystemProcess;
   readonly workspaceId: string;
   readonly idempotencyKey: string;
   /** For a report about a job: the lease of its worker. */
@@ -32,10 +34,10 @@ interface Envelope {
 /** Executes a command as management itself and returns its subject. Throws a `Problem` when it is refused. */
 export async function executeAsManagement<C extends OwnCommand>(
   execute: ExecuteCommand,
-  envelope: Envelope,
+  { process, ...envelope }: Envelope,
   { type: commandType, id, version, changes }: ManagementCommand<C>,
 ): Promise<Resource<SubjectOf<C>>> {
   const type: SubjectOf<C> = productCatalog.commands[commandType].subject;
   const request = { ...envelope, commandType, subject: { type, id, version }, changes };
-  return typedResource(subjectOf(await execute(request, { kind: 'service', name: 'management' })), type);
+  return typedResource(subjectOf(await execute(request, { kind: 'service', name: 'management', process })), type);
 }

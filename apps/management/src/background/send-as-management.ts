@@ -20,7 +20,7 @@ export const sendAsManagement =
   async (event, step, command) => {
     try {
       const envelope = { workspaceId: event.workspace_id, idempotencyKey: `${event.id}:${step}` };
-      await executeAsManagement(execute, envelope, command);
+      await executeAsManagement(execute, { ...envelope, process: 'system:follower' }, command);
     } catch (error) {
       if (!isProblem(error, ...staleRefusals)) throw error;
       logger.info({ event_id: event.id, command: command.type, code: error.code }, 'follower.skipped');

@@ -12,7 +12,7 @@ export const operationSchema = z.strictObject({
   subject: z
     .strictObject({ type: z.string(), id: z.string(), version: z.int() })
     .describe(
-      'The resource that the command changes, with the version that the operation has made of it; 0 while a new one waits for its review.',
+      'The resource that the command changes, with its version at the time of this answer; 0 while a new one waits for its review. A repeated command is answered as at first.',
     ),
   consequences: operationConsequenceSchema
     .array()
@@ -22,7 +22,9 @@ export const operationSchema = z.strictObject({
   result: z
     .strictObject({ type: z.string(), id: z.string(), version: z.int().optional() })
     .optional()
-    .describe('What it made or changed; absent unless it has succeeded.'),
+    .describe(
+      'What it made or changed, with the version that it made where that is its subject; absent unless it has succeeded. The receipt states this version too.',
+    ),
   problem: z
     .strictObject({ code: z.string(), detail: z.string() })
     .optional()

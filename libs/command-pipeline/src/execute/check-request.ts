@@ -24,9 +24,9 @@ export interface ParsedRequest {
   readonly changes: Record<string, unknown>;
   readonly reason: unknown;
   readonly ifMatch: { readonly version: number; readonly digestPrefix: string } | undefined;
-  /** `jcsDigest` of {subject, changes, reason}. */
+  /** `jcsDigest` of {subject, changes, reason}; the subject's version is the one that the sender expects, by `subject.version` or If-Match. */
   readonly payloadDigest: string;
-  /** The same without the subject's version: tells a new version under a used key from other content. */
+  /** The same without the expected version: tells a new version under a used key from other content. */
   readonly unversionedDigest: string;
 }
 
@@ -108,13 +108,15 @@ export function parseRequest(definition: CommandDefinition, request: CommandRequ
   if (definition.from === null) errors.push(...guardsOfNew(subject.version, guard !== null));
   if (errors.length > 0) throw invalid(errors);
   const content = { changes: request.changes ?? {}, reason: request.reason ?? null };
+  const ifMatch = guard ? { version: Number(guard[1]), digestPrefix: guard[2]! } : undefined;
+  const expectedVersion = subject.version ?? ifMatch?.version ?? null;
   return {
     changes: changes.data as Record<string, unknown>,
     reason: reason.data,
-    ifMatch: guard ? { version: Number(guard[1]), digestPrefix: guard[2]! } : undefined,
+    ifMatch,
     payloadDigest: jcsDigest({
       ...content,
-      subject: { type: subject.type, id: subject.id, version: subject.version ?? null },
+      subject: { type: subject.type, id: subject.id, version: expectedVersion },
     }),
     unversionedDigest: jcsDigest({ ...content, subject: { type: subject.type, id: subject.id } }),
   };

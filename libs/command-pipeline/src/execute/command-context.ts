@@ -49,5 +49,23 @@ export interface AcceptDeps {
   readonly checkWorkspace: CheckWorkspace | undefined;
 }
 
+/**
+ * Throws `permission_denied` when the person who requested a reviewed command may no longer send it. The pipeline calls it when the command
+ * is approved: the request was checked by the statement about its sender, which is gone by then.
+ */
+export type CheckRequester = (
+  tx: Transaction,
+  command: {
+    readonly definition: CommandDefinition;
+    readonly workspaceId: string;
+    /** Null for a new resource. */
+    readonly subjectId: string | null;
+    readonly changes: unknown;
+    /** As `actorId` names the sender. */
+    readonly requestedBy: string;
+    readonly now: Date;
+  },
+) => Promise<void>;
+
 /** Throws the problem for which a workspace takes no such command now. */
 export type CheckWorkspace = (tx: Transaction, context: Omit<CommandContext, 'rule'>) => Promise<void>;

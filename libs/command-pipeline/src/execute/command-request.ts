@@ -20,6 +20,10 @@ export interface CommandRequest {
   readonly refusal?: Problem;
 }
 
+/** What sends commands without being asked: the clock, when something is due, and the followers of events. */
+export const systemProcesses = ['system:clock', 'system:follower'] as const;
+export type SystemProcess = (typeof systemProcesses)[number];
+
 /** The sender of a command: a person through a credential, or a service as itself. */
 export type Actor =
   | {
@@ -35,6 +39,8 @@ export type Actor =
       readonly name: CallerName;
       /** The client and the person who asked the service for it: keys, receipts and operations are theirs. */
       readonly onBehalfOf?: { readonly clientId: string; readonly personId: string } | undefined;
+      /** The part of the service that sends by itself; absent for its workers, and for another service. */
+      readonly process?: SystemProcess | undefined;
       /** The person whose reviewed command the service carries out. */
       readonly requestedBy?: string | undefined;
     };
@@ -52,11 +58,11 @@ export const clientIdOf = (actor: Actor): string =>
     ? (actor.principal.client_id ?? actor.principal.credential_id)
     : (actor.onBehalfOf?.clientId ?? `service:${actor.name}`);
 
-/** The person or service that acts: all credentials of an account's owner are one person, and so is an account without an owner. */
+/** The person, service or process of a service that acts: all credentials of an account's owner are one person, and so is an account without an owner. */
 export const actorId = (actor: Actor): string =>
   actor.kind === 'principal'
     ? (actor.principal.user_id ?? actor.principal.account_id)
-    : (actor.onBehalfOf?.personId ?? clientIdOf(actor));
+    : (actor.onBehalfOf?.personId ?? actor.process ?? clientIdOf(actor));
 
 export interface CommandOutcome {
   /** JSON of the operation as first answered; a replay repeats it byte for byte. */

@@ -4,7 +4,7 @@ import { newId } from '@longwave/ids';
 import { isLockFailure, transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { acceptCommand, IdempotencyKeyTaken } from './accept-command.ts';
-import type { AcceptDeps, CheckWorkspace, CommandContext } from './command-context.ts';
+import type { AcceptDeps, CheckRequester, CheckWorkspace, CommandContext } from './command-context.ts';
 import type { DecideReview } from './decide-review.ts';
 import { acceptCancellation, isAboutOperation, prepareCancellation } from './cancel-operation.ts';
 import { parseRequest, permissionProblem } from './check-request.ts';
@@ -33,6 +33,8 @@ export interface ExecutorOptions<K extends Catalog> {
   readonly clock: () => Date;
   /** Decides about reviews; a catalog whose commands declare any needs it. */
   readonly decideReview?: DecideReview;
+  /** Refuses approved commands whose requester may no longer send them. */
+  readonly checkRequester?: CheckRequester;
   /** Refuses commands that a workspace in its present state does not take. */
   readonly checkWorkspace?: CheckWorkspace;
   /** Called after each commit of a new command; wakes the relay and workers. */

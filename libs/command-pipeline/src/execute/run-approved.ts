@@ -16,12 +16,12 @@ import { beginWaiting, endWaiting, lockWaiting, type WaitingOperation } from '..
 type Task = Attributes<'review_tasks'>;
 
 /**
- * Executes the command of an approved review task against the version that it was requested for, under its waiting operation. A refusal
- * fails the operation. An operation that no longer waits stays as it is, so a repetition does nothing.
+ * Executes the command of an approved review task against the version that it was requested for, under its waiting operation. A refusal, also
+ * of a requester who has lost the permission since, fails the operation. An operation that no longer waits stays as it is, so a repetition does nothing.
  */
 export type RunApproved = (workspaceId: string, reviewTaskId: string) => Promise<void>;
 
-/** The command as it was accepted: its permission is checked and its payload parsed already. */
+/** The command as it was accepted: its payload is parsed already. */
 export function contextOfTask(catalog: Catalog, workspaceId: string, task: Task): Omit<CommandContext, 'rule'> {
   const { command_type: commandType, subject, request } = task;
   const definition: CommandDefinition = catalog.commands[commandType]!;
@@ -41,15 +41,21 @@ export function contextOfTask(catalog: Catalog, workspaceId: string, task: Task)
 }
 
 export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions<K>): RunApproved {
-  const { pool, catalog, clock, signReceipt, checkWorkspace } = options;
+  const { pool, catalog, clock, signReceipt, checkWorkspace, checkRequester } = options;
 
   async function carryOut(
     tx: Transaction,
     context: CommandContext,
     waiting: WaitingOperation,
-    { decisions, mode, declared_mode: declared = mode, policy_versions: demanding = [] }: Task,
+    task: Task,
   ): Promise<void> {
+    const { decisions, mode, declared_mode: declared = mode, policy_versions: demanding = [] } = task;
     const now = clock();
+    const { definition, request } = context;
+    const { workspaceId, changes } = request;
+    const subjectId = definition.from === null ? null : context.subjectId;
+    const requester = { requestedBy: task.requested_by, now };
+    await checkRequester?.(tx, { definition, workspaceId, subjectId, changes, ...requester });
     const current: ResourceRow | undefined = await lockSubject(tx, context);
     await checkWorkspace?.(tx, context);
     const applied = await applyCommand(tx, context, { operationId: waiting.id, current, now });

@@ -6,7 +6,7 @@ import type { ListFilter, Scope } from './list-table.ts';
 /** Whose changes are read, and which of them. */
 export interface ChangeFilter {
   readonly scope: Scope;
-  /** Terminal states of podcasts and episodes: changes of what belongs to one in such a state are left out. */
+  /** Terminal states of podcasts and episodes: what belongs to one of them changes unseen once it has come to such a state. */
   readonly hiddenBelow?: ListFilter['hiddenBelow'];
   /** Only changes of resources of these types. */
   readonly types?: readonly string[] | undefined;
@@ -42,7 +42,7 @@ export type ChangeRow = Readonly<
 
 /** Rows that one page reads at most when many of them may be left out. */
 const maxRowsSearched = 2_000;
-/** Rows that a page reads beyond its limit where few are left out: those below an ended podcast or episode. */
+/** Rows that a page reads beyond its limit where few are left out: those that came after the end of a podcast or episode. */
 const spareRows = 50;
 
 /** The place of the newest change of a workspace. */
@@ -99,11 +99,19 @@ export async function readChanges(
                    left join link m on m.from_id = e.id and m.name = 'podcast'
                  where l.from_id = s.resource_id and (l.to_id = any($7) or m.to_id = any($7))))
                and not exists (
-                 select from link l join resource p on p.id = l.to_id and p.resource_type in ('podcasts', 'episodes')
-                   left join link m on m.from_id = p.id and m.name = 'podcast' and p.resource_type = 'episodes'
-                   left join resource mp on mp.id = m.to_id
-                 where l.from_id = s.resource_id and (p.resource_type = 'podcasts' and p.lifecycle_state = any($8)
-                   or p.resource_type = 'episodes' and p.lifecycle_state = any($9) or mp.lifecycle_state = any($8)))
+                 select from (
+                   select p.id, case p.resource_type when 'podcasts' then $8::text[] else $9::text[] end as end_states
+                   from link l join resource p on p.id = l.to_id and p.resource_type in ('podcasts', 'episodes')
+                   where l.from_id = s.resource_id and p.lifecycle_state = any($8 || $9)
+                   union all
+                   select p.id, $8 from link l join resource e on e.id = l.to_id and e.resource_type = 'episodes'
+                     join link m on m.from_id = e.id and m.name = 'podcast' join resource p on p.id = m.to_id
+                   where l.from_id = s.resource_id and p.lifecycle_state = any($8)
+                 ) parent join lateral (
+                   select operation_id from revision ended
+                   where ended.resource_id = parent.id and ended.lifecycle_state = any(parent.end_states) order by version limit 1
+                 ) ended on true join operation o on o.id = ended.operation_id join receipt t on t.id = o.receipt_id
+                 where t.seq < s.seq)
              order by s.seq, s.position limit $5::int
            )
            select edge.*, found.* from (

@@ -1,6 +1,7 @@
 import type { Catalog } from '@longwave/command-catalog';
 import { jcsDigest } from '@longwave/idempotency';
 import type { Pool } from '@longwave/postgres';
+import { systemProcesses, type SystemProcess } from '../execute/command-request.ts';
 import { definitionOf, notFoundProblem } from '../store/resource-row.ts';
 import { openCursor, sealCursor } from './cursor.ts';
 import { diffVersions, type PatchStep } from './diff-attributes.ts';
@@ -17,6 +18,8 @@ export interface VersionView {
     readonly operation_id: string;
     /** The service that sent the command; absent when a person did. */
     readonly service?: string;
+    /** The clock or a follower of events, where one of these sent it by itself. */
+    readonly process?: SystemProcess;
   };
   readonly created_at: string;
   /** The way from the version before to this one, over `{lifecycle_state, attributes}`; absent unless asked for, and of the first version. */
@@ -35,6 +38,9 @@ export interface VersionPage {
   readonly nextCursor: string | undefined;
 }
 
+const isSystemProcess = (name: string | null): name is SystemProcess =>
+  (systemProcesses as readonly (string | null)[]).includes(name);
+
 const versionView = (row: RevisionRow): VersionView => ({
   version: row.version,
   lifecycle_state: row.lifecycle_state,
@@ -43,6 +49,7 @@ const versionView = (row: RevisionRow): VersionView => ({
   updated_by: {
     operation_id: row.operation_id,
     ...(row.client_id?.startsWith('service:') && { service: row.client_id.slice('service:'.length) }),
+    ...(isSystemProcess(row.requested_by) && { process: row.requested_by }),
   },
   created_at: row.created_at.toISOString(),
 });

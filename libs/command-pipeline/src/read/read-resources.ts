@@ -37,7 +37,10 @@ export interface ResourceReader extends AsyncDisposable {
   readVersion(of: HistoryOf, version: number, options?: Parameters<typeof readVersion>[4]): Promise<VersionView>;
   /** A page of a workspace's changes in the order of commits. */
   listChanges(query: ChangesQuery): Promise<ChangesPage>;
-  /** Without a workspace it searches all. */
+  /**
+   * An operation, with the present version of its subject and the version that it made in `result`. Without a workspace it searches all.
+   * Throws `not_found`.
+   */
   getOperation(workspaceId: string | undefined, id: string): Promise<OperationView>;
   /** The operation that a client's key named first; undefined when its key is free. */
   findOperationId(key: IdempotencyScope): Promise<string | undefined>;
@@ -78,18 +81,25 @@ export function createResourceReader(
       const where = { id, ...(workspaceId !== undefined && { workspaceId }) };
       const stored = await prisma.operation.findFirst({ where });
       if (!stored) throw notFoundProblem({ noun: 'operation' }, id);
+      const { subjectType: type, subjectId, subjectVersion: madeVersion } = stored;
+      const made = { type, id: subjectId, version: madeVersion };
+      const about = { where: { id: subjectId }, select: { version: true } };
+      const now = await (type === operations.type
+        ? prisma.operation.findUnique(about)
+        : prisma.resource.findUnique(about));
       const facts = {
         id: stored.id,
         workspace_id: stored.workspaceId,
         command_type: stored.commandType,
         state: stored.state as OperationState,
         ...(stored.stateReason !== null && { state_reason: stored.stateReason }),
-        subject: { type: stored.subjectType, id: stored.subjectId, version: stored.subjectVersion },
+        // Two reads: what the operation made is never newer than the subject.
+        subject: { ...made, version: Math.max(made.version, now?.version ?? 0) },
         ...(stored.consequences !== null && {
           consequences: operationConsequenceSchema.array().parse(stored.consequences),
         }),
         receipt_id: stored.receiptId,
-        ...(stored.result !== null && { result: stored.result as { type: string; id: string } }),
+        result: (stored.result as { type: string; id: string } | null) ?? made,
         ...(stored.review !== null && { review: stored.review as unknown as ShownReview }),
         ...(stored.problem !== null && { problem: stored.problem as { code: string; detail: string } }),
         ...(stored.reviewTaskId !== null && { review_task_id: stored.reviewTaskId }),

@@ -32,14 +32,14 @@ export async function findRevisionBefore<T extends string>(
   return rows[0]?.attributes;
 }
 
-/** A row of table `revision`, with the client of its command; null for an operation that is not in the store. */
+/** A row of table `revision`, with the client and the requester of its command; null for an operation that is not in the store. */
 export type RevisionRow = Readonly<
   Columns<
     'revision',
     'version' | 'lifecycle_state' | 'attributes' | 'digest' | 'operation_id' | 'created_at',
     { attributes: StoredAttributes<string> }
   >
-> & { readonly client_id: string | null };
+> & { readonly client_id: string | null; readonly requested_by: string | null };
 
 /** Versions of a resource of a workspace, newest first: `from` this version on, or from the newest. */
 export async function readRevisions(
@@ -49,7 +49,7 @@ export async function readRevisions(
 ): Promise<RevisionRow[]> {
   const { rows } = await pool.query<RevisionRow>({
     name: 'read_revisions',
-    text: `select v.version, v.lifecycle_state, v.attributes, v.digest, v.operation_id, v.created_at, o.client_id
+    text: `select v.version, v.lifecycle_state, v.attributes, v.digest, v.operation_id, v.created_at, o.client_id, o.requested_by
            from resource r join revision v on v.resource_id = r.id left join operation o on o.id = v.operation_id
            where r.id = $1 and r.workspace_id = $2 and r.resource_type = $3 and ($4::int is null or v.version <= $4)
            order by v.version desc limit $5`,

@@ -73,12 +73,12 @@ export interface OperationView {
   readonly state: OperationState;
   /** Why it was cancelled. */
   readonly state_reason?: string;
-  /** Version 0 while a new resource waits for its review. */
+  /** At its version when this is read; 0 while a new resource waits for its review. */
   readonly subject: { readonly type: string; readonly id: string; readonly version: number };
   /** Absent when nothing else changed. */
   readonly consequences?: readonly OperationConsequence[];
   readonly receipt_id: string;
-  /** What a succeeded operation made or changed. */
+  /** What a succeeded operation made or changed, at the version that it made. */
   readonly result?: { readonly type: string; readonly id: string; readonly version?: number };
   readonly problem?: { readonly code: string; readonly detail: string };
   /** The declared and the applied review of a person's command; absent where its type declares none. */
@@ -128,9 +128,9 @@ export function operationView(
 ): OperationView {
   const { to = null } = definition ?? {};
   const endsSubject = typeof to === 'string' && (resource?.terminalStates.includes(to) ?? false);
-  const { state, subject, result = subject } = facts;
+  const { created_at, updated_at, result = facts.subject, ...rest } = facts;
+  const { state } = facts;
   const retryAfter = retryAfterSeconds[state];
-  const { created_at, updated_at, ...rest } = facts;
   return {
     ...rest,
     ...(state === 'succeeded' && { result }),

@@ -1,5 +1,5 @@
 import { productCatalog, type ResourceDefinition } from '@longwave/command-catalog';
-import { definitionOf, entityTagOf } from '@longwave/command-pipeline';
+import { definitionOf, entityTagOf, systemProcesses } from '@longwave/command-pipeline';
 import { resourceViewSchema } from '@longwave/events';
 import { ifNoneMatchNames } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
@@ -45,6 +45,10 @@ const versionSchema = z.strictObject({
   updated_by: z.strictObject({
     operation_id: z.string(),
     service: z.string().optional().describe('The service that sent the command; absent when a person did.'),
+    process: z
+      .enum(systemProcesses)
+      .optional()
+      .describe('The clock or the follower of events, where one of these sent it by itself.'),
   }),
   created_at: z.iso.datetime(),
   difference: patch

@@ -81,6 +81,16 @@ export async function listUsersWithEmail(db: Queryable, email: string): Promise<
   return rows.map((row) => row.user_id);
 }
 
+/** The owner of an account; everybody else, and an account without an owner, as named. Requests of the time before users name accounts. */
+export async function personOf(db: Queryable, id: string): Promise<string> {
+  const { rows } = await db.query<Columns<'known_account', 'owner_user_id'>>({
+    name: 'find_account_owner',
+    text: 'select owner_user_id from known_account where account_id = $1',
+    values: [id],
+  });
+  return rows[0]?.owner_user_id ?? id;
+}
+
 /**
  * The people with roles in a workspace: the owner of its account, active members, and grantees of active authority grants. Undefined for a
  * workspace whose account has not been seen yet: then nothing is known about its people.

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { productCatalog, type CommandDefinition } from '@longwave/command-catalog';
-import { roles as everyRole } from '@longwave/principal';
+import { grantedRoles, ownerRoles, roles as everyRole, type Role } from '@longwave/principal';
 import fc from 'fast-check';
 import { peopleWith, type RoleHolder } from '../people/role-holder.ts';
 import { appliedMode, requiredReview } from './required-review.ts';
@@ -35,6 +35,14 @@ test('every command of the catalog with a review has one, and a host review is f
     else expect(requiredReview(command).declared).toBe(command.review);
     if (command.review === 'host') expect(requiredReview(command).roles).toEqual(['publisher']);
   }
+});
+
+test('no command with a review is open to the roles of collaborators alone: management does not know who these are', () => {
+  const known: readonly Role[] = [...ownerRoles, ...grantedRoles];
+  for (const { type, review, roles } of Object.values(
+    productCatalog.commands as Readonly<Record<string, CommandDefinition>>,
+  ))
+    if (review !== 'none') expect([type, roles.filter((role) => !known.includes(role))]).toEqual([type, []]);
 });
 
 const people: readonly string[] = ['ann', 'bob', 'cy', 'dee'];
