@@ -39,6 +39,16 @@ export function createAdvertising(hosting: HostingWorld) {
       const { creative, lease } = await world.processingCreative(advertiserId);
       return send('creative.record_media', creative, { media: [media], duration_ms: 24 }, service('encoder'), lease);
     },
+    /** A prepared creative that a host reads; it names no podcast yet. */
+    async hostReadCreative() {
+      const { id: advertiser_id } = await world.advertiser();
+      const draft = await send('creative.create', null, {
+        ...{ advertiser_id, name: 'By the host', format: 'audio', production: 'host_read', universal_ad_id: 'unknown' },
+      });
+      const processing = await send('creative.attach_media', draft, { upload_ref: (await hosting.upload()).id });
+      const lease = await hosting.lease('encode_creative', draft.id);
+      return send('creative.record_media', processing, { media: [media], duration_ms: 24 }, service('encoder'), lease);
+    },
     async approvedCreative(advertiserId?: string) {
       return send('creative.submit', await world.preparedCreative(advertiserId), { disclosure: 'Advertisement' });
     },

@@ -74,6 +74,7 @@ export const advertisingExamples = {
     const { creative, lease } = await w.processingCreative();
     return on(creative, { media: [media], duration_ms: 24 }, service('encoder'), lease);
   },
+  'creative.cancel_media': async (w) => on((await w.processingCreative()).creative, {}, w.actor),
   'creative.fail_media': async (w) => {
     const { creative, lease } = await w.processingCreative();
     return on(creative, { problem: { code: 'media_empty', detail: 'The file is empty.' } }, service('encoder'), lease);

@@ -80,4 +80,5 @@ export const moveExamples = {
     const { started, lease } = await runningExport(w);
     return on(started, { problem: { code: 'gave_up', detail: 'Not this time.' } }, service('management'), lease);
   },
+  'statistics_export.cancel': async (w) => on((await runningExport(w)).started, {}, w.actor),
 } satisfies Examples;

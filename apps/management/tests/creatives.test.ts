@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startTestManagement, type TestManagement } from './_management.ts';
+import { newId } from '@longwave/ids';
+import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
 import { createWorld } from './_world.ts';
 
 let management: TestManagement;
@@ -7,6 +8,25 @@ beforeAll(async () => {
   management = await startTestManagement();
 });
 afterAll(async () => management[Symbol.asyncDispose]());
+
+test('an ad that a host reads names the podcast at its submission at the latest, and no other ad names one', async () => {
+  const world = createWorld(management);
+  const disclosure = 'Advertisement';
+  const creative = await world.hostReadCreative();
+  const codes = async (attempt: Promise<unknown>) =>
+    (await refusalOf(attempt)).context.errors?.map(({ path, code }) => [path, code]);
+  const path = '/changes/host_podcast_id';
+  expect(await codes(world.send('creative.submit', creative, { disclosure }))).toEqual([[path, 'required']]);
+  const named = (id: string) => world.send('creative.submit', creative, { disclosure, host_podcast_id: id });
+  expect(await codes(named(newId('pod')))).toEqual([[path, 'link_not_found']]);
+  const { id } = await world.podcast();
+  expect((await named(id)).attributes['host_podcast_id']).toBe(id);
+  const produced = await world.creative();
+  const revise = (changes: object, of = produced) => world.send('creative.revise', of, changes);
+  expect(await codes(revise({ host_podcast_id: id }))).toEqual([[path, 'not_host_read']]);
+  const read = await revise({ production: 'host_read', host_podcast_id: id });
+  expect((await revise({ production: 'produced' }, read)).attributes).not.toHaveProperty('host_podcast_id');
+});
 
 test('attached media is prepared at loudnesses that leave no usual episode more than 1 LU away', async () => {
   const { creative } = await createWorld(management).processingCreative();

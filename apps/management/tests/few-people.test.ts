@@ -4,6 +4,7 @@ import { productCatalog } from '@longwave/command-catalog';
 import { createResourceReader, type Actor, type OperationView, type ResourceReader } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
+import type { Role } from '@longwave/principal';
 import { decodeJwt } from 'jose';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { hour, service } from './_values.ts';
@@ -124,6 +125,48 @@ test('a break plan for one podcast is reviewed by another publisher of that podc
   await world.send('review.approve', task, {}, asHost);
   await management.runApproved(world.workspaceId, task.id);
   expect((await reader.getOperation(world.workspaceId, waiting.id)).state).toBe('succeeded');
+});
+
+test('an ad that a host reads is reviewed by another publisher of that podcast, any other ad by nobody', async () => {
+  const world = createWorld(management);
+  const owner = await world.known();
+  const [podcast, other] = [await world.podcast(), await world.podcast()];
+  const submit = async (creative: ResourceView, more: object = {}) =>
+    operationOf(world, 'creative.submit', creative, { disclosure: 'Advertisement', ...more }, owner.actor);
+  const read = { host_podcast_id: podcast.id };
+  expect((await submit(await world.hostReadCreative(), read)).review).toEqual({ declared: 'host', applied: 'none' });
+  await world.granted({ role: 'publisher', scope_filter: { podcast_ids: [other.id] } });
+  expect((await submit(await world.hostReadCreative(), read)).state).toBe('succeeded');
+  await world.granted({ role: 'publisher', scope_filter: { podcast_ids: [podcast.id] } });
+  const waiting = await submit(await world.hostReadCreative(), read);
+  expect(waiting).toMatchObject({ state: 'waiting_review', review: { declared: 'host', applied: 'single' } });
+  const task = await world.taskOf(waiting.subject.id);
+  expect(task.attributes).toMatchObject({ podcast_id: podcast.id, required_roles: ['publisher'] });
+  const produced = await submit(await world.preparedCreative());
+  expect(produced).toMatchObject({ state: 'succeeded', review: { declared: 'policy', applied: 'none' } });
+});
+
+test('an approved command fails when its requester has lost the role meanwhile, and is carried out while any grant gives it', async () => {
+  const world = createWorld(management);
+  const owner = await world.known();
+  const workspace = await world.workspace();
+  for (const [leaves, state] of [
+    [true, 'failed'],
+    [false, 'succeeded'],
+  ] as const) {
+    const { grant, actor: grantee } = await world.granted({ role: 'admin' });
+    const grants = [{ workspace_id: world.workspaceId, roles: ['viewer', 'admin'] as Role[] }];
+    const actor: Actor = { ...grantee, principal: { ...grantee.principal, grants } };
+    const waiting = await operationOf(world, 'workspace.configure', workspace, { name: 'B' }, actor);
+    expect(waiting).toMatchObject({ state: 'waiting_review', subject: { version: workspace.version } });
+    await world.send('review.approve', await world.taskOf(workspace.id), {}, owner.actor);
+    if (leaves) await world.send('authority_grant.revoke', grant, { cause });
+    await management.runApproved(world.workspaceId, waiting.review_task_id!);
+    const ended = await reader.getOperation(world.workspaceId, waiting.id);
+    expect(ended.state).toBe(state);
+    expect(ended.subject.version).toBe(workspace.version + (leaves ? 0 : 1));
+    if (leaves) expect(ended.problem).toMatchObject({ code: 'permission_denied' });
+  }
 });
 
 test('the person of a corrected command names the review: the earlier request is withdrawn in the same step', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { productCatalog } from '@longwave/command-catalog';
 import { createResourceReader, type Actor, type OperationView, type ResourceReader } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
+import { decodeJwt } from 'jose';
 import { hour, person, service } from './_values.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { createWorld, type World } from './_world.ts';
@@ -57,8 +58,24 @@ test('asynchronous work is accepted until a worker claims it, then running, then
     next_safe_action: 'read_subject',
   });
   expect(succeeded).not.toHaveProperty('retry_after_s');
-  await world.send('production.delete', encoded, {});
-  expect(await read()).toEqual(succeeded);
+  const deleted = await world.send('production.delete', encoded, {});
+  expect(await read()).toEqual({ ...succeeded, subject: { type: 'productions', id, version: deleted.version } });
+});
+
+test('an operation shows the present version of its subject, and the version that it made in result and receipt', async () => {
+  const world = createWorld(management);
+  const advertiser = await world.advertiser();
+  const revised = await world.send('advertiser.revise', advertiser, { billing_ref: 'D-17' });
+  const { operation_id: operationId } = advertiser.updated_by;
+  const operation = await reader.getOperation(world.workspaceId, operationId);
+  expect([operation.subject.version, operation.result?.version]).toEqual([revised.version, advertiser.version]);
+  const { jws } = await reader.getReceipt(world.workspaceId, operation.receipt_id);
+  expect(decodeJwt(jws)['subject']).toMatchObject({ version_before: 0, version_after: advertiser.version });
+
+  const begun = await started(world);
+  const cancelled = (await cancel(world, begun.operation)).operation;
+  const ofCancelling = await reader.getOperation(world.workspaceId, cancelled.id);
+  expect(ofCancelling.subject).toMatchObject({ type: 'operations', id: begun.operation.id, version: 2 });
 });
 
 test('failed work names its problem, and cancelled work leaves nothing to do', async () => {
@@ -193,10 +210,40 @@ test('the requester and admins cancel, nobody else; work without an ending comma
   await expect(cancel(world, operation, person(newId('ws')))).rejects.toMatchObject({ code: 'not_found' });
   await cancel(world, operation, person(world.workspaceId, ['admin']));
 
-  const exported = await world.send('statistics_export.start', null, { podcast_id: (await world.podcast()).id });
-  const { operation_id: id } = exported.updated_by;
+  const { window } = (await world.campaign()).attributes;
+  const cloned = await world.send('campaign.clone', await world.campaign(), { name: 'Again', window });
+  const { operation_id: id } = cloned.updated_by;
   await expect(cancel(world, { id })).rejects.toMatchObject({ code: 'state_not_allowed' });
   expect(await reader.getOperation(world.workspaceId, id)).toMatchObject({ state: 'accepted' });
+});
+
+test('an export and the preparation of an ad are cancelled by their operation, and their workers report too late', async () => {
+  const world = createWorld(management);
+  const podcast_id = (await world.podcast()).id;
+  const exported = await world.send('statistics_export.start', null, { podcast_id });
+  const exportLease = await world.lease('export_statistics', exported.id);
+  const { creative, lease } = await world.processingCreative();
+  const cases = [
+    [exported, 'cancelled', 'statistics_export.fail', service('management'), exportLease],
+    [creative, 'draft', 'creative.fail_media', encoder, lease],
+  ] as const;
+  for (const [subject, state, report, worker, held] of cases) {
+    const { operation_id: id } = subject.updated_by;
+    expect((await cancel(world, { id })).operation).toMatchObject({ state: 'succeeded', consequences: [{ state }] });
+    expect(await reader.getOperation(world.workspaceId, id)).toMatchObject({ state: 'cancelled' });
+    const { version } = await reader.getResource(world.workspaceId, subject.resource_type, subject.id);
+    const problem = { code: 'gave_up', detail: 'Not this time.' };
+    await expect(world.send(report, { ...subject, version }, { problem }, worker, held)).rejects.toMatchObject({
+      code: 'state_not_allowed',
+    });
+  }
+  expect((await world.send('statistics_export.start', null, { podcast_id })).lifecycle_state).toBe('preparing');
+  const again = await reader.getResource(world.workspaceId, 'creatives', creative.id);
+  expect(again.attributes).not.toHaveProperty('upload_id');
+  const upload_ref = (await world.upload()).id;
+  expect((await world.send('creative.attach_media', again, { upload_ref })).lifecycle_state).toBe('processing');
+  const prepared = await world.preparedCreative();
+  await expect(world.send('creative.cancel_media', prepared, {})).rejects.toMatchObject({ code: 'state_not_allowed' });
 });
 
 test('of a cancellation and the end of the work at the same time exactly one wins', async () => {

@@ -295,6 +295,26 @@ test('a review policy makes a booking wait from its activation on, names itself 
   expect((await book()).lifecycle_state).toBe('booked');
 });
 
+test('a review policy is about the advertisers of its product categories, and says how long reviewers have', async () => {
+  const world = createWorld(followed.management);
+  const owner = await world.known();
+  await world.member(['finance']);
+  const rule = { command_types: ['line_item.book'], mode: 'single', reviewer_roles: ['finance'] };
+  const rules = [{ ...rule, ad_product_categories: ['1002'], due_hours: 24 }];
+  await world.activePolicy({ kind: 'review', rules: { rules } });
+  const book = (lineItem: ResourceView) => world.send('line_item.book', lineItem, {}, owner.actor);
+  expect((await book(await world.approvedLineItem())).lifecycle_state).toBe('booked');
+  const lineItem = await world.approvedLineItem();
+  const campaign = await followed.read(String(lineItem.attributes['campaign_id']));
+  const advertiser = await followed.read(String(campaign.attributes['advertiser_id']));
+  const of = { resource_type: 'advertisers', id: String(campaign.attributes['advertiser_id']) };
+  const wine = { ad_product_categories: ['1002'] };
+  await world.send('advertiser.revise', { ...of, version: advertiser.version }, wine, operator);
+  expect((await book(lineItem)).lifecycle_state).toBe('approved');
+  const { created_at: from, attributes } = await world.taskOf(lineItem.id);
+  expect(Date.parse(String(attributes['due_at'])) - new Date(from).getTime()).toBe(24 * hour);
+});
+
 test('a review policy is about commands that are reviewed', async () => {
   const world = createWorld(followed.management);
   const rule = { mode: 'single', reviewer_roles: ['admin'] };

@@ -32,6 +32,8 @@ const settings = {
   click_url: webUrl.optional(),
   /** IAB content categories of the ad itself. */
   categories: taxonomyIds.default([]),
+  /** The podcast whose host reads it: a publisher of that podcast reviews the ad. Only of the production host_read. */
+  host_podcast_id: reference('pod').optional(),
   /** The time in which it may play, in any assignment. */
   valid_window: timeWindow.optional(),
 };
@@ -80,7 +82,7 @@ export const creativeCommands = {
     roles: ['trafficker', 'admin'],
     event: 'creative.created',
     hasRule: true,
-    problems: ['format_not_supported'],
+    problems: ['format_not_supported', 'validation_failed', 'link_not_found'],
     summary: 'Creates a creative; attach its media afterwards. Only audio is supported at present.',
   }),
   'creative.revise': defineCommand({
@@ -93,7 +95,7 @@ export const creativeCommands = {
     versionGuard: 'required',
     event: 'creative.revised',
     hasRule: true,
-    problems: ['validation_failed'],
+    problems: ['validation_failed', 'link_not_found'],
     summary:
       'Changes the details of a creative. After approval its media, click address and reader can no longer change.',
   }),
@@ -105,12 +107,27 @@ export const creativeCommands = {
     changes: z.strictObject({ upload_ref: reference('upl') }),
     roles: ['trafficker', 'admin'],
     mode: 'async',
+    endedBy: 'creative.cancel_media',
     versionGuard: 'required',
     event: 'creative.media_attached',
     hasRule: true,
     problems: ['upload_not_received', 'temporarily_unavailable'],
     externalEffect: 'An encoder prepares the streams that stitching needs.',
     summary: 'Attaches uploaded audio to a creative and prepares it for stitching.',
+  }),
+  'creative.cancel_media': defineCommand({
+    type: 'creative.cancel_media',
+    subject: 'creatives',
+    from: ['processing'],
+    to: 'draft',
+    changes: z.strictObject({}),
+    roles: ['trafficker', 'admin'],
+    settles: 'cancelled',
+    settlesOf: ['creative.attach_media'],
+    event: 'creative.media_cancelled',
+    hasRule: true,
+    problems: ['state_not_allowed'],
+    summary: 'Stops the preparation of a creative’s media; refused when it is prepared already.',
   }),
   'creative.record_media': defineCommand({
     type: 'creative.record_media',
@@ -144,14 +161,20 @@ export const creativeCommands = {
     subject: 'creatives',
     from: ['processing'],
     to: 'approved',
-    changes: z.strictObject({ disclosure: shortText, click_url: webUrl.optional() }),
+    changes: z.strictObject({
+      disclosure: shortText,
+      click_url: webUrl.optional(),
+      /** Needed of an ad that a host reads, unless the creative names the podcast already. */
+      host_podcast_id: settings.host_podcast_id,
+    }),
     roles: ['trafficker', 'admin'],
     review: 'policy',
     versionGuard: 'required',
     event: 'creative.approved',
     hasRule: true,
-    problems: ['creative_not_ready'],
-    summary: 'Submits a prepared creative; without a review policy it is approved at once.',
+    problems: ['creative_not_ready', 'validation_failed', 'link_not_found'],
+    summary:
+      'Submits a prepared creative. One that a host reads is reviewed by another publisher of its podcast; any other is approved at once without a review policy.',
   }),
   'creative.suspend': defineCommand({
     type: 'creative.suspend',

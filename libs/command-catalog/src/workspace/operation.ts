@@ -33,7 +33,14 @@ export const operationCommands = {
     roles: roles.filter((role) => role !== 'viewer'),
     whileSuspended: 'accepted',
     event: 'operation.cancelled',
-    consequences: ['review.withdrawn', 'production.stopped', 'batch_encoding.cancelled', 'report_run.cancelled'],
+    consequences: [
+      'review.withdrawn',
+      'production.stopped',
+      'batch_encoding.cancelled',
+      'report_run.cancelled',
+      'statistics_export.cancelled',
+      'creative.media_cancelled',
+    ],
     problems: ['permission_denied', 'state_not_allowed'],
     externalEffect: 'What the operation began is stopped.',
     summary:

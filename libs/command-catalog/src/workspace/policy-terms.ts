@@ -121,7 +121,11 @@ const review = z.strictObject({
           .string()
           .regex(/^\d{1,18}$/)
           .optional(),
+        /** Only for an advertiser, or for what belongs to one, with any of these product categories. */
+        ad_product_categories: taxonomyIds.min(1).optional(),
         mode: z.enum(['single', 'dual']),
+        /** Hours that reviewers have; absent: a week. */
+        due_hours: z.int().min(1).max(720).optional(),
         /** Each of these roles may approve. */
         reviewer_roles: z
           .array(z.enum(['reviewer', 'publisher', 'finance', 'admin']))

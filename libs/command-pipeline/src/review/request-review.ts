@@ -4,8 +4,9 @@ import type { Transaction } from '@longwave/postgres';
 import { saveVersion, type SavedVersion } from '../store/save-version.ts';
 import type { ReviewVerdict } from './review-verdict.ts';
 
-/** How long reviewers have. */
-const reviewMs = 7 * 86_400_000;
+const hourMs = 3_600_000;
+/** How long reviewers have where no policy says it. */
+const defaultReviewHours = 7 * 24;
 
 /** A command that was found acceptable and must be reviewed. */
 interface ReviewedCommand {
@@ -54,7 +55,7 @@ export async function requestReview(
       ...(verdict.policyVersions && { policy_versions: verdict.policyVersions }),
       ...(verdict.podcastId !== undefined && { podcast_id: verdict.podcastId }),
       ...(command.corrects !== undefined && { corrects: command.corrects }),
-      due_at: new Date(now.getTime() + reviewMs).toISOString(),
+      due_at: new Date(now.getTime() + (verdict.dueHours ?? defaultReviewHours) * hourMs).toISOString(),
       decisions: [],
     },
     state: reviewTasks.states[0]!,

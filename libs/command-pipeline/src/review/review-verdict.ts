@@ -8,6 +8,8 @@ export interface ReviewVerdict extends ShownReview {
   readonly requiredRoles: readonly Role[];
   /** The podcast whose role holders decide; absent: those of the whole workspace. */
   readonly podcastId?: string | undefined;
+  /** Hours that reviewers have; absent: a week. */
+  readonly dueHours?: number | undefined;
   /** Versions of the policies that decided the mode, for the receipt. */
   readonly policyVersions?: readonly PolicyVersion[];
 }

@@ -1,22 +1,37 @@
-import type { productCatalog, CommandWithRule } from '@longwave/command-catalog';
+import type { Attributes, productCatalog, CommandWithRule } from '@longwave/command-catalog';
 import { listLinked, type Rules } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
-import type { Pool } from '@longwave/postgres';
+import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { expectedEncodingMs } from '../../background/job-order.ts';
 import { finishJob, insertJob, stopJobs } from '../../background/job-table.ts';
 import { refuseField } from '../../workspace/refuse-field.ts';
+import { requireResources } from '../../workspace/require-resources.ts';
 import { declaredChecksum, holdUpload, receivedUpload } from '../../workspace/uploads/find-upload.ts';
 
 type Catalog = typeof productCatalog;
+type Creative = Attributes<'creatives'>;
 type CreativeRules = Pick<Rules<Catalog>, Extract<CommandWithRule<Catalog>, `creative.${string}`>>;
 
 /** The loudnesses of an ad's streams: one is within 1 LU of any usual episode (docs/adr/0014). */
 const adLoudnessesLufs = [-24, -22, -20, -18, -16, -14];
 
+/** Throws unless the podcast is there whose host reads the ad; an ad that nobody's host reads has none. */
+async function checkHost(
+  tx: Transaction,
+  workspaceId: string,
+  { production, host_podcast_id: id }: Pick<Creative, 'production' | 'host_podcast_id'>,
+): Promise<void> {
+  if (id === undefined) return;
+  const path = '/changes/host_podcast_id';
+  if (production !== 'host_read')
+    refuseField(path, 'not_host_read', 'Only an ad of the production host_read has a host.');
+  await requireResources(tx, { workspaceId, type: 'podcasts', ids: [id], path });
+}
+
 /** Rules of the creative commands. */
 export const creativeRules = (options: { pool: Pool; store: ObjectStore }): CreativeRules => ({
-  'creative.create': ({ changes }) => {
+  'creative.create': async ({ tx, workspaceId, changes }) => {
     if (changes.format !== 'audio')
       throw new Problem(
         'format_not_supported',
@@ -25,18 +40,23 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
           errors: [{ path: '/changes/format', code: 'format_not_supported', detail: 'Only audio is prepared today.' }],
         },
       );
+    await checkHost(tx, workspaceId, changes);
     return { attributes: { ...changes, media: [] } };
   },
 
-  'creative.revise': ({ current, changes, state }) => {
-    for (const name of ['click_url', 'production'] as const)
+  'creative.revise': async ({ tx, workspaceId, current, changes, state }) => {
+    for (const name of ['click_url', 'production', 'host_podcast_id'] as const)
       if (state === 'approved' && changes[name] !== undefined && changes[name] !== current[name])
         refuseField(
           `/changes/${name}`,
           'fixed_by_approval',
           'What listeners meet was approved. Make another creative.',
         );
-    return { attributes: { ...current, ...changes } };
+    const { host_podcast_id: host, ...kept } = current;
+    const production = changes.production ?? current.production;
+    const attributes = { ...kept, ...(production === 'host_read' && { host_podcast_id: host }), ...changes };
+    if (changes.host_podcast_id !== undefined) await checkHost(tx, workspaceId, attributes);
+    return { attributes };
   },
 
   'creative.attach_media': {
@@ -75,6 +95,12 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
     },
   },
 
+  'creative.cancel_media': ({ current: { upload_id: _upload, ...kept }, subjectId }) => {
+    if (kept.media.length > 0)
+      throw new Problem('state_not_allowed', `“${kept.name}” is prepared already. Submit it or archive it.`);
+    return { attributes: kept, also: (tx) => stopJobs(tx, subjectId) };
+  },
+
   'creative.record_media': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, ...changes },
     also: (tx) => finishJob(tx, subjectId, reason),
@@ -85,13 +111,17 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
     also: (tx) => finishJob(tx, subjectId, reason),
   }),
 
-  'creative.submit': ({ current, changes }) => {
+  'creative.submit': async ({ tx, workspaceId, current, changes }) => {
     if (current.media.length === 0)
       throw new Problem(
         'creative_not_ready',
         `“${current.name}” has no prepared media yet. Wait for creative.media_recorded.`,
       );
-    return { attributes: { ...current, ...changes } };
+    const attributes = { ...current, ...changes };
+    if (current.production === 'host_read' && attributes.host_podcast_id === undefined)
+      refuseField('/changes/host_podcast_id', 'required', 'Name the podcast whose host reads the ad.');
+    await checkHost(tx, workspaceId, attributes);
+    return { attributes };
   },
 
   'creative.archive': async ({ tx: held, workspaceId, current, subjectId }) => {

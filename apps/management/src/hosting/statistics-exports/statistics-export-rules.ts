@@ -1,11 +1,11 @@
 import type { productCatalog } from '@longwave/command-catalog';
 import { listLinked, type Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
-import { finishJob, insertJob } from '../../background/job-table.ts';
+import { finishJob, insertJob, stopJobs } from '../../background/job-table.ts';
 
 type ExportRules = Pick<
   Rules<typeof productCatalog>,
-  'statistics_export.start' | 'statistics_export.record' | 'statistics_export.fail'
+  'statistics_export.start' | 'statistics_export.record' | 'statistics_export.fail' | 'statistics_export.cancel'
 >;
 /** Rules of the statistics export commands. */
 export const statisticsExportRules: ExportRules = {
@@ -36,5 +36,10 @@ export const statisticsExportRules: ExportRules = {
   'statistics_export.fail': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, ...changes },
     also: (tx) => finishJob(tx, subjectId, reason),
+  }),
+
+  'statistics_export.cancel': ({ current, subjectId }) => ({
+    attributes: current,
+    also: (tx) => stopJobs(tx, subjectId),
   }),
 };

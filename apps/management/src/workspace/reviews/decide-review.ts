@@ -5,13 +5,25 @@ import { peopleWith } from '../people/role-holder.ts';
 import { partiesOf } from './parties.ts';
 import { listPoliciesInForce } from '../policies/policies-in-force.ts';
 import { appliedMode, requiredReview, stricterReview } from './required-review.ts';
-import { reviewDemand } from './review-policy.ts';
+import { asksForCategories, reviewDemand } from './review-policy.ts';
+import { productCategoriesOf } from './product-categories.ts';
 
-/** The one podcast that a break plan is for; undefined when it is for several, for all, or when the subject is another. */
+/** Whether the command submits an ad that a host reads. */
+const isHostRead = ({ definition: { type }, current }: ReviewQuestion) =>
+  type === 'creative.submit' && current?.['production'] === 'host_read';
+
+const hostOf = ({ host_podcast_id: id }: Readonly<Record<string, unknown>>) =>
+  typeof id === 'string' ? id : undefined;
+
+/**
+ * The podcast whose publishers review: the one that a break plan is for, undefined when it is for several or for all; and the one whose host
+ * reads an ad.
+ */
 async function podcastOf(
   tx: Transaction,
-  { definition, workspaceId, current }: ReviewQuestion,
+  { definition, workspaceId, current, changes }: ReviewQuestion,
 ): Promise<string | undefined> {
+  if (definition.type === 'creative.submit') return hostOf({ ...current, ...changes });
   if (definition.subject !== 'break_plans') return undefined;
   const ids = current?.['inventory_unit_ids'];
   const unitIds = Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
@@ -27,17 +39,20 @@ async function podcastOf(
 export const decideReview: DecideReview = async (tx, question) => {
   const { definition, workspaceId, actor, changes, now } = question;
   const policies = await listPoliciesInForce(tx, workspaceId, ['review']);
-  const demand = reviewDemand(policies, definition.type, { ...question.current, ...changes });
-  const builtIn = requiredReview(definition);
+  const attributes = { ...question.current, ...changes };
+  const asked = asksForCategories(policies, definition.type);
+  const categories = asked ? await productCategoriesOf(tx, workspaceId, attributes) : [];
+  const demand = reviewDemand(policies, definition.type, attributes, categories);
+  const builtIn = requiredReview(isHostRead(question) ? { ...definition, review: 'host' } : definition);
   const { declared } = builtIn;
   const required = stricterReview(builtIn, demand);
   const { mode, roles: requiredRoles } = required;
-  const policyVersions = demand?.policyVersions;
+  const { policyVersions, dueHours } = demand ?? {};
   if (mode === 'none') return { declared, applied: 'none', requiredRoles };
   const podcastId = required.declared === 'host' ? await podcastOf(tx, question) : undefined;
   const holders = await listRoleHolders(tx, workspaceId, now);
   const requester = actor.kind === 'principal' ? [actorId(actor), actor.principal.account_id] : [];
   const except = [...requester, ...(await partiesOf(tx, { workspaceId, commandType: definition.type, changes }))];
   const others = holders && peopleWith(holders, { roles: requiredRoles, podcastId, except }).size;
-  return { declared, applied: appliedMode(required, others), requiredRoles, podcastId, policyVersions };
+  return { declared, applied: appliedMode(required, others), requiredRoles, podcastId, dueHours, policyVersions };
 };
