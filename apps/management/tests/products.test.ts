@@ -22,6 +22,22 @@ async function draft(world: World, product: ResourceView, given: Record<string, 
   return lineItem;
 }
 
+/** A creative that a host reads, of the advertiser of a line item, without media. */
+async function hostRead(world: World, lineItem: ResourceView) {
+  const { advertiser_id } = (await world.creativeOf(lineItem)).attributes;
+  return world.send('creative.create', null, {
+    ...{ advertiser_id, name: 'By the host', format: 'audio', production: 'host_read', universal_ad_id: 'unknown' },
+  });
+}
+
+/** The creative with media of 24 ms. */
+async function prepared(world: World, creative: ResourceView) {
+  const { version } = await world.send('creative.attach_media', creative, { upload_ref: (await world.upload()).id });
+  const lease = await world.lease('encode_creative', creative.id);
+  const found = { media: [media], duration_ms: 24 };
+  return world.send('creative.record_media', { ...creative, version }, found, service('encoder'), lease);
+}
+
 /** What the receipt of the last command about a subject says that it was decided by. */
 async function decidedBy({ id }: ResourceView, claim = 'decided_by'): Promise<unknown> {
   const { rows } = await management.pool.query<{ jws: string }>(
@@ -67,22 +83,56 @@ describe('a line item of a product', () => {
     const approved = await world.send('line_item.submit', await draft(world, product), {});
     const booked = await world.send('line_item.book', approved, {});
     const fitting = await world.creativeOf(booked);
-    const { advertiser_id } = fitting.attributes;
-    const dearer = await world.send('creative.create', null, {
-      ...{ advertiser_id, name: 'By the host', format: 'audio', production: 'host_read', universal_ad_id: 'unknown' },
-    });
+    const dearer = await hostRead(world, booked);
     const refusedFor = async () =>
       (await refusalOf(world.assign(booked, dearer))).context.errors?.map(({ code }) => code);
     expect(await refusedFor()).toEqual(['length_unknown']);
-    await world.send('creative.attach_media', dearer, { upload_ref: (await world.upload()).id });
-    const prepared = { media: [media], duration_ms: 24 };
-    const lease = await world.lease('encode_creative', dearer.id);
-    await world.send('creative.record_media', { ...dearer, version: 2 }, prepared, service('encoder'), lease);
+    await prepared(world, dearer);
     for (const withdrawn of [false, true]) {
       if (withdrawn) await world.send('rate_card.withdraw', rateCard, { cause: 'New prices.' });
       expect(await refusedFor()).toEqual(['below_rate_card']);
       expect((await world.assign(booked, fitting)).lifecycle_state).toBe('draft');
     }
+  });
+
+  test('keeps to its price when an amendment waits: what is added to it must fit now and then', async () => {
+    const world = createWorld(management);
+    const product = await world.publishedProduct();
+    const at = (units: number) => ({ rate: { model: 'cpm', price: eur(units) } });
+    const approved = await world.send('line_item.submit', await draft(world, product, at(30)), {});
+    const booked = await world.send('line_item.book', approved, {});
+    const later = { effective_at: new Date(Date.now() + hour).toISOString() };
+    const cheaper = await world.send('line_item.amend', booked, { ...at(20), ...later });
+    const dearer = await prepared(world, await hostRead(world, booked));
+    const errors = async (attempt: Promise<unknown>) =>
+      (await refusalOf(attempt)).context.errors?.map(({ code }) => code);
+    expect(await errors(world.assign(booked, dearer))).toEqual(['below_rate_card']);
+    const replaced = await world.send('line_item.amend', cheaper, { ...at(25), ...later });
+    expect((await world.assign(booked, dearer)).lifecycle_state).toBe('draft');
+    expect(await errors(world.send('line_item.amend', replaced, { ...at(24), ...later }))).toEqual(['below_rate_card']);
+    expect((await world.send('line_item.amend', replaced, at(27))).attributes).toMatchObject(at(27));
+  });
+
+  test('is a makegood at no price, or at one of the rate card, for a line item that was sold', async () => {
+    const world = createWorld(management);
+    const product = await world.publishedProduct();
+    const original = await draft(world, product);
+    const campaignId = original.attributes['campaign_id'] as string;
+    const makegood = async (given: Record<string, unknown>) => {
+      const changes = { ...world.lineItemChanges(campaignId), product_id: product.id, makegood_of: original.id };
+      const lineItem = await world.send('line_item.create', null, { ...changes, ...given });
+      const assignment = await world.assign(lineItem, await world.creativeOf(lineItem));
+      await world.send('creative_assignment.activate', assignment, {});
+      return world.send('line_item.book', await world.send('line_item.submit', lineItem, {}), {});
+    };
+    const free = { rate: { model: 'none' } };
+    expect((await refusalOf(makegood(free))).code).toBe('link_not_found');
+    await world.send('line_item.book', await world.send('line_item.submit', original, {}), {});
+    expect((await makegood(free)).lifecycle_state).toBe('booked');
+    const cheap = await refusalOf(makegood({ rate: { model: 'cpm', price: eur(1) } }));
+    expect(cheap.context.errors?.map(({ code }) => code)).toEqual(['below_rate_card']);
+    const elsewhere = await refusalOf(makegood({ ...free, break_positions: ['pre', 'mid'] }));
+    expect(elsewhere.context.errors?.map(({ code }) => code)).toEqual(['other_positions']);
   });
 
   test('is not extended beyond the flights that its product sells', async () => {

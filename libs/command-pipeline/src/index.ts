@@ -4,12 +4,10 @@ export {
   actorId,
   clientIdOf,
   subjectOf,
-  systemProcesses,
   type Actor,
   type CommandOutcome,
   type CommandRequest,
   type ExecuteCommand,
-  type SystemProcess,
 } from './execute/command-request.ts';
 export type { Consequence, Decision, PreparedRule, RuleInput, Rules } from './execute/command-rule.ts';
 export { answerEnvelope, executeEnvelope, parseEnvelope } from './execute/execute-envelope.ts';
@@ -33,7 +31,13 @@ export { findRevision, findRevisionBefore, listLinkedAt } from './read/read-revi
 export { receiptHash } from './receipts/chain.ts';
 export { findOperationSubject } from './store/cancel-table.ts';
 export { insertNotice } from './store/change-table.ts';
-export { nextSafeActions, operationStates, type OperationView } from './store/operation.ts';
+export {
+  nextSafeActions,
+  operationStates,
+  systemProcesses,
+  type OperationView,
+  type SystemProcess,
+} from './store/operation.ts';
 export { beginOperation } from './store/operation-table.ts';
 export {
   createCheckpointSigner,

@@ -130,7 +130,11 @@ const versionsSchema = z.looseObject({
       version: z.number(),
       lifecycle_state: z.string(),
       created_at: z.string(),
-      updated_by: z.looseObject({ operation_id: z.string(), service: z.string().optional(), process: z.string().optional() }),
+      updated_by: z.looseObject({
+        operation_id: z.string(),
+        service: z.string().optional(),
+        process: z.string().optional(),
+      }),
       difference: z
         .array(z.looseObject({ op: z.string(), path: z.string(), value: z.unknown().optional() }))
         .optional(),

@@ -2,6 +2,7 @@ import { decideAccess, type AccessDecision, type AccessNeed, type Principal } fr
 import type { ResourceView } from '@longwave/events';
 import type { Problem } from '@longwave/problems';
 import type { CallerName } from '@longwave/services';
+import type { SystemProcess } from '../store/operation.ts';
 import type { ResourceRow } from '../store/resource-row.ts';
 
 /** A command as a transport hands it over; `changes` and `reason` are still unparsed. */
@@ -19,10 +20,6 @@ export interface CommandRequest {
   /** Why the place where the command acts takes no more commands: thrown for a new key, while a used key gets its first answer. */
   readonly refusal?: Problem;
 }
-
-/** What sends commands without being asked: the clock, when something is due, and the followers of events. */
-export const systemProcesses = ['system:clock', 'system:follower'] as const;
-export type SystemProcess = (typeof systemProcesses)[number];
 
 /** The sender of a command: a person through a credential, or a service as itself. */
 export type Actor =

@@ -70,6 +70,21 @@ export async function listNewestChanges(
   return new Map(rows.map(({ workspace_id: id, place }) => [id, place]));
 }
 
+/** The end of a podcast or episode, below which a change `s` was made later; `$8` and `$9` are their terminal states. */
+const endBefore = `select from (
+    select p.id, case p.resource_type when 'podcasts' then $8::text[] else $9::text[] end as end_states
+    from link l join resource p on p.id = l.to_id and p.resource_type in ('podcasts', 'episodes')
+    where l.from_id = s.resource_id and p.lifecycle_state = any($8 || $9)
+    union all
+    select p.id, $8 from link l join resource e on e.id = l.to_id and e.resource_type = 'episodes'
+      join link m on m.from_id = e.id and m.name = 'podcast' join resource p on p.id = m.to_id
+    where l.from_id = s.resource_id and p.lifecycle_state = any($8)
+  ) parent join lateral (
+    select operation_id from revision ended
+    where ended.resource_id = parent.id and ended.lifecycle_state = any(parent.end_states) order by version limit 1
+  ) ended on true join operation o on o.id = ended.operation_id join receipt t on t.id = o.receipt_id
+  where t.seq < s.seq`;
+
 /**
  * Changes after a place, in the order of commits, at most `limit`; a place that was read is never added to later. `to` is the place up to
  * which the changes were read, and `more` tells whether there may be another one after it.
@@ -98,20 +113,7 @@ export async function readChanges(
                  select from link l left join resource e on e.id = l.to_id and e.resource_type = 'episodes'
                    left join link m on m.from_id = e.id and m.name = 'podcast'
                  where l.from_id = s.resource_id and (l.to_id = any($7) or m.to_id = any($7))))
-               and not exists (
-                 select from (
-                   select p.id, case p.resource_type when 'podcasts' then $8::text[] else $9::text[] end as end_states
-                   from link l join resource p on p.id = l.to_id and p.resource_type in ('podcasts', 'episodes')
-                   where l.from_id = s.resource_id and p.lifecycle_state = any($8 || $9)
-                   union all
-                   select p.id, $8 from link l join resource e on e.id = l.to_id and e.resource_type = 'episodes'
-                     join link m on m.from_id = e.id and m.name = 'podcast' join resource p on p.id = m.to_id
-                   where l.from_id = s.resource_id and p.lifecycle_state = any($8)
-                 ) parent join lateral (
-                   select operation_id from revision ended
-                   where ended.resource_id = parent.id and ended.lifecycle_state = any(parent.end_states) order by version limit 1
-                 ) ended on true join operation o on o.id = ended.operation_id join receipt t on t.id = o.receipt_id
-                 where t.seq < s.seq)
+               and not exists (${endBefore})
              order by s.seq, s.position limit $5::int
            )
            select edge.*, found.* from (

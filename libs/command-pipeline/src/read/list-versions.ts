@@ -1,7 +1,7 @@
 import type { Catalog } from '@longwave/command-catalog';
 import { jcsDigest } from '@longwave/idempotency';
 import type { Pool } from '@longwave/postgres';
-import { systemProcesses, type SystemProcess } from '../execute/command-request.ts';
+import { systemProcesses, type SystemProcess } from '../store/operation.ts';
 import { definitionOf, notFoundProblem } from '../store/resource-row.ts';
 import { openCursor, sealCursor } from './cursor.ts';
 import { diffVersions, type PatchStep } from './diff-attributes.ts';

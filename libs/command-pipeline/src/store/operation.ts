@@ -30,6 +30,10 @@ export const isTransition = (
 ): boolean =>
   successors[from].includes(to) && (from !== 'running' || to !== 'cancelled' || (isCancellable && !isSentOutside));
 
+/** What sends commands without being asked: the clock, when something is due, and the followers of events. */
+export const systemProcesses = ['system:clock', 'system:follower'] as const;
+export type SystemProcess = (typeof systemProcesses)[number];
+
 /** The part of an operation that a provider outside the service has. */
 export interface ProviderOutcome {
   /** The provider's own reference; null while it has given none. */

@@ -1,5 +1,5 @@
 import type { productCatalog } from '@longwave/command-catalog';
-import { findResource, type ResourceRow, type Rules } from '@longwave/command-pipeline';
+import { findResource, holdResource, type ResourceRow, type Rules } from '@longwave/command-pipeline';
 import { endedLineItemStates } from '../campaigns/campaign.ts';
 import { requireProductTerms } from '../products/require-product.ts';
 import { refuseField } from '../../workspace/refuse-field.ts';
@@ -22,6 +22,8 @@ export const isAssignable = (creative: ResourceRow<'creatives'> | undefined, adv
 /** Rules of the creative assignment commands. Neither side ever changes its advertiser, so one check is enough. */
 export const creativeAssignmentRules: CreativeAssignmentRules = {
   'creative_assignment.create': async ({ tx, workspaceId, changes }) => {
+    // A booking that commits meanwhile checks this creative, or this command sees the booking.
+    await holdResource(tx, workspaceId, 'line_items', changes.line_item_id);
     const [lineItem] = await requireResources(tx, {
       workspaceId,
       type: 'line_items',

@@ -50,7 +50,7 @@ async function campaignOf(
   return { state: campaign!.lifecycle_state, window, advertiserId };
 }
 
-/** Throws unless the same advertiser bought the line item that is made good: a makegood is booked without a price. */
+/** Throws unless the same advertiser has bought the line item that is made good: a makegood may be booked without a price. */
 async function checkMakegood(
   tx: Transaction,
   workspaceId: string,
@@ -60,7 +60,13 @@ async function checkMakegood(
   if (makegoodOf === undefined) return;
   const path = '/changes/makegood_of';
   const ids = [makegoodOf];
-  const [lineItem] = await requireResources(tx, { workspaceId, type: 'line_items', ids, path, unless: [] });
+  const [lineItem] = await requireResources(tx, {
+    workspaceId,
+    type: 'line_items',
+    ids,
+    path,
+    unless: flight.unsoldStates,
+  });
   const campaign = await campaignOf(tx, workspaceId, lineItem!.attributes);
   if (campaign.advertiserId !== advertiserId)
     refuseField(path, 'other_advertiser', 'A makegood makes good what the same advertiser has bought.');
@@ -192,8 +198,11 @@ const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
         flight.checkWindow(changes.window, campaign.window);
         flight.checkOpen(changes.window, now);
       }
-      const decidedBy = await requireProductTerms(tx, workspaceId, subjectId, attributes);
-      if (at === undefined || Date.parse(at) <= now.getTime()) return { attributes, decidedBy };
+      const isNow = at === undefined || Date.parse(at) <= now.getTime();
+      // An amendment for later takes the place of the one that waits.
+      const { amendment: _replaced, ...later } = attributes;
+      const decidedBy = await requireProductTerms(tx, workspaceId, subjectId, isNow ? attributes : later);
+      if (isNow) return { attributes, decidedBy };
       return { decidedBy, attributes: { ...current, amendment: { ...changes, effective_at: at } } };
     },
 

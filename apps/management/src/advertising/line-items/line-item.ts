@@ -1,4 +1,4 @@
-import type { Attributes, ChangesOf } from '@longwave/command-catalog';
+import type { Attributes, ChangesOf, StateOf } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import { refuseField } from '../../workspace/refuse-field.ts';
 
@@ -23,6 +23,16 @@ const unitsOf: Readonly<Record<LineItem['type'], readonly LineItem['goal']['unit
   non_guaranteed: ['impressions', 'completes', 'unlimited'],
   house: ['impressions', 'completes', 'unlimited'],
 };
+
+/** States of a line item that was not booked yet. */
+export const unsoldStates: readonly StateOf<'line_items'>[] = [
+  'draft',
+  'pending_review',
+  'declined',
+  'approved',
+  'reserved',
+  'reservation_expired',
+];
 
 /** Goals that delivered ads are counted against. */
 export const countedUnits: readonly string[] = ['impressions', 'completes'];
@@ -95,11 +105,15 @@ export function amended(
   return next;
 }
 
+/** The line item as it will be when its waiting amendment takes effect; undefined when none waits. */
+export const afterAmendment = (lineItem: Readonly<LineItem>): LineItem | undefined =>
+  lineItem.amendment && amended(without(lineItem, 'amendment'), lineItem.amendment);
+
 /** The line item with its due amendment. Throws `state_not_allowed` when none is due. */
 export function withDueAmendment(lineItem: Readonly<LineItem>, now: Date): LineItem {
   const { amendment } = lineItem;
   if (!amendment || !isPast(amendment.effective_at, now)) throw notNow('No amendment is due.');
-  return amended(without(lineItem, 'amendment'), amendment);
+  return afterAmendment(lineItem)!;
 }
 
 /** The line item held for a customer until a future time. */

@@ -57,7 +57,7 @@ function* priceDeviations(
   creatives: readonly PricedCreative[],
   { entries, currency }: RateCard,
 ) {
-  if (makegoodOf !== undefined) return;
+  if (makegoodOf !== undefined && rate.model === 'none') return;
   if (rate.price && rate.price.currency !== currency)
     yield deviation('rate/price/currency', 'wrong_currency', `The rate card is in ${currency}.`);
   const wanted = positions.flatMap((position) => creatives.map((creative) => ({ position, ...creative })));

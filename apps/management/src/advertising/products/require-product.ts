@@ -1,7 +1,7 @@
 import { findResource, holdResource, listByIds, listLinked, type DecisionBasis } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import type { LineItem } from '../line-items/line-item.ts';
+import { afterAmendment, type LineItem } from '../line-items/line-item.ts';
 import { coverageOf } from '../serving-plans/plan-targeting.ts';
 import { productDeviations, type PricedCreative } from './product-terms.ts';
 
@@ -26,7 +26,7 @@ async function holdPublished<T extends 'products' | 'rate_cards'>(
 }
 
 /**
- * Checks a line item against its product and the rate card of that; answers both for the receipt, nothing without a product. Throws
+ * Checks a line item, as it is and as its waiting amendment leaves it, against its product and the rate card of that; answers both for the receipt, nothing without a product. Throws
  * `line_item_not_bookable` with everything in which it departs, and for a product or rate card that is not published.
  * @param added a creative that is assigned to a line item that was sold: its product and rate card may have been withdrawn since
  */
@@ -47,7 +47,9 @@ export async function requireProductTerms(
   const units = await listByIds(tx, workspaceId, 'inventory_units', product.attributes.inventory_unit_ids);
   const creatives = [...(await assignedCreatives(tx, workspaceId, lineItemId)), ...(added ? [added] : [])];
   const terms = { product: product.attributes, coverage: coverageOf(units), rateCard: rateCard.attributes };
-  const errors = productDeviations(lineItem, creatives, terms);
+  const later = afterAmendment(lineItem);
+  const now = productDeviations(lineItem, creatives, terms);
+  const errors = now.length > 0 || !later ? now : productDeviations(later, creatives, terms);
   if (errors.length > 0)
     throw new Problem('line_item_not_bookable', errors.map(({ detail }) => detail).join(' '), { errors });
   return [product, rateCard].map(({ resource_type: type, id, version }) => ({ type, id, version }));

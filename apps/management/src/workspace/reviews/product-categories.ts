@@ -1,7 +1,10 @@
-import { findResource } from '@longwave/command-pipeline';
+import { findResource, type ReviewQuestion } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 
-const idIn = (attributes: Readonly<Record<string, unknown>>, name: string): string | undefined => {
+/** Attributes of a subject of any type, with the changes of a command. */
+type ReviewedAttributes = NonNullable<ReviewQuestion['current']>;
+
+const idIn = (attributes: ReviewedAttributes, name: string): string | undefined => {
   const value = attributes[name];
   return typeof value === 'string' ? value : undefined;
 };
@@ -13,9 +16,9 @@ const idIn = (attributes: Readonly<Record<string, unknown>>, name: string): stri
 export async function productCategoriesOf(
   tx: Transaction,
   workspaceId: string,
-  attributes: Readonly<Record<string, unknown>>,
+  attributes: ReviewedAttributes,
 ): Promise<readonly string[]> {
-  const own = attributes['ad_product_categories'];
+  const { ad_product_categories: own } = attributes;
   if (Array.isArray(own)) return own.filter((category) => typeof category === 'string');
   const advertiserId = idIn(attributes, 'advertiser_id');
   if (advertiserId !== undefined) {
