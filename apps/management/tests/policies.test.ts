@@ -85,7 +85,9 @@ describe('rules', () => {
     ['ad_load', { max_ads_per_play: 0 }, '/changes/rules/max_ads_per_play'],
     ['ad_load', { caps: [] }, '/changes/rules'],
     ['privacy', { blocked_targeting: ['podcasts'] }, '/changes/rules/blocked_targeting/0'],
-    ['retention', { days: 1 }, '/changes/kind'],
+    ['retention', { report_days: 0 }, '/changes/rules/report_days'],
+    ['retention', { report_days: 7, fact_months: 14 }, '/changes/rules'],
+    ['patience', { days: 1 }, '/changes/kind'],
   ])('of the kind %s are closed and bounded: %j', async (kind, rules, path) => {
     expect(await errorsOf(createWorld(followed.management), { kind, rules })).toContain(path);
   });

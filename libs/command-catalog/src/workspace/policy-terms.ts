@@ -106,6 +106,12 @@ const deliveryBounds = z
 /** How many days the addresses for players' reports and clicks are on time. */
 const token = z.strictObject({ report_token_days: z.int().min(1).max(30) });
 
+/** How long results are kept, at most, whatever the installation allows. */
+const retention = z.strictObject({
+  /** Days that the result of a report run is kept. */
+  report_days: z.int().min(1).max(3_650),
+});
+
 /** Reviews that commands need beside the declared ones. */
 const review = z.strictObject({
   rules: z
@@ -146,6 +152,7 @@ const schemas = {
   measurement,
   delivery_bounds: deliveryBounds,
   token,
+  retention,
   review,
 } as const;
 
@@ -166,6 +173,7 @@ export const policyScopes: Readonly<Record<PolicyKind, readonly PolicyScope['kin
   measurement: ['workspace'],
   delivery_bounds: ['workspace', 'podcasts'],
   token: ['workspace'],
+  retention: ['workspace'],
   review: ['workspace'],
 };
 

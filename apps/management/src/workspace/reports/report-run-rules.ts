@@ -12,6 +12,7 @@ import {
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { countJobsOf, finishJob, insertJob, requireLease, stopJobs } from '../../background/job-table.ts';
+import { listPoliciesInForce } from '../policies/policies-in-force.ts';
 import { assertWindow, settingsOf, type ReportRun } from './report.ts';
 import { lastPeriod, nextRunAt } from './report-schedule.ts';
 import { isDueAt, setNextRun } from './report-schedule-table.ts';
@@ -78,7 +79,7 @@ const queued = (
 
 /**
  * Rules of the commands of report runs.
- * @param keptDays how long a result is kept
+ * @param keptDays how long a result is kept, where no policy of the workspace says less
  */
 export const reportRunRules = ({ keptDays }: { readonly keptDays: number }): RunRules => ({
   'report.run': async (input) => {
@@ -126,10 +127,15 @@ export const reportRunRules = ({ keptDays }: { readonly keptDays: number }): Run
     return { attributes: current };
   },
 
-  'report_run.record': ({ current, changes, subjectId, reason, now }) => ({
-    attributes: { ...current, ...changes, expires_at: new Date(now.getTime() + keptDays * dayMs).toISOString() },
-    also: (tx) => finishJob(tx, subjectId, reason),
-  }),
+  'report_run.record': async ({ tx: db, workspaceId, current, changes, subjectId, reason, now }) => {
+    const [policy] = await listPoliciesInForce(db, workspaceId, ['retention']);
+    const days = Math.min(keptDays, policy?.rules.report_days ?? keptDays);
+    return {
+      attributes: { ...current, ...changes, expires_at: new Date(now.getTime() + days * dayMs).toISOString() },
+      also: (tx) => finishJob(tx, subjectId, reason),
+      ...(policy && { policyVersions: [{ id: policy.id, version: policy.version }] }),
+    };
+  },
 
   'report_run.fail': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, ...changes },
