@@ -69,6 +69,8 @@ export const listenerErasureCommands = {
     roles: ['admin'],
     review: 'dual',
     reviewers: ['reviewer', 'admin'],
+    // A listener's right does not wait for a workspace's bill.
+    whileSuspended: 'accepted',
     mode: 'async',
     event: 'listener_erasure.requested',
     externalEffect:
