@@ -3,7 +3,6 @@ import type { DomainEvent } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { until } from '@longwave/test-kit';
-import { decodeJwt } from 'jose';
 import { startClock } from '../src/background/clock.ts';
 import { startJobRunner } from '../src/background/job-runner.ts';
 import { removeReportFiles } from '../src/workspace/reports/report-files.ts';
@@ -13,7 +12,7 @@ import { createSignReport } from '../src/workspace/reports/sign-report.ts';
 import { activeReport, dailyReport, november, queuedRun } from './_examples-reports.ts';
 import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
 import { createReporting, dayMs, rows, sinkOf, type Rows } from './_reports.ts';
-import { person, service } from './_values.ts';
+import { person } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
 
 let management: TestManagement;
@@ -231,32 +230,6 @@ describe('the end of a run', () => {
     expect(await reporting.keysOf(id)).toHaveLength(2);
     // queued, running, ready: a repetition is no version.
     expect((await reporting.find(w, id)).version).toBe(3);
-  });
-
-  test('a retention policy shortens the days of results that are recorded while it is in force, and never prolongs them', async () => {
-    const w = createWorld(management);
-    const daysOfNew = async () => {
-      const { id } = await queuedRun(w);
-      await reporting.attempt(id, { readReport: sinkOf([rows]) });
-      const run = await reporting.find(w, id);
-      const days = (Date.parse(run.attributes.expires_at!) - management.clock().getTime()) / dayMs;
-      const { rows: receipts } = await management.pool.query<{ jws: string }>(
-        `select jws from receipt r join operation o on o.id = r.operation_id
-         where o.subject_id = $1 and o.command_type = 'report_run.record'`,
-        [id],
-      );
-      const policies = decodeJwt(receipts[0]!.jws)['policy_versions'] as readonly { id: string }[] | undefined;
-      return [Math.round(days), (policies ?? []).map((policy) => policy.id)];
-    };
-    expect(await daysOfNew()).toEqual([30, []]);
-    const week = await w.activePolicy({ kind: 'retention', rules: { report_days: 7 } });
-    expect(await daysOfNew()).toEqual([7, [week.id]]);
-    management.aheadMs += 1_000;
-    const year = await w.activePolicy({ kind: 'retention', rules: { report_days: 365 } });
-    expect(await daysOfNew()).toEqual([30, [year.id]]);
-    await w.send('policy.retire', year, { replacement_id: 'none' }, service('operator'));
-    await w.send('policy.supersede', week, {}, service('management'));
-    expect(await daysOfNew()).toEqual([30, []]);
   });
 
   test('a result expires by the clock after its days; then it has no files and no address', async () => {

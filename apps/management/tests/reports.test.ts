@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ReadReportRequest } from '@longwave/rpc/audience';
 import { Window } from '@longwave/rpc/audience';
+import { decodeJwt } from 'jose';
 import { activeReport, dailyReport, november, queuedRun } from './_examples-reports.ts';
 import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
-import { createReporting, plan, rows, sinkOf, type Rows } from './_reports.ts';
+import { createReporting, dayMs, plan, rows, sinkOf, type Rows } from './_reports.ts';
+import { service } from './_values.ts';
 import { createWorld } from './_world.ts';
 
 let management: TestManagement;
@@ -15,6 +17,32 @@ beforeAll(async () => {
 afterAll(async () => management?.[Symbol.asyncDispose]());
 
 describe('a run', () => {
+  test('a retention policy shortens the days of results that are recorded while it is in force, and never prolongs them', async () => {
+    const w = createWorld(management);
+    const daysOfNew = async () => {
+      const { id } = await queuedRun(w);
+      await reporting.attempt(id, { readReport: sinkOf([rows]) });
+      const run = await reporting.find(w, id);
+      const days = (Date.parse(run.attributes.expires_at!) - management.clock().getTime()) / dayMs;
+      const { rows: receipts } = await management.pool.query<{ jws: string }>(
+        `select jws from receipt r join operation o on o.id = r.operation_id
+         where o.subject_id = $1 and o.command_type = 'report_run.record'`,
+        [id],
+      );
+      const policies = decodeJwt(receipts[0]!.jws)['policy_versions'] as readonly { id: string }[] | undefined;
+      return [Math.round(days), (policies ?? []).map((policy) => policy.id)];
+    };
+    expect(await daysOfNew()).toEqual([30, []]);
+    const week = await w.activePolicy({ kind: 'retention', rules: { report_days: 7 } });
+    expect(await daysOfNew()).toEqual([7, [week.id]]);
+    management.aheadMs += 1_000;
+    const year = await w.activePolicy({ kind: 'retention', rules: { report_days: 365 } });
+    expect(await daysOfNew()).toEqual([30, [year.id]]);
+    await w.send('policy.retire', year, { replacement_id: 'none' }, service('operator'));
+    await w.send('policy.supersede', week, {}, service('management'));
+    expect(await daysOfNew()).toEqual([30, []]);
+  });
+
   test('has its rows as CSV and as JSON lines behind signed addresses, with digests and how they were counted', async () => {
     const w = createWorld(management);
     const asked: ReadReportRequest[] = [];
