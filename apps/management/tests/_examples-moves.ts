@@ -70,6 +70,7 @@ export const moveExamples = {
     return on(batch, { problem: { code: 'gave_up', detail: 'Not this time.' } }, service('management'), lease);
   },
   'batch_encoding.cancel': async (w) => on((await runningBatch(w)).batch, {}, w.actor),
+  'podcast.cancel_import': async (w) => on((await importing(w)).podcast, {}, w.actor),
   'statistics_export.start': async (w) =>
     creates('statistics_exports', { podcast_id: (await w.podcast()).id }, w.actor),
   'statistics_export.record': async (w) => {

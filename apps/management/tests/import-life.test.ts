@@ -103,6 +103,24 @@ test('an archived podcast gets no further episodes', async () => {
   expect(await episodesOf(accepted)).toEqual([]);
 });
 
+test('a cancelled import stops between two items and keeps the episodes that it created', async () => {
+  const count = 20;
+  pages.set('/cancel.xml', {
+    body: feed('<title>Cancel</title>', Array.from({ length: count }, (_v, n) => simpleItem(count - n)).join('')),
+  });
+  const world = createWorld(management);
+  const accepted = await send(world, '/cancel.xml');
+  await using running = runner();
+  await until(async () => (await episodesOf(accepted)).length >= 3);
+  await world.send('podcast.cancel_import', accepted, {});
+  const made = (await episodesOf(accepted)).length;
+  expect(await jobState(accepted)).toBe('stopped');
+  await running[Symbol.asyncDispose]();
+  // The item that was under way is finished.
+  expect((await episodesOf(accepted)).length).toBeLessThanOrEqual(made + 1);
+  expect(made).toBeLessThan(count);
+});
+
 test('a host that breaks off gets no further requests for small files after a few failures', async () => {
   const extras = (n: number) => `<podcast:transcript url="${origin}/torn-${n}.vtt" type="text/vtt"/>`;
   for (let n = 0; n < 8; n++) pages.set(`/torn-${n}.vtt`, { body: '', torn: true });

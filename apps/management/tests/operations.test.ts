@@ -246,6 +246,25 @@ test('an export and the preparation of an ad are cancelled by their operation, a
   await expect(world.send('creative.cancel_media', prepared, {})).rejects.toMatchObject({ code: 'state_not_allowed' });
 });
 
+test('a cancelled import keeps what it created, takes no report, and cannot be cancelled again', async () => {
+  const world = createWorld(management);
+  const podcast = await world.send('podcast.import_feed', null, { feed_url: `https://feeds.example/${newId('req')}` });
+  const lease = await world.lease('import_feed', podcast.id);
+  const { operation_id: id } = podcast.updated_by;
+  expect((await cancel(world, { id })).operation.consequences).toMatchObject([{ event: 'podcast.import_cancelled' }]);
+  expect(await reader.getOperation(world.workspaceId, id)).toMatchObject({ state: 'cancelled' });
+  const kept = await reader.getResource(world.workspaceId, 'podcasts', podcast.id);
+  expect(kept).toMatchObject({
+    lifecycle_state: 'draft',
+    attributes: { import: { problem: { code: 'import_cancelled' } } },
+  });
+  const counts = { done: 1, failed: 0 };
+  await expect(world.send('podcast.complete_import', kept, counts, service('management'), lease)).rejects.toMatchObject(
+    { code: 'lease_lost' },
+  );
+  await expect(world.send('podcast.cancel_import', kept, {})).rejects.toMatchObject({ code: 'state_not_allowed' });
+});
+
 test('of a cancellation and the end of the work at the same time exactly one wins', async () => {
   const world = createWorld(management);
   for (let round = 0; round < 8; round++) {

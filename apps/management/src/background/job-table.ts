@@ -286,13 +286,13 @@ export async function countJobsOf(tx: Transaction, workspaceId: string, kind: Jo
   return rows[0]!.jobs;
 }
 
-/** Ends the jobs of a subject without a report; a worker learns of it when it renews its lease, or from the refusal of its report. */
-export async function stopJobs(tx: Transaction, subjectId: string): Promise<void> {
+/** Ends the jobs of a subject, or those of one kind, without a report; a worker learns of it when it renews its lease, or from the refusal of its report. */
+export async function stopJobs(tx: Transaction, subjectId: string, kind?: JobKind): Promise<void> {
   await tx.query({
     name: 'stop_jobs',
     text: `update job set state = 'stopped', stop_requested = true, lease_until = null, ended_at = now()
-           where subject_id = $1 and state in ('queued', 'running')`,
-    values: [subjectId],
+           where subject_id = $1 and state in ('queued', 'running') and ($2::text is null or kind = $2)`,
+    values: [subjectId, kind ?? null],
   });
 }
 

@@ -38,6 +38,7 @@ export const operationCommands = {
       'production.stopped',
       'batch_encoding.cancelled',
       'report_run.cancelled',
+      'podcast.import_cancelled',
       'statistics_export.cancelled',
       'creative.media_cancelled',
     ],

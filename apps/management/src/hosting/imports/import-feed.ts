@@ -52,7 +52,7 @@ export const createImportHandler = ({ pool, store, execute, fetch }: ImportOptio
     // Oldest first, so that ids are in the order of the dates.
     for (let index = items.length - 1; index >= 0; index--) {
       signal.throwIfAborted();
-      await assertNotArchived(pool, workspaceId, podcastId);
+      await assertGoesOn(pool, workspaceId, podcastId);
       const record = await importAt(index, items[index]!, { namespaces: frame.namespaces, imported, context });
       await saveImportRecord(pool, target, record);
       counts[record.problem === undefined ? 'done' : 'failed'] += 1;
@@ -86,9 +86,12 @@ async function findImportedItems(items: readonly string[], namespaces: Namespace
   return imported;
 }
 
-async function assertNotArchived(pool: Pool, workspaceId: string, podcastId: string): Promise<void> {
+/** Throws `state_not_allowed` when the podcast was archived or its import cancelled; the lease tells so too, a little later. */
+async function assertGoesOn(pool: Pool, workspaceId: string, podcastId: string): Promise<void> {
   const podcast = await findResource(pool, workspaceId, 'podcasts', podcastId);
   if (podcast?.lifecycle_state === 'archived') throw new Problem('state_not_allowed', 'The podcast is archived.');
+  const { problem } = podcast?.attributes.import ?? {};
+  if (problem) throw new Problem('state_not_allowed', problem.detail);
 }
 
 /** Imports the item at an index of the feed, and returns its record for the report. */

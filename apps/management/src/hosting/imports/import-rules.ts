@@ -2,7 +2,7 @@ import type { productCatalog } from '@longwave/command-catalog';
 import { findImportedPodcast } from './import-table.ts';
 import type { Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
-import { finishJob, hasJob, insertJob } from '../../background/job-table.ts';
+import { finishJob, hasJob, insertJob, stopJobs } from '../../background/job-table.ts';
 import { createPodcast, podcastGuid, type Podcast } from '../podcasts/podcast.ts';
 import { createFetchImport, type FetchImportOptions } from './fetch-import.ts';
 
@@ -11,6 +11,7 @@ type ImportRules = Pick<
   | 'podcast.import_feed'
   | 'podcast.complete_import'
   | 'podcast.fail_import'
+  | 'podcast.cancel_import'
   | 'podcast.publish_import'
   | 'podcast.complete_import_publication'
   | 'podcast.fail_import_publication'
@@ -65,6 +66,16 @@ export function importRules(options: FetchImportOptions & { readonly mediaUrl: s
       attributes: { ...current, import: { ...current.import!, ...changes } },
       also: (tx) => finishJob(tx, subjectId, reason),
     }),
+
+    'podcast.cancel_import': async ({ tx, current, subjectId }) => {
+      if (!current.import || !(await hasJob(tx, 'import_feed', subjectId)))
+        throw new Problem('state_not_allowed', 'No import of this podcast is under way.');
+      const problem = { code: 'import_cancelled', detail: 'The import was cancelled.' };
+      return {
+        attributes: { ...current, import: { ...current.import, problem } },
+        also: (inner) => stopJobs(inner, subjectId, 'import_feed'),
+      };
+    },
 
     'podcast.publish_import': async ({ tx, workspaceId, current, subjectId, now }) => {
       if (!current.import) throw new Problem('state_not_allowed', 'This podcast was not imported.');
