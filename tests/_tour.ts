@@ -7,6 +7,27 @@ import type { Installation } from './_fleet.ts';
 const root = path.resolve(import.meta.dirname, '..');
 const run = promisify(execFile);
 
+/** The blocks of shell commands of a document that have a name. */
+function blocksOf(document: string, name: string): string[] {
+  const text = readFileSync(path.join(root, document), 'utf8');
+  return [...text.matchAll(/^```sh (\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, found, block]) =>
+    found === name ? [block!] : [],
+  );
+}
+
+/** Runs one named block of a document as it is written, and answers what it prints. */
+export async function runBlock(
+  document: string,
+  name: string,
+  environment: Readonly<Record<string, string>>,
+  cwd: string = root,
+): Promise<string> {
+  const [block, ...more] = blocksOf(document, name);
+  if (block === undefined || more.length > 0) throw new Error(`${document} has not one block “${name}”`);
+  const env = { PATH: process.env['PATH'], ...environment };
+  return (await run('bash', ['-euo', 'pipefail', '-c', block], { cwd, env, maxBuffer: 16 * 1024 * 1024 })).stdout;
+}
+
 /**
  * Runs the commands of a document as they are written, and answers what they print.
  * @param options.cwd the folder in which they run; default: the installation's folder for files of tests
@@ -24,8 +45,7 @@ export async function runTour(
     readonly reply?: { readonly to: RegExp; readonly typed: (address: string) => Promise<string> };
   } = {},
 ): Promise<string> {
-  const text = readFileSync(path.join(root, document), 'utf8');
-  const blocks = [...text.matchAll(/^```sh tour\n([\s\S]*?)^```$/gm)].map(([, block]) => block);
+  const blocks = blocksOf(document, 'tour');
   if (blocks.length < 2) throw new Error(`${document} shows no commands of a tour`);
   const script = path.join(world.folder, `${path.basename(document, '.md')}.sh`);
   writeFileSync(script, blocks.join('\n'));

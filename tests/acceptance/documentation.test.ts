@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isPortFree, removeDataFolder, temporaryDataFolder } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
+import { npxLongwave } from '@longwave/test-kit';
 import { consentTo, createAccount, signUp } from '@longwave/test-kit/clients';
 import { samples } from '@longwave/local/samples';
 import type { Installation } from '../_fleet.ts';
@@ -177,8 +178,18 @@ describe('on one installation', () => {
     const codes = [...stdout.matchAll(/"code":"(\w+)"/g)].map(([, code]) => code);
     expect(codes).toEqual(['idempotency_conflict', 'version_conflict']);
     expect(stdout).toContain('"/attributes/billing_ref"');
-    const operations = stdout.trimEnd().split('\n');
-    expect(operations.at(-1)).toContain('"state":"succeeded"');
+    expect(stdout).toContain('"state":"succeeded"');
+    for (const file of ['chain.jsonl', 'authority.jsonl']) {
+      const args = [
+        'receipts',
+        'verify',
+        path.join(world.folder, file),
+        '--keys',
+        path.join(world.folder, 'keys.json'),
+      ];
+      const verified = npxLongwave('.', ...args);
+      expect(verified).toMatchObject({ status: 0, stdout: expect.stringContaining('"whole": true') });
+    }
   });
 });
 

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { verifyChain } from '@longwave/command-pipeline/receipts';
 import { newId } from '@longwave/ids';
 import { openChannel, readTls } from '@longwave/rpc';
 import { ServingServiceService } from '@longwave/rpc/serving';
@@ -12,7 +13,9 @@ import {
   registerConnector,
   tokenIn,
 } from '@longwave/test-kit/clients';
+import { decodeJwt, type JWK } from 'jose';
 import { openSharedInstallation, type SharedInstallation } from '../_shared-installation.ts';
+import { runBlock } from '../_tour.ts';
 
 let world: SharedInstallation;
 beforeAll(async () => {
@@ -73,6 +76,21 @@ async function signUpToProvision(clientId: string) {
   return { person: { browser, accountId }, token };
 }
 
+/** The chain of auth-server's commands has the account, and the published keys verify it. */
+async function expectVerifiableAuthority(workspaceId: string, token: string): Promise<void> {
+  const response = await fetch(`${root()}/workspaces/${workspaceId}/receipts?chain=authority`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const chain = await response.text();
+  const { keys } = (await (await fetch(`${root()}/keys`)).json()) as { readonly keys: readonly JWK[] };
+  expect(await verifyChain(chain, keys)).toMatchObject({ ok: true, workspaceId });
+  const commands = chain
+    .trimEnd()
+    .split('\n')
+    .map((line) => decodeJwt((JSON.parse(line) as { readonly jws: string }).jws)['command_type']);
+  expect(commands).toEqual(expect.arrayContaining(['user.create', 'account.create_without_workspace']));
+}
+
 test('a person signs up for a program, which provisions the workspace, works in it, and reads a decision under a purpose', async () => {
   const clientId = await registerConnector(world);
   const { person, token } = await signUpToProvision(clientId);
@@ -80,6 +98,8 @@ test('a person signs up for a program, which provisions the workspace, works in 
     getAccessToken(person, { base: world.fleet.urls.base, clientId, resource: root(), scopes });
 
   const early = await tokenFor('management:read', 'management:write');
+  const page = 'docs/management-api.md';
+  const environment = { API_URL: world.fleet.urls.api };
   const studio = { name: 'Harbour Light', currency: 'CHF', time_zone: 'Europe/Zurich' };
   const refused = await call('/workspace-provisioning', early, studio);
   expect([refused.status, refused.json.code]).toEqual([403, 'insufficient_scope']);
@@ -89,6 +109,7 @@ test('a person signs up for a program, which provisions the workspace, works in 
   const workspaceId = operation.workspace_id as string;
   expect(receipt.statement).toMatchObject({ kind: 'authority', command_type: 'workspace.provision' });
   expect((await call('/workspace-provisioning', token, studio)).text).toBe(provisioned.text);
+  expect(await runBlock(page, 'provisioning', { ...environment, TOKEN: token })).toBe(provisioned.text);
   expect((await call('/workspaces', token)).status).toBe(403);
 
   // The rights of the account come with the event of its workspace.
@@ -96,6 +117,7 @@ test('a person signs up for a program, which provisions the workspace, works in 
     const { rows } = (await call('/workspaces', early)).json as { rows: { id: string; roles: string[] }[] };
     return rows.some(({ id, roles }) => id === workspaceId && roles.includes('owner'));
   });
+  await expectVerifiableAuthority(workspaceId, early);
   const subject = { type: 'advertisers', id: null };
   const changes = { legal_name: 'Tidewater', brands: [], ad_product_categories: [] };
   const created = await call(`/workspaces/${workspaceId}/commands/advertiser.create`, early, { subject, changes });
@@ -127,11 +149,19 @@ test('a person signs up for a program, which provisions the workspace, works in 
       request_class: { country: 'CH', listener_bucket: 'present' },
     },
   ]);
+  const shown = await runBlock(page, 'diagnostics', {
+    ...{ ...environment, WORKSPACE: workspaceId },
+    ...{ TOKEN: diagnostics, READER: early },
+  });
+  expect(shown).toContain(JSON.stringify(trace.json).slice(0, 60));
+  expect(shown).toContain('"action":"trace"');
   const unknown = await call(`/workspaces/${workspaceId}/decisions/${newId('dec')}/trace`, diagnostics);
   expect(unknown.status).toBe(404);
   const { json } = await call(`/workspaces/${workspaceId}/diagnostics-accesses`, early);
   expect(json.rows).toMatchObject([
     { action: 'trace', outcome: 'not_found', purposes: ['quality_assurance'] },
+    { action: 'trace', outcome: 'answered', decision_id: decisionId },
+    { action: 'search', outcome: 'answered', question: { outcome: 'empty' } },
     { action: 'trace', outcome: 'answered', decision_id: decisionId },
     { action: 'search', outcome: 'answered', question: { outcome: 'empty' } },
   ]);

@@ -2,9 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { identityCatalog } from '@longwave/command-catalog';
 import {
+  createCheckpointSigner,
   createCommandExecutor,
+  createReceiptLog,
   createReceiptSigner,
   createResourceReader,
+  keepReceiptKeys,
+  publicReceiptKey,
+  startCheckpoints,
   startOutboxRelay,
 } from '@longwave/command-pipeline';
 import { busFromConfig } from '@longwave/event-bus';
@@ -64,6 +69,7 @@ export async function createApp(
     }),
   );
 
+  const receiptKey = readKey(config.RECEIPT_SIGNING_KEY);
   const execute = createCommandExecutor({
     pool,
     catalog: identityCatalog,
@@ -75,7 +81,7 @@ export async function createApp(
       ...machineTokenRules,
       ...clientRules,
     },
-    signReceipt: await createReceiptSigner(readKey(config.RECEIPT_SIGNING_KEY)),
+    signReceipt: await createReceiptSigner(receiptKey),
     clock,
     onCommitted: ({ type }, subjectId) => {
       relay.wake();
@@ -84,6 +90,21 @@ export async function createApp(
       if (type === 'user.remove_second_factor') pages.mailSecondFactorOff(subjectId);
     },
   });
+  const receiptKeys = stack.use(
+    keepReceiptKeys({
+      pool,
+      present: publicReceiptKey(receiptKey),
+      onError: (error) => logger.warn({ err: error }, 'receipt_keys.not_read'),
+    }),
+  );
+  stack.use(
+    startCheckpoints({
+      ...{ pool, clock },
+      sign: await createCheckpointSigner(receiptKey),
+      origin: config.BASE_URL,
+      onError: (error) => logger.error({ err: error }, 'checkpoint.failed'),
+    }),
+  );
   stack.use(keepCommandLineClient({ pool, execute, logger }));
   stack.use(sweepArtifacts({ pool, clock, logger }));
   const owners = stack.use(giveOwners({ pool, send: createSendCommand(execute), logger }));
@@ -111,7 +132,11 @@ export async function createApp(
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls: tlsFromConfig(config),
-    services: authServices({ execute, reader, verify, issue, pool, plans, principalKeys: [publicPrincipalKey], clock }),
+    services: authServices({
+      ...{ execute, reader, verify, issue, pool, plans, clock, receiptKeys },
+      receipts: createReceiptLog(pool),
+      principalKeys: [publicPrincipalKey],
+    }),
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
     toProblem: databaseOutage,
   });

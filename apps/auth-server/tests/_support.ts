@@ -15,6 +15,7 @@ import {
   CredentialServiceService,
   MachineTokenServiceService,
 } from '@longwave/rpc/credential';
+import { ReceiptServiceService } from '@longwave/rpc/receipt';
 import { ResourceServiceService } from '@longwave/rpc/resource';
 import { createLogger } from '@longwave/service-kit';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
@@ -52,6 +53,10 @@ async function createTokenKeys(file: string) {
 
 interface StartOptions {
   readonly databaseUrl?: string;
+  /** The private key of receipts, in place of a new one. */
+  readonly receiptKeyFile?: string;
+  /** Where its clock begins. */
+  readonly now?: Date;
   readonly redisUrl?: string;
   /** Sends mails, in place of a folder. */
   readonly mailUrl?: string;
@@ -71,14 +76,15 @@ export async function startAuthServer(options: StartOptions = {}) {
   const database = stack.use(await startTestDatabase({ schema: 'identity', migrations: 'apps/auth-server/prisma' }));
   const redis = stack.use(await startTestRedis());
   const principalKey = await writeKey(path.join(folder, 'principal.json'));
-  await writeKey(path.join(folder, 'receipt.json'));
+  const receiptKeyFile = options.receiptKeyFile ?? path.join(folder, 'receipt.json');
+  if (!options.receiptKeyFile) await writeKey(receiptKeyFile);
   const tokenKeysFile = path.join(folder, 'access-token-signing.jwks.json');
   const tokenKeys = await createTokenKeys(tokenKeysFile);
   const secondFactorKeys = path.join(folder, 'second-factor.jwks.json');
   const octets = { kty: 'oct', kid: 'test', k: randomBytes(32).toString('base64url') };
   writeFileSync(secondFactorKeys, JSON.stringify({ keys: [octets] }), { mode: 0o600 });
   const logLines: string[] = [];
-  const clock = { now: new Date('2026-11-21T12:00:00.000Z') };
+  const clock = { now: options.now ?? new Date('2026-11-21T12:00:00.000Z') };
   const own = identities['auth-server'];
   const app = stack.use(
     await createApp(
@@ -93,7 +99,7 @@ export async function startAuthServer(options: StartOptions = {}) {
         DATABASE_URL: options.databaseUrl ?? database.url,
         REDIS_URL: options.redisUrl ?? redis.url,
         PRINCIPAL_PRIVATE_KEY: path.join(folder, 'principal.json'),
-        RECEIPT_SIGNING_KEY: path.join(folder, 'receipt.json'),
+        RECEIPT_SIGNING_KEY: receiptKeyFile,
         ACCESS_TOKEN_SIGNING_KEYS: tokenKeysFile,
         SECOND_FACTOR_KEYS: secondFactorKeys,
         HTTP_LISTEN: options.ownUrl === undefined ? '127.0.0.1:0' : new URL(options.ownUrl).host,
@@ -118,6 +124,7 @@ export async function startAuthServer(options: StartOptions = {}) {
       machineTokens: channel.client(MachineTokenServiceService),
       commands: channel.client(CommandServiceService),
       resources: channel.client(ResourceServiceService),
+      receipts: channel.client(ReceiptServiceService),
     };
   };
   const clients = {
@@ -170,6 +177,7 @@ export async function startAuthServer(options: StartOptions = {}) {
     database,
     redis,
     logLines,
+    receiptKeyFile,
     principalKey,
     tokenKeys,
     send,

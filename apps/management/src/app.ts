@@ -9,7 +9,9 @@ import {
   createReceiptSigner,
   createReviewPreview,
   createResourceReader,
+  keepReceiptKeys,
   publicReceiptKey,
+  startCheckpoints,
   startOutboxRelay,
   type ExecutorOptions,
 } from '@longwave/command-pipeline';
@@ -25,6 +27,7 @@ import { AudienceServiceService, ListenerServiceService } from '@longwave/rpc/au
 import { AccountServiceService, CredentialServiceService } from '@longwave/rpc/credential';
 import { BindingServiceService } from '@longwave/rpc/delivery';
 import { ProbeServiceService } from '@longwave/rpc/probe';
+import { ReceiptServiceService } from '@longwave/rpc/receipt';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import type { PollLoop } from '@longwave/worker-kit';
@@ -32,7 +35,6 @@ import { Redis } from 'ioredis';
 import type { JWK } from 'jose';
 import { createAccess } from './workspace/access/access.ts';
 import { createDiagnostics } from './diagnostics/diagnostics.ts';
-import { startCheckpoints } from './background/checkpoints.ts';
 import { startClock } from './background/clock.ts';
 import { dueTasks } from './due-tasks.ts';
 import type { Config } from './config.ts';
@@ -43,7 +45,7 @@ import { observeJobs } from './background/observe-jobs.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { createChangeSignals } from './http/change-signals.ts';
 import { createEventStreams } from './http/event-streams.ts';
-import { createNewestCheckpoint } from './http/newest-checkpoint.ts';
+import { withKeptCheckpoint } from './http/newest-checkpoint.ts';
 import { pollChanges } from './http/poll-changes.ts';
 import { basePath } from './http/public-documents.ts';
 import { createManagementServer } from './http/server.ts';
@@ -67,6 +69,7 @@ import { createListDeliveries } from './workspace/webhooks/delivery-list-table.t
 import { discloseSecrets } from './workspace/webhooks/disclose-secret.ts';
 import { secretsFromConfig } from './workspace/webhooks/endpoint-secrets.ts';
 import { startWebhooks } from './workspace/webhooks/start-webhooks.ts';
+import { authorityReceipts, findAuthorityKeys } from './workspace/receipts/authority-receipts.ts';
 import { createSignReport } from './workspace/reports/sign-report.ts';
 import { createUploadSigner } from './workspace/uploads/sign-upload.ts';
 
@@ -231,6 +234,15 @@ export async function createApp(
   const origin = `${config.API_URL}${basePath}`;
   const sign = await createCheckpointSigner(receiptKey);
   stack.use(startCheckpoints({ pool, sign, origin, clock, onError: onError('checkpoint.failed') }));
+  const receiptsOfAuthServer = authServer.client(ReceiptServiceService);
+  const receiptKeys = stack.use(
+    keepReceiptKeys({
+      pool,
+      present: publicReceiptKey(receiptKey),
+      findFurther: findAuthorityKeys(receiptsOfAuthServer),
+      onError: (error) => logger.warn({ err: error }, 'receipt_keys.not_read'),
+    }),
+  );
 
   const reader = stack.use(
     createResourceReader({
@@ -287,7 +299,6 @@ export async function createApp(
   subscriber.subscribe(changesChannel).catch(logRedisError(logger));
   stack.use(pollChanges({ pool: readPool, signals: changeSignals, onError: onError('changes.poll_failed') }));
   const eventStreams = createEventStreams();
-  const receipts = createReceiptLog(readPool);
   const http = await listenHttp(
     config.HTTP_LISTEN,
     createManagementServer({
@@ -300,7 +311,10 @@ export async function createApp(
         execute: executeAndDisclose,
         listDeliveries,
         reader,
-        receipts: { ...receipts, newestCheckpoint: createNewestCheckpoint(receipts.newestCheckpoint, clock) },
+        receipts: {
+          commands: withKeptCheckpoint(createReceiptLog(readPool), clock),
+          authority: withKeptCheckpoint(authorityReceipts(receiptsOfAuthServer), clock),
+        },
         diagnostics,
         uploads,
         provisionWorkspace: createProvisionWorkspace(pool, execute),
@@ -312,7 +326,7 @@ export async function createApp(
         findProgress: async (id) => tryParseTick(await counters.get(progressKeyOf(id)).catch(() => null)),
         signReport: createSignReport(pool, store, clock),
       },
-      receiptKeys: [publicReceiptKey(receiptKey)],
+      receiptKeys: receiptKeys.list,
       issuer: config.BASE_URL,
       apiUrl: config.API_URL,
       pages: config,

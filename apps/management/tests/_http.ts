@@ -12,7 +12,7 @@ import { createDiagnostics } from '../src/diagnostics/diagnostics.ts';
 import { createChangeSignals } from '../src/http/change-signals.ts';
 import { createEventStreams } from '../src/http/event-streams.ts';
 import { basePath } from '../src/http/public-documents.ts';
-import { createManagementServer } from '../src/http/server.ts';
+import { createManagementServer, type ManagementServerOptions } from '../src/http/server.ts';
 import { createAccess } from '../src/workspace/access/access.ts';
 import { createSignReport } from '../src/workspace/reports/sign-report.ts';
 import { createUploadSigner } from '../src/workspace/uploads/sign-upload.ts';
@@ -41,12 +41,19 @@ export interface HttpRequest {
   readonly body?: unknown;
 }
 
+/** Parts of the server that a test has of its own. */
+type OwnServerParts = Partial<Pick<ManagementServerOptions, 'authenticate' | 'receiptKeys'>>;
+
 /** An internal-serving that is away. */
 const away = async () => Promise.reject(new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 }));
 const noServing = { explain: away, find: away };
 
 /** The Management API on a port, with tokens that the test gives out. Everything behind authentication is real. */
-export async function serveHttp(management: TestManagement, further: Partial<RouteDeps> = {}) {
+export async function serveHttp(
+  management: TestManagement,
+  further: Partial<RouteDeps> = {},
+  server: OwnServerParts = {},
+) {
   await using stack = new AsyncDisposableStack();
   const { pool, store, execute, clock } = management;
   const reader = stack.use(
@@ -78,7 +85,7 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
           readAccess: createAccess(pool),
           execute,
           reader,
-          receipts: createReceiptLog(pool),
+          receipts: { commands: createReceiptLog(pool), authority: createReceiptLog(pool) },
           clock,
           uploads: createUploadSigner(pool, store, clock),
           cursorKey: randomBytes(32),
@@ -93,11 +100,12 @@ export async function serveHttp(management: TestManagement, further: Partial<Rou
         signReport: createSignReport(pool, store, clock),
         ...further,
       },
-      receiptKeys: [publicReceiptKey(management.receiptKey)],
+      receiptKeys: () => [publicReceiptKey(management.receiptKey)],
       issuer: 'http://base.test',
       apiUrl,
       pages: {},
       logger: createLogger('management', 'debug', { write: (line) => void logLines.push(line) }),
+      ...server,
     }),
   );
   stack.defer(() => listener.close());

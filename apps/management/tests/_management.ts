@@ -10,11 +10,12 @@ import {
   type PreviewReview,
   type RunApproved,
 } from '@longwave/command-pipeline';
-import { startTestDatabase, startTestObjectStore } from '@longwave/fleet';
+import { startTestDatabase, startTestObjectStore, type TestDatabase } from '@longwave/fleet';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { createObjectStore, type ObjectStore } from '@longwave/object-store';
 import { createPool, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import type { CountDelivered } from '../src/advertising/line-items/count-delivered.ts';
 import type { PublicFetch } from '../src/outside/public-fetch.ts';
 import type { PrepareArtwork } from '../src/outside/prepare-artwork.ts';
 import { createRules } from '../src/rules.ts';
@@ -64,8 +65,11 @@ const servedFeed: GuardedFetch = async (url) => ({
 /** Management's executor over a real database and a real object store, with stand-ins for the encoder and public addresses. */
 export interface TestManagement extends AsyncDisposable {
   readonly pool: Pool;
+  readonly database: TestDatabase;
   readonly store: ObjectStore;
   readonly execute: ExecuteCommand;
+  /** The executor of a process that signs receipts with another key. */
+  readonly executeSignedBy: (key: JWK) => Promise<ExecuteCommand>;
   readonly runApproved: RunApproved;
   readonly previewReview: PreviewReview;
   readonly publicKey: JWK;
@@ -85,6 +89,8 @@ export interface TestManagement extends AsyncDisposable {
   aheadMs: number;
   /** Ads that the sink has counted, by line item. */
   readonly delivered: Map<string, number>;
+  /** How the next command counts them. */
+  countDelivered: CountDelivered;
   readonly clock: () => Date;
 }
 
@@ -100,6 +106,7 @@ export async function startTestManagement(
   const pool = stack.adopt(createPool(database.url, 'product', { name: 'test' }), (p) => p.end());
   const { privateKey, publicKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
   const receiptKey: JWK = { ...(await exportJWK(privateKey)), kid: 'test-1' };
+  const delivered = new Map<string, number>();
   const world = {
     probeMs: 60_000,
     probes: 0,
@@ -107,7 +114,8 @@ export async function startTestManagement(
     publicFetch: servedArtwork,
     fetch: servedFeed,
     aheadMs: 0,
-    delivered: new Map<string, number>(),
+    delivered,
+    countDelivered: (async (_workspaceId, lineItemId) => delivered.get(lineItemId) ?? 0) as CountDelivered,
   };
   const clock = () => new Date(Date.now() + world.aheadMs);
   const pipeline: ExecutorOptions<typeof productCatalog> = {
@@ -125,7 +133,7 @@ export async function startTestManagement(
       publicFetch: (url, options) => world.publicFetch(url, options),
       fetch: (url, request) => world.fetch(url, request),
       reportDays: 30,
-      countDelivered: async (_workspaceId, lineItemId) => world.delivered.get(lineItemId) ?? 0,
+      countDelivered: (workspaceId, lineItemId) => world.countDelivered(workspaceId, lineItemId),
       webhooks: { secrets: webhookSecrets, allowOrigins: receiverOrigins },
     }),
     signReceipt: await createReceiptSigner(receiptKey),
@@ -138,8 +146,11 @@ export async function startTestManagement(
   const owned = stack.move();
   return Object.assign(world, {
     pool,
+    database,
     store,
     execute,
+    executeSignedBy: async (key: JWK) =>
+      createCommandExecutor({ ...pipeline, signReceipt: await createReceiptSigner(key) }),
     runApproved: createApprovedRunner(pipeline),
     previewReview: createReviewPreview(pipeline),
     clock,

@@ -161,6 +161,15 @@ test('a chain is for those who see the whole workspace, and a chain without a ch
     expect((await api.call(`/workspaces/${world.workspaceId}/receipts`, { token })).status).toBe(status);
     expect((await api.call(`/workspaces/${world.workspaceId}/checkpoint`, { token })).status).toBe(404);
   }
+  for (const kind of ['receipts', 'checkpoint']) {
+    const path = `/workspaces/${world.workspaceId}/${kind}?chain=authority`;
+    const answers = await Promise.all(
+      [world.actor, visitor, stranger].map(
+        async (actor) => (await api.call(path, { token: api.tokenFor(actor) })).status,
+      ),
+    );
+    expect([kind, answers]).toEqual([kind, [kind === 'receipts' ? 200 : 404, 403, 404]]);
+  }
   const token = api.tokenFor(world.actor);
   expect((await api.call(`/workspaces/${world.workspaceId}/receipts?after=x`, { token })).status).toBe(422);
   const { rows } = await management.pool.query('select kind from receipt where workspace_id = $1', [world.workspaceId]);

@@ -46,7 +46,9 @@ export {
   type DecisionBasis,
   type PolicyVersion,
 } from './store/receipt.ts';
+export { keepReceiptKeys, type ReceiptKeys } from './store/receipt-keys.ts';
 export { createReceiptLog, makeCheckpoint, type ReceiptLog } from './store/checkpoint-table.ts';
+export { startCheckpoints } from './store/start-checkpoints.ts';
 export { holdResource, lockResource } from './store/resource-table.ts';
 export {
   definitionOf,

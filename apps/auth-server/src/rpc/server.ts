@@ -6,6 +6,7 @@ import { clientService } from './client-service.ts';
 import { commandService } from './command-service.ts';
 import { credentialService } from './credential-service.ts';
 import { machineTokenService } from './machine-token-service.ts';
+import { receiptService } from './receipt-service.ts';
 import { resourceService } from './resource-service.ts';
 
 type Shared = Parameters<typeof accountService>[0] & Parameters<typeof commandService>[0];
@@ -13,6 +14,7 @@ type ServerOptions = Omit<Shared, 'actorOf'> &
   Parameters<typeof credentialService>[0] &
   Parameters<typeof clientService>[0] &
   Parameters<typeof machineTokenService>[0] &
+  Parameters<typeof receiptService>[0] &
   Parameters<typeof resourceService>[0] & {
     /** Public keys of statements about principals. */
     readonly principalKeys: readonly JWK[];
@@ -28,6 +30,7 @@ export function authServices(options: ServerOptions): RpcService[] {
     clientService(options),
     commandService(shared),
     machineTokenService(options),
+    receiptService(options),
     resourceService(options),
   ];
 }

@@ -15,6 +15,10 @@ import type { ChangeSignals } from './change-signals.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { SignReport } from '../workspace/reports/sign-report.ts';
 
+/** A workspace has one chain of receipts for each log. */
+export const receiptChains = ['commands', 'authority'] as const;
+type ReceiptChain = (typeof receiptChains)[number];
+
 /** What routes answer from. A route that needs more adds a field here and in `app.ts`. */
 export interface RouteDeps {
   readonly access: Access;
@@ -27,7 +31,8 @@ export interface RouteDeps {
   readonly listDeliveries: ListDeliveries;
   /** 32 bytes; seals the cursors of lists that the routes page themselves. */
   readonly cursorKey: Buffer;
-  readonly receipts: ReceiptLog;
+  /** By the chain: of management's commands, and of auth-server's about accounts, credentials and members. */
+  readonly receipts: Readonly<Record<ReceiptChain, ReceiptLog>>;
   readonly clock: () => Date;
   readonly uploads: UploadSigner;
   readonly previewReview: PreviewReview;

@@ -23,3 +23,9 @@ export function createNewestCheckpoint(
     return current.answer;
   };
 }
+
+/** A log of receipts whose newest checkpoint is answered from memory for a minute. */
+export const withKeptCheckpoint = (log: ReceiptLog, clock: () => Date): ReceiptLog => ({
+  ...log,
+  newestCheckpoint: createNewestCheckpoint(log.newestCheckpoint, clock),
+});

@@ -17,7 +17,7 @@ import { databaseProblem } from '@longwave/postgres';
 import { apiScopes } from '@longwave/principal';
 import { parseOrProblem, Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
-import type { Express, Request, Response } from 'express';
+import type { Express, Request, RequestHandler, Response } from 'express';
 import type { JWK } from 'jose';
 import { z } from 'zod';
 import { requireScope, type Authenticate, type TokenHolder } from './authenticate.ts';
@@ -39,6 +39,20 @@ const shared = { 'Cache-Control': 'public, max-age=300', 'Access-Control-Allow-O
 
 /** Requests of one address in a minute, with or without a token; programs of many people may share one. */
 const requestsPerAddress = 6_000;
+
+const asSharedJson = ['application/json; charset=utf-8', shared] as const;
+
+/** Serves a short text that changes rarely while the process runs. */
+function serveLatest(read: () => string): RequestHandler {
+  let text: string | undefined;
+  let serve: RequestHandler;
+  return (request, response, next) => {
+    const latest = read();
+    if (latest !== text) serve = serveText(() => latest, ...asSharedJson);
+    text = latest;
+    return serve(request, response, next);
+  };
+}
 
 /** Of a route without a query. */
 const noParameters = z.strictObject({});
@@ -83,8 +97,8 @@ export interface ManagementServerOptions {
   readonly countRequest: CountRequest;
   readonly senderOf: SenderOf;
   readonly deps: Omit<RouteDeps, 'root'>;
-  /** Public keys of receipts. */
-  readonly receiptKeys: readonly JWK[];
+  /** Public keys of receipts, as they are known now. */
+  readonly receiptKeys: () => readonly JWK[];
   /** `{base_url}`. */
   readonly issuer: string;
   /** `{api_url}`. */
@@ -111,10 +125,11 @@ export function createManagementServer(options: ManagementServerOptions): Expres
   const texts: Readonly<Record<(typeof publicDocuments)[number]['operation'], () => unknown>> = {
     'contract.read': () => managementContract(managementRoutes),
     'catalog.read': catalogDocument,
-    'keys.read': () => keysDocument(options.receiptKeys),
+    'keys.read': () => keysDocument(options.receiptKeys()),
   };
   for (const { operation, path } of publicDocuments) {
-    const serve = serveText(() => JSON.stringify(texts[operation]!()), 'application/json; charset=utf-8', shared);
+    const read = () => JSON.stringify(texts[operation]!());
+    const serve = operation === 'keys.read' ? serveLatest(read) : serveText(read, ...asSharedJson);
     app.all(basePath + path, (request, response, next) => {
       response.locals['operation'] = operation;
       if (!['GET', 'HEAD'].includes(request.method)) throw methodNotAllowed(request, response, ['GET']);
@@ -127,7 +142,7 @@ export function createManagementServer(options: ManagementServerOptions): Expres
   const documentPath = `${basePath}/openapi.json`;
   app.get(
     documentPath,
-    serveText(() => JSON.stringify(managementOpenApi(managementRoutes)), 'application/json; charset=utf-8', shared),
+    serveText(() => JSON.stringify(managementOpenApi(managementRoutes)), ...asSharedJson),
   );
   app.use(serveApiDocs({ title: `Longwave ${apiName}`, path: `${basePath}/docs`, documentPath }));
   serveOnlyGet(app, [documentPath, `${basePath}/docs`]);

@@ -2,11 +2,18 @@ import { notFoundProblem } from '@longwave/command-pipeline';
 import { checkpointProofSchema, checkpointStatementSchema, exportLine } from '@longwave/command-pipeline/receipts';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
-import { json, type ManagementRoute } from '../management-route.ts';
+import { json, receiptChains, type ManagementRoute, type RouteCall, type RouteDeps } from '../management-route.ts';
 
 const maxReceipts = 1_000;
 
-const exportQuery = z.strictObject({
+const chainQuery = z.strictObject({
+  chain: z
+    .enum(receiptChains)
+    .default('commands')
+    .describe('`authority`: the receipts about accounts, credentials and members, a chain and a log of their own.'),
+});
+
+const exportQuery = chainQuery.extend({
   after: z
     .string()
     .regex(/^\d{1,9}$/, 'Send the place of a receipt: a number from 0.')
@@ -14,6 +21,17 @@ const exportQuery = z.strictObject({
     .optional()
     .describe('The place of the last receipt that you have; 0 or absent: from the first.'),
 });
+
+/** Throws unless the actor may read the chain: whoever manages members reads what was done to them. */
+function checkChain(
+  access: RouteDeps['access'],
+  actor: RouteCall['actor'],
+  workspaceId: string,
+  chain: (typeof receiptChains)[number],
+): void {
+  access.checkWorkspace(actor, workspaceId);
+  if (chain === 'authority') access.checkManager(actor, workspaceId);
+}
 
 const signedCheckpoint = z.strictObject({
   checkpoint: checkpointProofSchema.shape.checkpoint,
@@ -35,11 +53,11 @@ const exportChain: ManagementRoute = {
       mediaType: 'application/jsonl',
     },
   },
-  refusals: [],
+  refusals: ['permission_denied'],
   answer: async ({ actor, workspaceId, query }, { access, receipts }) => {
-    const { after = 0 } = query as z.output<typeof exportQuery>;
-    access.checkWorkspace(actor, workspaceId);
-    const rows = await receipts.exportChain(workspaceId, after, maxReceipts);
+    const { chain, after = 0 } = query as z.output<typeof exportQuery>;
+    checkChain(access, actor, workspaceId, chain);
+    const rows = await receipts[chain].exportChain(workspaceId, after, maxReceipts);
     return {
       status: 200,
       contentType: 'application/jsonl',
@@ -54,10 +72,12 @@ const readCheckpoint: ManagementRoute = {
   path: '/checkpoint',
   summary: 'The newest signed checkpoint: one is made every hour over the receipt chains of all workspaces.',
   scope: null,
+  query: chainQuery,
   answers: { 200: { description: 'The checkpoint.', body: { name: 'Checkpoint', schema: signedCheckpoint } } },
   refusals: ['not_found'],
-  answer: async (_call, { receipts }) => {
-    const checkpoint = await receipts.newestCheckpoint();
+  answer: async ({ query }, { receipts }) => {
+    const { chain } = query as z.output<typeof chainQuery>;
+    const checkpoint = await receipts[chain].newestCheckpoint();
     if (checkpoint === undefined) throw notFoundProblem({ noun: 'checkpoint' }, 'yet');
     return json(
       { checkpoint, statement: decodeJwt(checkpoint) },
@@ -73,13 +93,15 @@ const proveChain: ManagementRoute = {
   summary: 'The newest checkpoint with the proof that it contains the workspace’s chain.',
   note: 'A chain that began after it has no proof yet: 404.',
   scope: 'management:read',
+  query: chainQuery,
   answers: {
     200: { description: 'The proof.', body: { name: 'CheckpointProof', schema: checkpointProofSchema } },
   },
-  refusals: ['not_found'],
-  answer: async ({ actor, workspaceId }, { access, receipts }) => {
-    access.checkWorkspace(actor, workspaceId);
-    const proof = await receipts.proveChain(workspaceId);
+  refusals: ['not_found', 'permission_denied'],
+  answer: async ({ actor, workspaceId, query }, { access, receipts }) => {
+    const { chain } = query as z.output<typeof chainQuery>;
+    checkChain(access, actor, workspaceId, chain);
+    const proof = await receipts[chain].proveChain(workspaceId);
     if (!proof) throw notFoundProblem({ noun: 'checkpoint' }, 'of this chain yet');
     return json(proof);
   },

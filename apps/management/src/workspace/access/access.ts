@@ -17,7 +17,7 @@ import {
 } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
-import { analyticsRoles, type AccessNeed, type Principal } from '@longwave/principal';
+import { analyticsRoles, managerRoles, type AccessNeed, type Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { hasGrantFor } from '../authority/authority-grant-table.ts';
 import { granteesOf } from '../authority/grantee.ts';
@@ -212,6 +212,12 @@ export function createAccess(pool: Pool) {
       const sees =
         actor.kind === 'service' || scopesOf(actor.principal).some((scope) => scope.workspaceId === workspaceId);
       if (!sees) throw new Problem('not_found', 'There is no such workspace.');
+    },
+
+    /** Throws `permission_denied` unless the actor manages the members of a visible workspace. */
+    checkManager(actor: Actor, workspaceId: string): void {
+      if (!isPermitted(actor, workspaceId, undefined, { roles: managerRoles }))
+        throw new Problem('permission_denied', 'Only the owner and members who manage members may read this.');
     },
 
     /** Throws `permission_denied` unless the actor may see the analytics of a visible resource. */

@@ -1,5 +1,5 @@
-import { makeCheckpoint } from '@longwave/command-pipeline';
 import { pollLoop } from '@longwave/worker-kit';
+import { makeCheckpoint } from './checkpoint-table.ts';
 
 const hourMs = 3_600_000;
 /** How often it looks whether the hour is over; any number of processes may. */

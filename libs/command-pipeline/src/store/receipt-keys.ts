@@ -1,0 +1,56 @@
+import type { Pool } from '@longwave/postgres';
+import { pollLoop } from '@longwave/worker-kit';
+import type { JWK } from 'jose';
+import { listReceiptKeys, saveReceiptKeys } from './receipt-key-table.ts';
+
+/** How long a key of another process stays unknown. Caches may keep the published keys for longer. */
+const pollMs = 60_000;
+
+/** The public keys that receipts and checkpoints are verified with: the present one, and those before it. */
+export interface ReceiptKeys extends AsyncDisposable {
+  /** As they are published, the present one first; without the earlier ones until the database has been read. */
+  list(): readonly JWK[];
+  /** Resolves when the database has been read once, or could not be. */
+  readonly ready: Promise<void>;
+}
+
+/**
+ * Saves the public part of a signing key, so that it stays published after a rotation, and reads those that were saved before.
+ * @param findFurther keys of another service that are published too
+ */
+export function keepReceiptKeys({
+  pool,
+  present,
+  findFurther = async () => [],
+  onError,
+}: {
+  readonly pool: Pool;
+  readonly present: JWK;
+  readonly findFurther?: () => Promise<readonly JWK[]>;
+  readonly onError: (error: unknown) => void;
+}): ReceiptKeys {
+  let listed: readonly JWK[] = [present];
+  const { promise: ready, resolve } = Promise.withResolvers<void>();
+  const isPresent = ({ kid, x }: JWK) => kid === present.kid && x === present.x;
+
+  async function read(): Promise<void> {
+    listed = [present, ...(await listReceiptKeys(pool)).filter((key) => !isPresent(key))];
+  }
+  const loop = pollLoop({
+    everyMs: pollMs,
+    run: async () => {
+      try {
+        await saveReceiptKeys(pool, [present]);
+        await read();
+        const further = await findFurther();
+        if (further.length === 0) return;
+        await saveReceiptKeys(pool, further);
+        await read();
+      } finally {
+        resolve();
+      }
+    },
+    onError,
+  });
+  return { list: () => listed, ready, [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose]() };
+}
