@@ -116,6 +116,31 @@ test('a file of another size than announced is refused with both sizes named, be
   expect(await podcaster.rest.get(`/productions?episode_id=${episodeId}`)).toEqual([]);
 });
 
+test('a text with NUL, which no database can hold, is refused wherever it stands in a request of REST API v1', async () => {
+  const episodeId = await podcaster.newEpisode('NUL');
+  const nul = 'a\u0000b';
+  const bodies: readonly (readonly [string, string, object])[] = [
+    ['POST', '/podcasts', { title: nul, language: 'en' }],
+    ['POST', `/podcasts/${podcaster.podcastId}/episodes`, { title: nul }],
+    ['PUT', `/episodes/${episodeId}`, { title: nul }],
+    ['POST', '/uploads', { filename: `${nul}.mp3`, filesize: 5_000 }],
+    ['POST', '/productions', { episode_id: episodeId, file_url: `https://example.com/${nul}.mp3` }],
+  ];
+  const places = [
+    ...['/podcasts/%00', '/episodes/a%00b', '/productions/%00', '/media_clips/%00'],
+    ...['/podcasts/%00/episodes', '/productions?episode_id=%00', '/podcasts?page=%00'],
+  ];
+  const send = async (method: string, place: string, body?: object) => {
+    const response = await fetch(`${world.fleet.urls.base}/api/v1${place}`, {
+      ...{ method, headers: { token: podcaster.account.apiKey, 'content-type': 'application/json' } },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return `${response.status} ${method} ${place} ${await response.text()}`;
+  };
+  for (const [method, place, body] of bodies) expect(await send(method, place, body)).toMatch(/^4(00|22) /);
+  for (const place of places) expect(await send('GET', place)).toMatch(/^4(00|04|22) /);
+});
+
 test('twenty starts at once give one encoding', async () => {
   const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'twenty.mp3'), 20));
   const answers = await Promise.allSettled(

@@ -57,6 +57,23 @@ test('an account has the name, the e-mail address and the plan that it was creat
   ]);
 });
 
+test('an account without a workspace has an owner with an address and a plan, no key and no workspace, until a program provisions it', async () => {
+  const options = ['--email', 'Dana@Example.org', '--plan', 'grow'];
+  const made = answerOf<Account>('account', 'create-without-workspace', ...options);
+  const { account_id, workspace_id } = made;
+  expect(made).toEqual({
+    ...{ account_id: expect.stringMatching(/^acc_/), workspace_id: expect.stringMatching(/^ws_/) },
+    ...{ name: 'Dana@Example.org', email: 'dana@example.org', plan: 'grow' },
+  });
+  expect(answerOf('account', 'show', '--account', account_id)).toMatchObject({ account_id, plan: 'grow' });
+  expect(await world.operator.productList(workspace_id, 'workspaces', ['active'])).toEqual([]);
+  const again = longwave('account', 'create-without-workspace', ...options);
+  expect([again.status, again.stdout]).toEqual([1, '']);
+  expect(again.stderr).toContain('Another account has the e-mail address');
+  const missing = longwave('account', 'create-without-workspace');
+  expect([missing.status, missing.stderr]).toEqual([64, expect.stringContaining('--email')]);
+});
+
 test('an account without a name is called by its e-mail address, else “New account”', () => {
   expect(answerOf('account', 'create', '--email', 'ben@example.org')).toMatchObject({
     name: 'ben@example.org',

@@ -117,3 +117,25 @@ test('only the gateway may call, and only with a statement that this service sig
     code: 'token_invalid',
   });
 });
+
+test('management, and nobody else, is told the plan of a workspace: as it is now, and none of a workspace without an account', async () => {
+  const { workspaceId, id } = await account('Planned');
+  const planOf = async (of: string) =>
+    (await server.clients.management.accounts.findPlan({ workspaceId: of }, {})).plan;
+  expect(await planOf(workspaceId)).toMatchObject({ name: 'scale', includesAnalytics: true });
+  await server.send(workspaceId, 'account.set_plan', { plan: 'launch' }, { subjectId: id });
+  expect(await planOf(workspaceId)).toMatchObject({ name: 'launch' });
+  await server.send(
+    workspaceId,
+    'account.set_subscription',
+    { subscription: { state: 'suspended' } },
+    { subjectId: id },
+  );
+  expect(await planOf(workspaceId)).toMatchObject({ name: 'launch' });
+  await server.send(workspaceId, 'account.close', {}, { subjectId: id });
+  for (const none of [workspaceId, newId('ws'), 'nonsense', '']) expect(await planOf(none)).toBeUndefined();
+  for (const caller of ['gateway', 'operator', 'sink'] as const)
+    await expect(server.clients[caller].accounts.findPlan({ workspaceId }, {})).rejects.toMatchObject({
+      code: 'permission_denied',
+    });
+});

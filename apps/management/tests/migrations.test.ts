@@ -1,7 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { startEarlierDatabase } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
+import { transaction } from '@longwave/postgres';
 import { claimJob } from '../src/background/job-table.ts';
+import { listDueReports, setNextRun } from '../src/workspace/reports/report-schedule-table.ts';
 
 const at = '2026-11-20T10:00:00Z';
 
@@ -73,4 +75,34 @@ test('resources and operations from before 22 November 2026 keep their rows, and
   expect(await read('select state, review_task_id, consequences from operation')).toEqual([
     { state: 'succeeded', review_task_id: null, consequences: null },
   ]);
+});
+
+test('a database from before reports had a schedule keeps its rows, and the clock finds the first report that is due', async () => {
+  await using database = await startEarlierDatabase('apps/management/prisma', '_reports');
+  const { pool } = database;
+  // A run has no time of expiry until its result is ready.
+  for (const [id, attributes] of [
+    ['rpr_1', {}],
+    ['rpr_2', { expires_at: '2026-12-01T00:00:00.000Z' }],
+  ] as const)
+    await pool.query(
+      `insert into resource (id, workspace_id, resource_type, version, lifecycle_state, attributes, digest, operation_id, created_at, updated_at)
+       values ($1, 'ws_1', 'report_runs', 1, 'ready', $2, 'd', 'op_1', '${at}', '${at}')`,
+      [id, attributes],
+    );
+  await database.upgrade();
+  expect((await pool.query('select id, version from resource order by id')).rows).toEqual([
+    { id: 'rpr_1', version: 1 },
+    { id: 'rpr_2', version: 1 },
+  ]);
+  const definition = { id: 'rpd_1', workspaceId: 'ws_1' };
+  const due = new Date('2026-12-01T06:00:00.000Z');
+  const listed = () => listDueReports(pool, due, 10);
+  expect(await listed()).toEqual([]);
+  await transaction(pool, (tx) => setNextRun(tx, definition, new Date(due.getTime() + 1)));
+  expect(await listed()).toEqual([]);
+  await transaction(pool, (tx) => setNextRun(tx, definition, due));
+  expect(await listed()).toEqual([{ id: 'rpd_1', workspace_id: 'ws_1', occurrence: due.toISOString() }]);
+  await transaction(pool, (tx) => setNextRun(tx, definition, undefined));
+  expect(await listed()).toEqual([]);
 });

@@ -46,6 +46,24 @@ describe('create_episode', () => {
   });
 });
 
+describe('a text with NUL, which no database can hold, is a field that is not valid:', () => {
+  const nul = 'a\u0000b';
+  test.each<[string, () => Record<string, unknown>]>([
+    ['create_episode', () => ({ podcast_id: world.content.podcast, title: nul, idempotency_key: key() })],
+    ['create_episode', () => ({ podcast_id: world.content.podcast, title: 'One', idempotency_key: nul })],
+    ['create_episode', () => ({ podcast_id: nul, title: 'One', idempotency_key: key() })],
+    ['get_episode', () => ({ episode_id: nul })],
+    ['search_content', () => ({ query: nul })],
+    ['get_operation', () => ({ operation_id: nul })],
+  ])('%s', async (name, argumentsOf) => {
+    const result = await world.call(name, argumentsOf());
+    expect(result.isError).toBe(true);
+    const text = JSON.stringify(result);
+    expect(text).not.toContain('internal_error');
+    expect(text).toMatch(/validation_failed|not_found|idempotency_key_invalid|Input validation error/);
+  });
+});
+
 describe('update_episode', () => {
   test('changes fields, chapters and transcripts one after the other, and a retry has no further effect', async () => {
     const { id, version } = await draft();

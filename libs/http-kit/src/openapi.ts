@@ -6,7 +6,13 @@ export type OpenApiPart = Readonly<Record<string, unknown>>;
 
 /** A schema as OpenAPI 3.1 writes it: how it reads a request (`input`), or what it answers (`output`). */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): OpenApiPart {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    ...{ io, unrepresentable: 'any' },
+    // Pages that make an example of the pattern show a time in a far century.
+    override: ({ jsonSchema: part }) => {
+      if (part.format === 'date-time') part.examples ??= ['2026-12-01T09:00:00Z'];
+    },
+  });
   return rest;
 }
 

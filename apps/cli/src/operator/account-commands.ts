@@ -53,11 +53,14 @@ export const accountCommands: readonly OperatorCommand[] = [
     example: 'account create-without-workspace --email anna@example.org --plan grow',
     run: async (operator, options) => {
       const email = needed(options, 'email');
-      const { id, workspace_id, attributes } = await createAccountWithoutWorkspace(operator, options['plan'], {
+      const { id, workspace_id } = await createAccountWithoutWorkspace(operator, options['plan'], {
         ...{ name: options['name'] ?? email, email },
       });
-      const { name, plan } = attributes;
-      return { account_id: id, workspace_id, name, email, plan };
+      const { attributes } = await operator.account(id);
+      return {
+        ...{ account_id: id, workspace_id, name: attributes.name },
+        ...{ email: attributes.email ?? email, plan: attributes.plan },
+      };
     },
   },
   {

@@ -296,13 +296,29 @@ export function managementOpenApi(routes: readonly ManagementRoute[]) {
   };
 }
 
+/** What the groups of reads have. */
+const groups: Readonly<Record<string, string>> = {
+  workspace: 'The workspaces that you see, and the first one of an account.',
+  upload: 'Addresses to which files are sent.',
+  resource: 'Lists, states and versions of every type of resource.',
+  review: 'What a command that waits for a review would change.',
+  report_run: 'Results of reports.',
+  operation: 'Commands that were sent, and how they go on.',
+  change: 'Everything that happens in a workspace, in order.',
+  receipt: 'Signed receipts of commands, one by one and as a chain.',
+  checkpoint: 'Signed statements about all chains of receipts.',
+  decision: 'Decisions about ads, and why each candidate won or lost.',
+  diagnostics_access: 'Who has read decisions, and what for.',
+  webhook_delivery: 'Messages to webhook endpoints, and their attempts.',
+};
+
 /** Groups: the documents, the reads, then the commands by the type of their subject. */
 function tagsOf(routes: readonly ManagementRoute[]) {
   const reads = [...new Set(routes.map(tagOf))];
   const subjects = commandsForPeople.map(({ subject }) => subject);
   return [
     { name: 'about', description: 'Documents about this API; they need no token.' },
-    ...reads.map((name) => ({ name, description: `Operations on each ${name}.` })),
+    ...reads.map((name) => ({ name, description: groups[name] ?? `Requests about ${name.replaceAll('_', ' ')}.` })),
     ...[...new Set(subjects)].map((name) => ({ name, description: `Commands on ${name.replaceAll('_', ' ')}.` })),
   ];
 }

@@ -10,7 +10,7 @@ export const operationSchema = z.strictObject({
   state: z.enum(operationStates),
   state_reason: z.string().optional().describe('Why it was cancelled.'),
   subject: z
-    .strictObject({ type: z.string(), id: z.string(), version: z.int() })
+    .strictObject({ type: z.string(), id: z.string(), version: z.int().min(0) })
     .describe(
       'The resource that the command changes, with its version at the time of this answer; 0 while a new one waits for its review. A repeated command is answered as at first.',
     ),
@@ -20,7 +20,7 @@ export const operationSchema = z.strictObject({
     .describe('Other resources that changed in the same transaction; absent when there is none.'),
   receipt_id: z.string().describe('The receipt of the acceptance.'),
   result: z
-    .strictObject({ type: z.string(), id: z.string(), version: z.int().optional() })
+    .strictObject({ type: z.string(), id: z.string(), version: z.int().min(0).optional() })
     .optional()
     .describe(
       'What it made or changed, with the version that it made where that is its subject; absent unless it has succeeded. The receipt states this version too.',
@@ -53,6 +53,7 @@ export const operationSchema = z.strictObject({
   next_safe_action: z.enum(nextSafeActions).describe('What a client may safely do next.'),
   retry_after_s: z
     .int()
+    .min(0)
     .optional()
     .describe('Seconds until asking again is worthwhile; absent when the operation is over.'),
   created_at: z.iso.datetime(),
