@@ -77,3 +77,13 @@ export async function balanceOf(pool: Pool, workspaceId: string) {
   );
   return rows[0];
 }
+
+/** The clip that the audio of a production becomes. */
+export const clipOf = ({ id, attributes }: ResourceView) => ({
+  episode_id: attributes['episode_id'],
+  production_id: id,
+  file_format: 'mp3',
+  sha256: 'a'.repeat(64),
+  size: 384,
+  duration_ms: 24,
+});

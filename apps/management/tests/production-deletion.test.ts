@@ -3,7 +3,7 @@ import type { Actor } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { startTestManagement, type TestManagement } from './_management.ts';
-import { balanceOf, jobOf, productionOf, service } from './_values.ts';
+import { balanceOf, clipOf, jobOf, productionOf, service } from './_values.ts';
 import { createWorld } from './_world.ts';
 
 let management: TestManagement;
@@ -123,15 +123,6 @@ test('a running production is stopped when it is deleted: its encoding time is r
 });
 
 /** Records the clip of an encoded production like the follower. */
-const clipOf = ({ id, attributes }: ResourceView) => ({
-  episode_id: attributes['episode_id'],
-  production_id: id,
-  file_format: 'mp3',
-  sha256: 'a'.repeat(64),
-  size: 384,
-  duration_ms: 24,
-});
-
 const stateOf = async ({ id }: ResourceView) =>
   (await management.pool.query<{ lifecycle_state: string }>('select lifecycle_state from resource where id = $1', [id]))
     .rows[0]?.lifecycle_state;

@@ -12,7 +12,12 @@ export const receiptSchema = z.strictObject({
   workspace_id: z.string(),
   operation_id: z.string(),
   statement: z.record(z.string(), z.unknown()).describe('What the receipt states, decoded for reading.'),
-  jws: z.string().describe('The same statement, signed: a compact JWS (Ed25519) by a key of `/keys`.'),
+  jws: z
+    .string()
+    .optional()
+    .describe(
+      'The same statement, signed: a compact JWS (Ed25519) by a key of `/keys`. Absent for readers who do not see the whole workspace.',
+    ),
 });
 
 /** A receipt as the API answers it. */
@@ -26,6 +31,29 @@ export const receiptView = (
   statement: decodeJwt(jws),
   jws,
 });
+
+/** What every reader of a receipt is shown of its statement. */
+const commonStatement = z.object({
+  ...{ id: z.string(), workspace_id: z.string(), kind: z.string(), operation_id: z.string(), command_type: z.string() },
+  subject: z.unknown(),
+  consequences: z.array(z.looseObject({ type: z.string(), id: z.string() })).optional(),
+  ...{ accepted_at: z.string(), proves: z.string() },
+});
+
+/**
+ * A receipt for a reader who sees only some podcasts of the workspace: without the clients and people, policies and terms behind the command,
+ * without resources that the reader does not see, and so without the signature over all of them.
+ */
+async function partialReceipt(
+  { actor, workspaceId }: RouteCall,
+  { access }: RouteDeps,
+  { jws: _whole, statement, ...receipt }: z.input<typeof receiptSchema>,
+): Promise<z.input<typeof receiptSchema>> {
+  const { consequences, ...common } = commonStatement.parse(statement);
+  const visible: typeof consequences = [];
+  for (const one of consequences ?? []) if (await access.sees(actor, workspaceId, one.type, one.id)) visible.push(one);
+  return { ...receipt, statement: { ...common, ...(visible.length > 0 && { consequences: visible }) } };
+}
 
 const isOver = ({ state }: OperationView) => state === 'succeeded' || state === 'failed' || state === 'cancelled';
 
@@ -155,6 +183,7 @@ const readReceipt: ManagementRoute = {
   method: 'GET',
   path: '/workspaces/{workspace_id}/receipts/{receipt_id}',
   summary: 'The proof that a command was accepted; it does not prove that anything was delivered.',
+  note: 'Who sees only some podcasts of the workspace gets the statement without clients, people, policies, terms and what they do not see, and without the signature.',
   scope: 'management:read',
   answers: { 200: { description: 'The receipt.', body: { name: 'Receipt', schema: receiptSchema } } },
   refusals: ['not_found'],
@@ -162,7 +191,10 @@ const readReceipt: ManagementRoute = {
     const id = call.parameter('receipt_id');
     const receipt = await deps.reader.getReceipt(call.workspaceId, id);
     await visibleOperation(call, deps, receipt.operationId, { noun: 'receipt', id });
-    return json(receiptView(call.workspaceId, receipt));
+    const whole = receiptView(call.workspaceId, receipt);
+    return json(
+      deps.access.seesWorkspace(call.actor, call.workspaceId) ? whole : await partialReceipt(call, deps, whole),
+    );
   },
 };
 

@@ -201,6 +201,13 @@ export function createAccess(pool: Pool) {
       if (!isPermitted(actor, workspaceId, undefined)) throw new Problem('not_found', 'There is no such workspace.');
     },
 
+    /** Whether the actor sees the whole workspace. */
+    seesWorkspace: (actor: Actor, workspaceId: string): boolean => isPermitted(actor, workspaceId, undefined),
+
+    /** Whether the actor sees the place of a resource, also when its podcast or episode has ended for good. */
+    sees: async (actor: Actor, workspaceId: string, type: string, id: string): Promise<boolean> =>
+      (await findInSight(actor, workspaceId, type, id)) !== undefined,
+
     /** Whether a resource of the workspace names the person as its party. */
     isPartyIn: async (actor: Actor, workspaceId: string): Promise<boolean> =>
       actor.kind === 'principal' &&
