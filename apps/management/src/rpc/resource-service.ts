@@ -5,6 +5,7 @@ import { rpcService, type RpcService } from '@longwave/rpc';
 import { ResourceServiceService } from '@longwave/rpc/resource';
 import { z } from 'zod';
 import type { Access } from '../workspace/access/access.ts';
+import { shownTo } from '../workspace/webhooks/shown-to.ts';
 import { namedWorkspace, readers } from './request-fields.ts';
 
 /** Resources, as far as the actor sees them. */
@@ -29,7 +30,7 @@ export function resourceService({
           resourceType,
           resourceId,
         );
-        return { resourceJson: JSON.stringify(resource), podcastId };
+        return { resourceJson: JSON.stringify(shownTo(actor).resource(resource)), podcastId };
       },
       listResources: async (request, context) => {
         const actor = await actorOf(context);
@@ -44,7 +45,11 @@ export function resourceService({
           ...(request.limit > 0 && { limit: request.limit }),
           ...(request.cursor && { cursor: request.cursor }),
         });
-        return { resourcesJson: resources.map((resource) => JSON.stringify(resource)), nextCursor: nextCursor ?? '' };
+        const shown = shownTo(actor);
+        return {
+          resourcesJson: resources.map((resource) => JSON.stringify(shown.resource(resource))),
+          nextCursor: nextCursor ?? '',
+        };
       },
     },
   );

@@ -7,7 +7,7 @@ const fields = attributes.shape;
 
 const schema = z.strictObject({
   id: z.string(),
-  url: fields.url,
+  url: fields.url.describe('Scheme and host alone, for members who may not change the endpoint.'),
   events: fields.events,
   description: z.string().optional(),
   state: z.enum(states),

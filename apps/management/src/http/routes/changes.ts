@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { productCatalog } from '@longwave/command-catalog';
-import { clientIdOf, type Scope } from '@longwave/command-pipeline';
+import { clientIdOf, type ChangesPage, type Scope } from '@longwave/command-pipeline';
 import { resourceViewSchema } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import { sleep } from '@longwave/worker-kit';
@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { StreamWork } from '../event-streams.ts';
 import { hiddenBelow, pageQuery, textList } from '../list-query.ts';
 import { json, type ManagementRoute, type RouteCall, type RouteDeps } from '../management-route.ts';
+import { shownTo } from '../../workspace/webhooks/shown-to.ts';
 
 const types = Object.keys(productCatalog.resources);
 
@@ -57,6 +58,10 @@ async function scopeOf(
   return scope;
 }
 
+/** A change as the actor is shown it. */
+const shownChange = (actor: RouteCall['actor'], change: ChangesPage['changes'][number]) =>
+  change.resource ? { ...change, resource: shownTo(actor).resource(change.resource) } : change;
+
 /** Sends every change after a place, and those that come, until the client goes or its token ends. */
 function follow(
   call: RouteCall,
@@ -64,9 +69,11 @@ function follow(
   asked: { readonly scope: Scope; readonly after: string | undefined; readonly types: readonly string[] | undefined },
 ): StreamWork {
   let { scope } = asked;
+  let { actor } = call;
   return {
     check: async () => {
-      const now = await scopeOf({ actor: await call.recheck(), workspaceId: call.workspaceId }, deps);
+      actor = await call.recheck();
+      const now = await scopeOf({ actor, workspaceId: call.workspaceId }, deps);
       if (!isDeepStrictEqual(now, scope)) scope = now;
     },
     write: async ({ signal, send, mark, read }) => {
@@ -84,7 +91,7 @@ function follow(
         let sentTo = after;
         for (const one of changes) {
           if (scope !== readIn) break;
-          await send({ id: one.cursor, event: one.kind, data: one });
+          await send({ id: one.cursor, event: one.kind, data: shownChange(actor, one) });
           sentTo = one.cursor;
         }
         // Rights have changed meanwhile: the rest is read again with those of now.
@@ -125,7 +132,7 @@ const listChanges: ManagementRoute = {
         ...{ ...asked, limit },
         ...(after !== undefined && { after }),
       });
-      return json({ rows: changes, limit, next_cursor: nextCursor, more });
+      return json({ rows: changes.map((one) => shownChange(call.actor, one)), limit, next_cursor: nextCursor, more });
     }
     const from = call.request.get('last-event-id') ?? after;
     // A cursor that is not good is refused before the stream begins.

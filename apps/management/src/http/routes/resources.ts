@@ -15,6 +15,7 @@ import {
   type ListQuery,
 } from '../list-query.ts';
 import { json, type ManagementRoute, type RouteAnswer } from '../management-route.ts';
+import { shownTo } from '../../workspace/webhooks/shown-to.ts';
 
 const page = z.strictObject({
   rows: z.array(resourceViewSchema),
@@ -103,6 +104,7 @@ const list: ManagementRoute = {
   checkPath,
   answer: async ({ actor, workspaceId, parameter, query }, { access, reader }) => {
     const definition = definitionOf(productCatalog, parameter('resource_type'));
+    const shown = shownTo(actor);
     const asked = query as ListQuery;
     checkListQuery(definition, asked);
     const { limit, cursor, sort, state, parent, ids, updated_since: updatedSince, text, fields, count } = asked;
@@ -121,7 +123,7 @@ const list: ManagementRoute = {
       count ? reader.countResources(filter) : undefined,
     ]);
     return json({
-      rows: resources.map((row) => withFields(row, fields)),
+      rows: resources.map((row) => withFields(shown.resource(row), fields)),
       limit,
       ...(nextCursor !== undefined && { next_cursor: nextCursor }),
       ...(total && { total }),
@@ -150,7 +152,7 @@ const read: ManagementRoute = {
   answer: async ({ request, actor, workspaceId, parameter }, { access }) => {
     const [type, id] = [parameter('resource_type'), parameter('resource_id')];
     const { resource } = await access.getVisible(actor, workspaceId, type, id);
-    return tagged(request.get('if-none-match'), entityTagOf(resource), resource);
+    return tagged(request.get('if-none-match'), entityTagOf(resource), shownTo(actor).resource(resource));
   },
 };
 
@@ -168,10 +170,11 @@ const listVersions: ManagementRoute = {
     const [resourceType, id] = [parameter('resource_type'), parameter('resource_id')];
     const { limit, cursor, difference: withDifference } = query as z.output<typeof versionsQuery>;
     await access.getVisible(actor, workspaceId, resourceType, id);
-    const { versions: rows, nextCursor } = await reader.listVersions(
+    const { versions: found, nextCursor } = await reader.listVersions(
       { workspaceId, resourceType, id },
       { limit, withDifference, ...(cursor !== undefined && { cursor }) },
     );
+    const rows = found.map((version) => shownTo(actor).version(workspaceId, resourceType, version));
     return json({ rows, limit, ...(nextCursor !== undefined && { next_cursor: nextCursor }) });
   },
 };
@@ -192,7 +195,8 @@ const readVersion: ManagementRoute = {
     const { resource } = await access.getVisible(actor, workspaceId, resourceType, id);
     if (!/^[1-9]\d{0,9}$/.test(version) || Number(version) > resource.version)
       throw new Problem('not_found', `There is no version ${version.slice(0, 16)} of ${id}.`);
-    return json(await reader.readVersion({ workspaceId, resourceType, id }, Number(version), { withDifference }));
+    const found = await reader.readVersion({ workspaceId, resourceType, id }, Number(version), { withDifference });
+    return json(shownTo(actor).version(workspaceId, resourceType, found));
   },
 };
 
@@ -220,7 +224,8 @@ const readProposal: ManagementRoute = {
   answer: async ({ actor, workspaceId, parameter }, { access, previewReview }) => {
     const id = parameter('review_task_id');
     await access.getVisible(actor, workspaceId, 'review_tasks', id);
-    return json(await previewReview(workspaceId, id));
+    const { subject, difference: steps } = await previewReview(workspaceId, id);
+    return json({ subject, difference: shownTo(actor).difference(workspaceId, subject.type, steps) });
   },
 };
 

@@ -3,6 +3,7 @@ import { openCursor, sealCursor } from '@longwave/command-pipeline';
 import { z } from 'zod';
 import { pageQuery } from '../list-query.ts';
 import { json, type ManagementRoute } from '../management-route.ts';
+import { shownTo } from '../../workspace/webhooks/shown-to.ts';
 
 const deliveryQuery = z.strictObject({
   ...pageQuery,
@@ -38,7 +39,7 @@ const listDeliveriesOf: ManagementRoute = {
     const shown = found.slice(0, limit);
     const last = found.length > limit ? shown.at(-1) : undefined;
     return json({
-      rows: shown,
+      rows: shown.map((delivery) => shownTo(actor).delivery(workspaceId, delivery)),
       limit,
       ...(last && { next_cursor: sealCursor(cursorKey, listing, { sortValues: [], id: last.id }, now) }),
     });

@@ -1,0 +1,76 @@
+import { productCatalog, type WebhookDelivery } from '@longwave/command-catalog';
+import { accessOf, type Actor, type PatchStep, type VersionView } from '@longwave/command-pipeline';
+import type { ResourceView } from '@longwave/events';
+import { z } from 'zod';
+
+type Attributes = ResourceView['attributes'];
+
+const endpoints = productCatalog.resources.webhook_endpoints.type;
+const { roles } = productCatalog.commands['webhook_endpoint.revise'];
+
+const addressed = z.looseObject({ url: z.string() });
+const reviewOfEndpoint = z.looseObject({
+  subject: z.looseObject({ type: z.literal(endpoints) }),
+  request: z.looseObject({ changes: z.unknown() }),
+});
+
+/** Scheme and host of an address, without its path and query. */
+const originOf = (url: unknown): string => URL.parse(String(url))?.origin ?? '';
+
+/** The same fields with the origin alone in place of an address. */
+function withOrigin<T>(fields: T): T {
+  const found = addressed.safeParse(fields);
+  return found.success ? { ...fields, url: originOf(found.data.url) } : fields;
+}
+
+/** Attributes of an endpoint, or of the review of a command on one, without the address. */
+function withoutAddress(type: string, attributes: Attributes): Attributes {
+  if (type === endpoints) return withOrigin(attributes);
+  const review = type === 'review_tasks' ? reviewOfEndpoint.safeParse(attributes) : undefined;
+  if (!review?.success) return attributes;
+  const { request } = review.data;
+  return { ...attributes, request: { ...request, changes: withOrigin(request.changes) } };
+}
+
+function stepWithoutAddress(step: PatchStep): PatchStep {
+  if (step.op === 'remove') return step;
+  if (step.path === '/attributes/url') return { ...step, value: originOf(step.value) };
+  return step.path === '/attributes' ? { ...step, value: withOrigin(step.value) } : step;
+}
+
+/**
+ * What an actor is shown of webhook endpoints. Their addresses, and what hosts answered, may hold secrets: only who may change an endpoint
+ * sees them, others see scheme and host.
+ */
+export function shownTo(actor: Actor) {
+  const seesAddresses = (workspaceId: string): boolean =>
+    actor.kind === 'service' || accessOf(actor, workspaceId, { roles }).outcome === 'permitted';
+
+  return {
+    /** A resource; all but webhook endpoints, and the reviews of commands on them, as it is. */
+    resource: (view: ResourceView): ResourceView =>
+      seesAddresses(view.workspace_id)
+        ? view
+        : { ...view, attributes: withoutAddress(view.resource_type, view.attributes) },
+
+    /** A version of a resource of this type. */
+    version: (workspaceId: string, type: string, view: VersionView): VersionView =>
+      seesAddresses(workspaceId)
+        ? view
+        : {
+            ...view,
+            attributes: withoutAddress(type, view.attributes),
+            ...(view.difference && type === endpoints && { difference: view.difference.map(stepWithoutAddress) }),
+          },
+
+    /** The difference between two versions of a resource of this type. */
+    difference: (workspaceId: string, type: string, steps: readonly PatchStep[]): readonly PatchStep[] =>
+      type !== endpoints || seesAddresses(workspaceId) ? steps : steps.map(stepWithoutAddress),
+
+    /** A delivery to an endpoint of the workspace. */
+    delivery: (workspaceId: string, delivery: WebhookDelivery): WebhookDelivery =>
+      seesAddresses(workspaceId)
+        ? delivery
+        : { ...delivery, attempts: delivery.attempts.map(({ answer: _hidden, ...attempt }) => attempt) },
+  };
+}
