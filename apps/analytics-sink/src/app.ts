@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readAudienceLists } from '@longwave/audience';
+import { createAddressSet, createSenderOf, readAudienceLists } from '@longwave/audience';
 import { busFromConfig } from '@longwave/event-bus';
 import { listenHttp } from '@longwave/http-kit';
 import { createPool, databaseOutage, pingDatabase, repeatSweeps } from '@longwave/postgres';
@@ -91,6 +91,7 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
         audience: `${config.API_URL}${basePath}`,
         clock,
       }),
+      senderOf: createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
       deps: { pool, clock, onAccepted: () => worker.wake() },
       issuer: config.BASE_URL,
       apiUrl: config.API_URL,

@@ -1,3 +1,4 @@
+import { addressRangesSetting } from '@longwave/audience';
 import { addressSchema, busConfig, commonConfig, pagesConfig, readConfig } from '@longwave/service-kit';
 import { z } from 'zod';
 
@@ -8,6 +9,8 @@ const schema = z.object({
   GRPC_LISTEN: addressSchema,
   /** The Audience Analytics Sink API; public behind the ingress. */
   HTTP_LISTEN: addressSchema,
+  /** Address ranges of proxies whose X-Forwarded-For is believed. */
+  TRUSTED_PROXIES: addressRangesSetting,
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   /** File with the public keys (JWKS) that principal statements are verified with. */
   PRINCIPAL_KEYS: z.string().min(1),

@@ -135,6 +135,7 @@ async function startAudience() {
         clock: () => clock.now,
         isActive: async ({ jti }) => !ended.has(jti),
       }),
+      senderOf: () => '127.0.0.1',
       deps: { pool, clock: () => clock.now, onAccepted: () => undefined },
       issuer: 'http://base.test',
       apiUrl: 'http://api.test',

@@ -6,6 +6,7 @@ import { newId } from '@longwave/ids';
 import { transaction } from '@longwave/postgres';
 import { apiContractSchema } from '@longwave/services';
 import { lockWatermark } from '../src/batches/watermark-table.ts';
+import { createAuthenticate } from '../src/http/authenticate.ts';
 import { batch, byteRow, expectDocumented, useAudience, type Audience } from './_audience.ts';
 
 interface Refusal {
@@ -226,4 +227,25 @@ test('contract, document and metadata of the resource need no token', async () =
     resource_policy_uri: 'http://base.test/policy',
     resource_tos_uri: 'http://base.test/terms',
   });
+});
+
+test('a wrong token that is repeated is checked once in five seconds, and whoever sends many different ones waits', async () => {
+  let checked = 0;
+  const authenticate = createAuthenticate({
+    findKey: () => {
+      checked += 1;
+      return undefined;
+    },
+    ...{ issuer: 'http://base.test', audience: 'http://api.test/audience/v1', clock: () => new Date(0) },
+    isActive: async () => true,
+  });
+  const send = (token: string, address = '203.0.113.7') =>
+    expect(authenticate(`Bearer ${token}`, address)).rejects.toMatchObject({ code: 'token_invalid' });
+  const token = await api.token();
+  for (let n = 0; n < 20; n++) await send(token);
+  expect(checked).toBe(1);
+  for (let n = 0; n < 60; n++) await send(`wrong-${n}`);
+  const beganAt = performance.now();
+  await Promise.all(Array.from({ length: 10 }, (_, n) => send(`more-${n}`)));
+  expect(performance.now() - beganAt).toBeGreaterThan(400);
 });

@@ -1,3 +1,4 @@
+import { limitWrongKeys } from '@longwave/http-kit';
 import {
   audienceTokenClaims,
   bearerOf,
@@ -17,11 +18,12 @@ export interface Client {
   readonly scopes: ReadonlySet<string>;
 }
 
-export type Authenticate = (authorization: string | undefined) => Promise<Client>;
+/** @param address who sent it, as `SenderOf` names them: after many wrong tokens further ones wait */
+export type Authenticate = (authorization: string | undefined, address: string) => Promise<Client>;
 
 /**
- * Checks a request's token: its signature, audience and expiry here, and at auth-server whether it still counts (ADR 17). Throws
- * `token_missing`, or `token_invalid` for every other reason.
+ * Checks a request's token: its signature, audience and expiry here, and at auth-server whether it still counts (ADR 17). A wrong token that
+ * is repeated is refused from memory. Throws `token_missing`, or `token_invalid` for every other reason.
  */
 export const createAuthenticate = (options: {
   readonly findKey: (kid: string) => JWK | undefined;
@@ -32,12 +34,21 @@ export const createAuthenticate = (options: {
   readonly isActive: (claims: AudienceTokenClaims) => Promise<boolean>;
 }): Authenticate => {
   const { findKey, issuer, audience, clock, isActive } = options;
-  return async (authorization) => {
+  const lookUp = limitWrongKeys<AudienceTokenClaims | undefined>({
+    clock,
+    judge: (claims) => (claims ? 'accepted' : 'unknown'),
+    unknown: undefined,
+  });
+  const verify = async (token: string) => {
+    const expected = { findKey, issuer, audience, now: clock() };
+    const claims = await tryVerifyAccessToken(token, audienceTokenClaims, expected);
+    return claims && (await isActive(claims)) ? claims : undefined;
+  };
+  return async (authorization, address) => {
     if (authorization === undefined) throw new Problem('token_missing', 'Send a token: Authorization: Bearer ….');
     const token = bearerOf(authorization);
-    const claims =
-      token && (await tryVerifyAccessToken(token, audienceTokenClaims, { findKey, issuer, audience, now: clock() }));
-    if (!claims || !(await isActive(claims))) throw new Problem('token_invalid', 'The token is not valid here.');
+    const claims = token === undefined ? undefined : await lookUp(token, address, () => verify(token));
+    if (!claims) throw new Problem('token_invalid', 'The token is not valid here.');
     return {
       tokenId: claims.jti,
       producer: claims.producer,

@@ -1,4 +1,5 @@
 import { serveApiDocs } from '@longwave/api-docs';
+import type { SenderOf } from '@longwave/audience';
 import {
   createHttpApp,
   endRoutes,
@@ -48,6 +49,7 @@ const sendPublic = (body: unknown) => {
  */
 export function createAudienceServer(options: {
   readonly authenticate: Authenticate;
+  readonly senderOf: SenderOf;
   readonly deps: RouteDeps;
   /** `{base_url}`. */
   readonly issuer: string;
@@ -56,7 +58,7 @@ export function createAudienceServer(options: {
   readonly pages: OperatorPages;
   readonly logger: Logger;
 }): Express {
-  const { authenticate, deps, issuer, apiUrl, pages, logger } = options;
+  const { authenticate, senderOf, deps, issuer, apiUrl, pages, logger } = options;
   const api = {
     resource: `${apiUrl}${basePath}`,
     name: contract.name,
@@ -80,7 +82,7 @@ export function createAudienceServer(options: {
     answer: async (route, request, response) => {
       Object.assign(response.locals, { operation: route.operation, scope: route.scope });
       route.checkHeaders?.(request);
-      const client = await authenticate(request.get('authorization'));
+      const client = await authenticate(request.get('authorization'), senderOf(request));
       response.locals['tokenId'] = client.tokenId;
       requireScope(client, route.scope);
       const { status, body } = await route.answer(request, client, deps);
