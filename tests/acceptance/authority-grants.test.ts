@@ -78,7 +78,9 @@ test('a person to whom a role is offered gets a mail, accepts on the page, and w
 
   const stranger = await owner.browser.post('/settings/members/accept', { id }, {}, '/settings/members');
   expect(stranger.status).toBe(404);
-  expect((await answer('accept', id)).body).toContain('You have the role “trafficker” at Ada');
+  const accepted = (await answer('accept', id)).body;
+  expect(accepted).toContain('You have the role “trafficker” at Ada');
+  expect(accepted).not.toContain(id);
   const started = performance.now();
   const path = `/workspaces/${owner.workspaceId}/resources/campaigns`;
   await until('the role', async () => (await guest.call(path)).status === 200);

@@ -155,6 +155,7 @@ export async function createApp(
       countDelivered,
       webhooks: { secrets, allowOrigins: config.FETCH_ALLOW_ORIGINS },
       reportDays: config.REPORT_DAYS,
+      findPlan,
     }),
     signReceipt: await createReceiptSigner(receiptKey),
     clock,

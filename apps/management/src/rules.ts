@@ -27,6 +27,7 @@ import { productionRules } from './hosting/productions/production-rules.ts';
 import type { ProbeDuration } from './outside/probe-duration.ts';
 import { reportDefinitionRules } from './workspace/reports/report-definition-rules.ts';
 import { reportRunRules } from './workspace/reports/report-run-rules.ts';
+import type { ReportOptions } from './workspace/reports/run-report.ts';
 import { authorityGrantRules } from './workspace/authority/authority-grant-rules.ts';
 import { machineKeyRules } from './workspace/authority/machine-key-rules.ts';
 import { reviewRules } from './workspace/reviews/review-rules.ts';
@@ -52,6 +53,8 @@ export const createRules = (options: {
   readonly webhooks: { readonly secrets: WebhookSecrets; readonly allowOrigins: readonly string[] };
   /** Days that the result of a report is kept. */
   readonly reportDays: number;
+  /** The plan of a workspace. */
+  readonly findPlan: ReportOptions['findPlan'];
 }): Rules<typeof productCatalog> => ({
   ...workspaceRules,
   ...authorityGrantRules,
@@ -64,7 +67,7 @@ export const createRules = (options: {
   ...batchEncodingRules,
   ...statisticsExportRules,
   ...reportDefinitionRules,
-  ...reportRunRules({ keptDays: options.reportDays }),
+  ...reportRunRules({ keptDays: options.reportDays, findPlan: options.findPlan }),
   ...advertiserRules,
   ...campaignRules,
   ...creativeRules(options),

@@ -27,6 +27,9 @@ import { digest, service } from './_values.ts';
 
 export const mediaUrl = 'http://media.test';
 
+/** A plan with everything. */
+export const plan = { name: 'network', includesAnalytics: true, requestsPerMinute: 1, uploadUrlsPerMinute: 1 };
+
 /** Derives the secrets of webhook endpoints. */
 export const webhookSecrets = secretsFromConfig(['0'.repeat(64)]);
 /** The origin of receivers of webhooks, which may be http and on another port. */
@@ -89,6 +92,8 @@ export interface TestManagement extends AsyncDisposable {
   aheadMs: number;
   /** Ads that the sink has counted, by line item. */
   readonly delivered: Map<string, number>;
+  /** The plan of every workspace. */
+  plan: typeof plan;
   /** How the next command counts them. */
   countDelivered: CountDelivered;
   readonly clock: () => Date;
@@ -115,6 +120,7 @@ export async function startTestManagement(
     fetch: servedFeed,
     aheadMs: 0,
     delivered,
+    plan,
     countDelivered: (async (_workspaceId, lineItemId) => delivered.get(lineItemId) ?? 0) as CountDelivered,
   };
   const clock = () => new Date(Date.now() + world.aheadMs);
@@ -133,6 +139,7 @@ export async function startTestManagement(
       publicFetch: (url, options) => world.publicFetch(url, options),
       fetch: (url, request) => world.fetch(url, request),
       reportDays: 30,
+      findPlan: async () => ({ plan: world.plan }),
       countDelivered: (workspaceId, lineItemId) => world.countDelivered(workspaceId, lineItemId),
       webhooks: { secrets: webhookSecrets, allowOrigins: receiverOrigins },
     }),

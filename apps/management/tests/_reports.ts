@@ -5,7 +5,7 @@ import { Window, type ReadReportRequest, type ReadReportResponse } from '@longwa
 import { claimJob, type ClaimedJob } from '../src/background/job-table.ts';
 import { createReportHandler, type ReportOptions } from '../src/workspace/reports/run-report.ts';
 import { createSignReport } from '../src/workspace/reports/sign-report.ts';
-import type { TestManagement } from './_management.ts';
+import { plan, type TestManagement } from './_management.ts';
 import type { World } from './_world.ts';
 
 export const dayMs = 86_400_000;
@@ -42,7 +42,6 @@ export function sinkOf(batches: Batches, asked: ReadReportRequest[] = []): Repor
   };
 }
 
-export const plan = { name: 'network', includesAnalytics: true, requestsPerMinute: 1, uploadUrlsPerMinute: 1 };
 export const rows: Rows = [
   [
     ['2026-11-01', 'pod_1'],

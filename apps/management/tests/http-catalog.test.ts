@@ -118,14 +118,16 @@ describe.each(commands.map((definition) => [definition.type, definition] as cons
         [409, 'version_conflict'],
       ]);
       const etag = byTag.headers.get('etag')!;
+      const token = api.tokenFor(sender.world.actor);
       if (!isOfOperation) {
         const read = `/workspaces/${sender.world.workspaceId}/resources/${type}/${id}`;
-        const token = api.tokenFor(sender.world.actor);
         expect((await api.call(read, { token })).headers.get('etag')).toBe(etag);
       }
       for (const answer of [byTag, byVersion]) {
         expect(answer.headers.get('etag')).toBe(etag);
         expect(answer.json.subject).toEqual({ type, id, version });
+        const recovery = (answer.json.recovery_url as string).slice(`${apiUrl}/management/v1`.length);
+        expect((await api.call(recovery, { token })).status).toBe(200);
         expect(answer.json.retry.class).toBe('after_read');
       }
       const both = await send({ subject: { type, id, version: version + 7 }, ifMatch: etag });

@@ -3,8 +3,8 @@ import type { ReadReportRequest } from '@longwave/rpc/audience';
 import { Window } from '@longwave/rpc/audience';
 import { decodeJwt } from 'jose';
 import { activeReport, dailyReport, november, queuedRun } from './_examples-reports.ts';
-import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
-import { createReporting, dayMs, plan, rows, sinkOf, type Rows } from './_reports.ts';
+import { plan, refusalOf, startTestManagement, type TestManagement } from './_management.ts';
+import { createReporting, dayMs, rows, sinkOf, type Rows } from './_reports.ts';
 import { service } from './_values.ts';
 import { createWorld } from './_world.ts';
 
@@ -192,7 +192,19 @@ describe('the plan of the workspace', () => {
     expect((await reporting.download(w, id, 'csv')).text).toBe('day,podcast,downloads,ads_delivered\r\n');
   });
 
-  test('without analytics fails the run, and the sink is not asked', async () => {
+  test('without analytics refuses a run at once', async () => {
+    management.plan = { ...plan, includesAnalytics: false };
+    try {
+      expect(await refusalOf(queuedRun(createWorld(management)))).toMatchObject({
+        code: 'analytics_unavailable',
+        status: 403,
+      });
+    } finally {
+      management.plan = plan;
+    }
+  });
+
+  test('that has lost its analytics fails the runs that wait, and the sink is not asked', async () => {
     for (const findPlan of [
       async () => ({ plan: { ...plan, includesAnalytics: false } }),
       async () => ({ plan: undefined }),

@@ -165,20 +165,27 @@ export function membersRoutes(deps: MembersPageDeps): readonly PageRoute[] {
   const invitationsOf = async ({ session: { user } }: SignedIn) =>
     user.email_verified ? listInvitationsOf(pool, user.email) : [];
 
-  async function page(visit: SignedIn, said?: string, error?: string, next?: Html): Promise<PageAnswer> {
+  /** @param answered the invitation that was answered just now: what is known of grants lags a moment behind */
+  async function page(
+    visit: SignedIn,
+    said?: string,
+    error?: string,
+    next?: Html,
+    answered?: string,
+  ): Promise<PageAnswer> {
     const { session } = visit;
     const owner = { account_id: session.account.id, workspace_id: session.account.workspaceId };
     const joined = (await listAccountsOf(pool, session.user.id)).filter(({ isOwner }) => !isOwner);
     const members = isManager(session) ? await listMembers(pool, owner, { after: '', limit: maxShown }) : [];
     const invited = members.flatMap(({ id, state }) => (state === 'invited' ? [id] : []));
     const withheld = await findWithheldMails(pool, invited);
+    const waiting = (await invitationsOf(visit)).filter(({ id }) => id !== answered);
     return {
       title: 'Members',
       tab: 'members',
       status: error === undefined ? 200 : 422,
       body: html`<h1>Members</h1>
-        ${notice(said)}${notice(error, 'bad')}${next}
-        ${(await invitationsOf(visit)).map((invitation) => invitationPart(visit, invitation))}
+        ${notice(said)}${notice(error, 'bad')}${next} ${waiting.map((invitation) => invitationPart(visit, invitation))}
         ${
           isManager(session)
             ? html`${members.map((member) => memberPart(visit, member, withheld.has(member.id)))}
@@ -262,16 +269,16 @@ export function membersRoutes(deps: MembersPageDeps): readonly PageRoute[] {
     takeForm('/settings/members/accept', 'password', z.object({ id: z.string() }), async (visit, { data }) => {
       const invitation = await invitationOf(visit, data?.id);
       const { organization, offer } = invitation;
+      const answeredPage = (said: string, next?: Html) => page(visit, said, undefined, next, invitation.id);
       const refusal = await refusalOf(acceptInvitation(deps, invitation, answererOf(visit)));
       if (refusal !== undefined) return page(visit, undefined, refusal);
       if ('podcast' in offer)
-        return page(visit, `“${offer.podcast}” of ${organization} is among your podcasts from now on.`);
+        return answeredPage(`“${offer.podcast}” of ${organization} is among your podcasts from now on.`);
       if ('grant' in offer)
-        return page(
-          visit,
+        return answeredPage(
           `You have the role “${offer.grant.role}” at ${organization}, in a few seconds in every API.`,
         );
-      return page(visit, `You are a member of ${organization}.`, undefined, workPart(visit, invitation));
+      return answeredPage(`You are a member of ${organization}.`, workPart(visit, invitation));
     }),
 
     takeForm('/settings/members/leave', 'password', z.object({ id: z.string() }), async (visit, { data }) => {
@@ -288,7 +295,8 @@ export function membersRoutes(deps: MembersPageDeps): readonly PageRoute[] {
       const invitation = await invitationOf(visit, data?.id);
       const refusal = await refusalOf(declineInvitation(deps, invitation, answererOf(visit)));
       if (refusal !== undefined) return page(visit, undefined, refusal);
-      return page(visit, `The invitation of ${invitation.organization} is declined.`);
+      const said = `The invitation of ${invitation.organization} is declined.`;
+      return page(visit, said, undefined, undefined, invitation.id);
     }),
   ];
 }

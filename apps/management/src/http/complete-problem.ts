@@ -1,3 +1,4 @@
+import { operations } from '@longwave/command-catalog';
 import { Problem, type ProblemCode } from '@longwave/problems';
 
 /** Seconds until a repetition may succeed, where a problem does not say. */
@@ -16,7 +17,11 @@ function recoveryUrlOf({ code, context: { subject, operationId } }: Problem, roo
   if (workspaceId) {
     const workspace = `${root}/workspaces/${encodeURIComponent(workspaceId)}`;
     if (operationId !== undefined) return `${workspace}/operations/${operationId}`;
-    if (subject?.id) return `${workspace}/resources/${subject.type}/${subject.id}`;
+    if (subject?.id) {
+      // Operations have a path of their own.
+      const place = subject.type === operations.type ? operations.type : `resources/${subject.type}`;
+      return `${workspace}/${place}/${subject.id}`;
+    }
   }
   if (code === 'invalid_cursor') return undefined;
   return aboutCatalog.includes(code) ? `${root}/catalog` : undefined;

@@ -76,7 +76,7 @@ export const reportRunCommands = {
     mode: 'async',
     endedBy: 'report_run.cancel',
     event: 'report.requested',
-    problems: ['link_not_found', 'state_not_allowed', 'validation_failed', 'rate_limited'],
+    problems: ['link_not_found', 'state_not_allowed', 'validation_failed', 'rate_limited', 'analytics_unavailable'],
     externalEffect: 'The result is written to the object store and removed when the run expires.',
     summary:
       'Counts a report over a window of whole hours, by the version of the definition that is named. A workspace has at most 20 runs that wait or are counted.',

@@ -1,4 +1,4 @@
-import type { productCatalog } from '@longwave/command-catalog';
+import type { ChangesOf, productCatalog } from '@longwave/command-catalog';
 import {
   accessOf,
   actorId,
@@ -11,6 +11,7 @@ import {
 } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import type { ReportOptions } from './run-report.ts';
 import { countJobsOf, finishJob, insertJob, requireLease, stopJobs } from '../../background/job-table.ts';
 import { listPoliciesInForce } from '../policies/policies-in-force.ts';
 import { assertWindow, settingsOf, type ReportRun } from './report.ts';
@@ -77,25 +78,39 @@ const queued = (
   },
 });
 
+/** A run of a version of a report, over a window that the client names. */
+async function requestRun(input: RuleInput<ReportRun, ChangesOf<'report.run'>>): Promise<Decision<ReportRun>> {
+  const { tx, workspaceId, changes, actor } = input;
+  const { definition_version: version, window } = changes;
+  const definition = await activeDefinition(tx, workspaceId, changes.definition_id);
+  const revision = await findRevision(tx, definition, version);
+  if (!revision)
+    throw new Problem(
+      'link_not_found',
+      `The report definition has no version ${version}; it is at ${definition.version}.`,
+    );
+  const settings = settingsOf(revision.attributes);
+  assertWindow(window, settings.time_zone);
+  await assertFewRuns(tx, workspaceId);
+  return queued({ ...changes, ...settings, requested_by: actorId(actor) }, input);
+}
+
 /**
  * Rules of the commands of report runs.
- * @param keptDays how long a result is kept, where no policy of the workspace says less
+ * @param options.keptDays how long a result is kept, where no policy of the workspace says less
  */
-export const reportRunRules = ({ keptDays }: { readonly keptDays: number }): RunRules => ({
-  'report.run': async (input) => {
-    const { tx, workspaceId, changes, actor } = input;
-    const { definition_version: version, window } = changes;
-    const definition = await activeDefinition(tx, workspaceId, changes.definition_id);
-    const revision = await findRevision(tx, definition, version);
-    if (!revision)
-      throw new Problem(
-        'link_not_found',
-        `The report definition has no version ${version}; it is at ${definition.version}.`,
-      );
-    const settings = settingsOf(revision.attributes);
-    assertWindow(window, settings.time_zone);
-    await assertFewRuns(tx, workspaceId);
-    return queued({ ...changes, ...settings, requested_by: actorId(actor) }, input);
+export const reportRunRules = ({
+  keptDays,
+  findPlan,
+}: Pick<ReportOptions, 'findPlan'> & { readonly keptDays: number }): RunRules => ({
+  'report.run': {
+    prepare: async ({ workspaceId }) => {
+      const { plan } = await findPlan({ workspaceId }, {});
+      // A workspace whose account auth-server does not know yet is asked about again when its report is counted.
+      if (plan?.includesAnalytics === false)
+        throw new Problem('analytics_unavailable', 'The plan of the workspace includes no analytics.');
+      return requestRun;
+    },
   },
 
   'report_run.schedule': async (input) => {
