@@ -1,22 +1,8 @@
-import { generateKeyPair, exportJWK } from 'jose';
-import { productCatalog } from '@longwave/command-catalog';
-import { createCommandExecutor, createReceiptSigner, type Actor } from '@longwave/command-pipeline';
-import { startTestDatabase } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
-import { createPool, transaction, type Pool, type Transaction } from '@longwave/postgres';
+import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import type { QueryConfig } from 'pg';
+import { startCommandSender } from './command-sender.ts';
 import { compare, ratePerSecond, type Row } from './measure.ts';
-
-const catalog = {
-  resources: { advertisers: productCatalog.resources.advertisers },
-  commands: { 'advertiser.create': productCatalog.commands['advertiser.create'] },
-} as const;
-const actor: Actor = { kind: 'service', name: 'operator' };
-const changes = {
-  legal_name: 'Tidewater Tea Ltd',
-  brands: [{ id: 'a', name: 'Tidewater', domain: 'tidewater.example' }],
-  ad_product_categories: [],
-};
 
 /** A pool that writes down what is sent through it. */
 function recordingPool(pool: Pool, record: QueryConfig[]): Pool {
@@ -52,55 +38,35 @@ function renew(statements: readonly QueryConfig[], workspaceId: string): QueryCo
 
 /** Commands per second through the pipeline against the same SQL, prepared, by raw `pg` in the same transactions. */
 export async function commandRate(): Promise<Row> {
-  await using database = await startTestDatabase({ schema: 'product', migrations: 'apps/management/prisma' });
-  const pool = createPool(database.url, 'product', { name: 'bench', max: 16 });
-  try {
-    const { privateKey } = await generateKeyPair('EdDSA', { extractable: true });
-    const signReceipt = await createReceiptSigner(await exportJWK(privateKey));
-    const options = { catalog, rules: {}, signReceipt, clock: () => new Date() };
-    const execute = createCommandExecutor({ ...options, pool });
-    const send = (run: typeof execute, workspaceId: string) =>
-      run(
-        {
-          workspaceId,
-          commandType: 'advertiser.create',
-          idempotencyKey: newId('req'),
-          subject: { type: 'advertisers', id: null, version: 0 },
-          changes,
-        },
-        actor,
+  await using commands = await startCommandSender();
+  const { pool, send } = commands;
+  const statements: QueryConfig[] = [];
+  await commands.senderOver(recordingPool(pool, statements))(newId('ws'));
+
+  const total = 1500;
+  const width = 8;
+  const workspaces = () => Array.from({ length: width }, () => newId('ws'));
+  return await compare(
+    { name: 'commands', unit: '/s', baselineName: 'the same SQL by raw pg' },
+    5,
+    () => {
+      const spread = workspaces();
+      return ratePerSecond(total, width, (i) => send(spread[i % width]!));
+    },
+    async () => {
+      const spread = workspaces();
+      const prepared = Array.from({ length: total }, (_, i) => renew(statements, spread[i % width]!));
+      return ratePerSecond(total, width, (i) =>
+        transaction(pool, async (tx: Transaction) => {
+          let seq: unknown;
+          for (const statement of prepared[i]!) {
+            // The place in the receipt chain is the one value that an earlier statement of the transaction gives.
+            if (statement.name === 'save_operation') statement.values![11] = seq;
+            const { rows } = await tx.query<{ seq?: number }>(statement);
+            seq = rows[0]?.seq ?? seq;
+          }
+        }),
       );
-
-    const statements: QueryConfig[] = [];
-    await send(createCommandExecutor({ ...options, pool: recordingPool(pool, statements) }), newId('ws'));
-
-    const total = 1500;
-    const width = 8;
-    const workspaces = () => Array.from({ length: width }, () => newId('ws'));
-    return await compare(
-      { name: 'commands', unit: '/s', baselineName: 'the same SQL by raw pg' },
-      5,
-      () => {
-        const spread = workspaces();
-        return ratePerSecond(total, width, (i) => send(execute, spread[i % width]!));
-      },
-      async () => {
-        const spread = workspaces();
-        const prepared = Array.from({ length: total }, (_, i) => renew(statements, spread[i % width]!));
-        return ratePerSecond(total, width, (i) =>
-          transaction(pool, async (tx: Transaction) => {
-            let seq: unknown;
-            for (const statement of prepared[i]!) {
-              // The place in the receipt chain is the one value that an earlier statement of the transaction gives.
-              if (statement.name === 'save_operation') statement.values![11] = seq;
-              const { rows } = await tx.query<{ seq?: number }>(statement);
-              seq = rows[0]?.seq ?? seq;
-            }
-          }),
-        );
-      },
-    );
-  } finally {
-    await pool.end();
-  }
+    },
+  );
 }

@@ -4,6 +4,7 @@ import { removeDataFolder, startFleet, temporaryDataFolder } from '@longwave/fle
 import { makeAudio } from '@longwave/test-kit';
 import { agentRate, codeFlowRate, verifyRate } from './access-rate.ts';
 import { changesRate } from './changes-rate.ts';
+import { commandMemory } from './command-memory.ts';
 import { commandRate } from './command-rate.ts';
 import { coreRate, countingRate } from './count-rate.ts';
 import { decideRate } from './decide-rate.ts';
@@ -36,6 +37,7 @@ function show(...measured: Row[]): void {
 
 console.log('\n   ratio   ours against the baseline (medians of alternating rounds)\n');
 show(await commandRate());
+show(await commandMemory());
 show(await listRate());
 show(await changesRate());
 show(await coreRate());

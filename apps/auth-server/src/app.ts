@@ -81,7 +81,7 @@ export async function createApp(
       ...machineTokenRules,
       ...clientRules,
     },
-    signReceipt: await createReceiptSigner(receiptKey),
+    signReceipt: createReceiptSigner(receiptKey),
     clock,
     onCommitted: ({ type }, subjectId) => {
       relay.wake();
@@ -100,7 +100,7 @@ export async function createApp(
   stack.use(
     startCheckpoints({
       ...{ pool, clock },
-      sign: await createCheckpointSigner(receiptKey),
+      sign: createCheckpointSigner(receiptKey),
       origin: config.BASE_URL,
       onError: (error) => logger.error({ err: error }, 'checkpoint.failed'),
     }),

@@ -27,7 +27,7 @@ function verify(...args: string[]) {
 
 const { privateKey } = await generateKeyPair('EdDSA', { extractable: true });
 const key = { ...(await exportJWK(privateKey)), kid: 'receipts-1' };
-const sign = await createReceiptSigner(key);
+const sign = createReceiptSigner(key);
 const lines: string[] = [];
 let prev = '0'.repeat(64);
 for (let seq = 1; seq <= 3; seq++) {

@@ -157,7 +157,7 @@ export async function createApp(
       reportDays: config.REPORT_DAYS,
       findPlan,
     }),
-    signReceipt: await createReceiptSigner(receiptKey),
+    signReceipt: createReceiptSigner(receiptKey),
     clock,
     decideReview,
     checkRequester: createCheckRequester(pool),
@@ -233,7 +233,7 @@ export async function createApp(
 
   const cursorKey = Buffer.from(config.CURSOR_KEY, 'hex');
   const origin = `${config.API_URL}${basePath}`;
-  const sign = await createCheckpointSigner(receiptKey);
+  const sign = createCheckpointSigner(receiptKey);
   stack.use(startCheckpoints({ pool, sign, origin, clock, onError: onError('checkpoint.failed') }));
   const receiptsOfAuthServer = authServer.client(ReceiptServiceService);
   const receiptKeys = stack.use(

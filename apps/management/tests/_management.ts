@@ -143,7 +143,7 @@ export async function startTestManagement(
       countDelivered: (workspaceId, lineItemId) => world.countDelivered(workspaceId, lineItemId),
       webhooks: { secrets: webhookSecrets, allowOrigins: receiverOrigins },
     }),
-    signReceipt: await createReceiptSigner(receiptKey),
+    signReceipt: createReceiptSigner(receiptKey),
     clock,
     decideReview,
     checkRequester: createCheckRequester(pool),
@@ -156,8 +156,7 @@ export async function startTestManagement(
     database,
     store,
     execute,
-    executeSignedBy: async (key: JWK) =>
-      createCommandExecutor({ ...pipeline, signReceipt: await createReceiptSigner(key) }),
+    executeSignedBy: async (key: JWK) => createCommandExecutor({ ...pipeline, signReceipt: createReceiptSigner(key) }),
     runApproved: createApprovedRunner(pipeline),
     previewReview: createReviewPreview(pipeline),
     clock,

@@ -131,7 +131,7 @@ async function createReal() {
     pool: broken.pool,
     catalog,
     rules: { ...advertiserRules, ...reviewRules },
-    signReceipt: await createReceiptSigner(management.receiptKey),
+    signReceipt: createReceiptSigner(management.receiptKey),
     clock: () => new Date(Date.now() + aheadMs),
     decideReview,
   };

@@ -53,7 +53,7 @@ test('the newest checkpoint is answered from memory for a minute, however many a
   const clock = () => new Date(nowMs);
   const log = createReceiptLog(management.pool);
   const newest = createNewestCheckpoint(() => log.newestCheckpoint(), clock);
-  const sign = await createCheckpointSigner(management.receiptKey);
+  const sign = createCheckpointSigner(management.receiptKey);
   const make = () =>
     makeCheckpoint({ pool: management.pool, sign, origin: 'http://api.test', everyMs: hour, now: clock() });
   const statements = await statementsOf(management.pool, async () => {

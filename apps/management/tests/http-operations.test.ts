@@ -109,7 +109,7 @@ test('a workspace’s chain is exported, proved by the hourly checkpoint, and ve
   const world = createWorld(management);
   const others = [createWorld(management), createWorld(management), createWorld(management)];
   for (const each of [world, ...others, world, world]) await each.podcast();
-  const sign = await createCheckpointSigner(management.receiptKey);
+  const sign = createCheckpointSigner(management.receiptKey);
   const make = (now: Date) =>
     makeCheckpoint({ pool: management.pool, sign, origin: 'http://api.test/management/v1', everyMs: hour, now });
   const token = api.tokenFor(world.actor);

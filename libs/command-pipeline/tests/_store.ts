@@ -74,7 +74,7 @@ export async function openTestStore(database: DatabaseUrls): Promise<TestStore> 
     pool,
     catalog: storeCatalog,
     rules: {},
-    signReceipt: await createReceiptSigner({ ...(await exportJWK(privateKey)), kid: 'receipts-1' }),
+    signReceipt: createReceiptSigner({ ...(await exportJWK(privateKey)), kid: 'receipts-1' }),
     clock: () => new Date(),
   });
   const send: TestStore['send'] = (request) =>

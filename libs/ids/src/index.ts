@@ -21,12 +21,14 @@ const pattern = /^([a-z]{2,4})_([0-7][0-9a-hjkmnp-tv-z]{25})$/;
 
 /** 16 bytes → 26 lower-case Crockford base32 characters (128 bits, most significant first). */
 function encode(bytes: Uint8Array): string {
-  let value = 0n;
-  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
   let text = '';
-  for (let i = 0; i < 26; i++) {
-    text = alphabet[Number(value & 31n)] + text;
-    value >>= 5n;
+  let bits = 0;
+  // 26 characters are 130 bits: two zeros come first.
+  let count = 2;
+  for (const byte of bytes) {
+    bits = ((bits << 8) | byte) & 0xfff;
+    count += 8;
+    for (; count >= 5; count -= 5) text += alphabet[(bits >>> (count - 5)) & 31];
   }
   return text;
 }

@@ -19,9 +19,20 @@ function keyOf(bytes: Buffer): KeyObject {
   return known;
 }
 
+const nonceBytes = 12;
+let nonces = Buffer.alloc(0);
+
+/** A random nonce. Many are drawn at once: a page seals hundreds of cursors. */
+function nextNonce(): Buffer {
+  if (nonces.length === 0) nonces = randomBytes(nonceBytes * 256);
+  const nonce = nonces.subarray(0, nonceBytes);
+  nonces = nonces.subarray(nonceBytes);
+  return nonce;
+}
+
 /** Seals a position for one listing: AES-256-GCM, the listing's name as associated data. */
 export function sealCursor(key: Buffer, listing: string, { sortValues, id }: CursorPosition, now: Date): string {
-  const nonce = randomBytes(12);
+  const nonce = nextNonce();
   const cipher = createCipheriv('aes-256-gcm', keyOf(key), nonce).setAAD(Buffer.from(listing));
   const sortedBy = sortValues.length === 1 ? sortValues[0] : sortValues;
   const text = cipher.update(JSON.stringify([sortedBy, id, now.getTime()]), 'utf8');
@@ -41,11 +52,11 @@ export function openCursor(
 ): CursorPosition {
   try {
     const bytes = Buffer.from(cursor, 'base64url');
-    const decipher = createDecipheriv('aes-256-gcm', keyOf(key), bytes.subarray(0, 12), { authTagLength: 16 }).setAAD(
-      Buffer.from(listing),
-    );
+    const decipher = createDecipheriv('aes-256-gcm', keyOf(key), bytes.subarray(0, nonceBytes), {
+      authTagLength: 16,
+    }).setAAD(Buffer.from(listing));
     decipher.setAuthTag(bytes.subarray(-16));
-    const text = Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('utf8');
+    const text = Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -16)), decipher.final()]).toString('utf8');
     const [sortedBy, id, issuedAt] = JSON.parse(text) as [string | string[], string, number];
     if (now.getTime() - issuedAt > maxAgeMs) throw new Error('expired');
     return { sortValues: typeof sortedBy === 'string' ? [sortedBy] : sortedBy, id };

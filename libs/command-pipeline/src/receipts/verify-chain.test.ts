@@ -29,7 +29,7 @@ const statement = (workspaceId: string, seq: number, prev: string): ReceiptState
 
 /** Lines of a chain of some receipts, and its head. */
 async function chain(workspaceId: string, length: number, key = privateKey) {
-  const sign = await createReceiptSigner(key);
+  const sign = createReceiptSigner(key);
   const lines: string[] = [];
   let prev = chainStart;
   for (let seq = 1; seq <= length; seq++) {
@@ -46,7 +46,7 @@ const heads = ['ws_1', 'ws_2', 'ws_3', 'ws_4', 'ws_5'].map((workspace_id, i): Ch
   workspace_id === head.workspace_id ? head : { workspace_id, seq: i + 1, head: String(i).repeat(64) },
 );
 const tree = await headTree(heads);
-const signCheckpoint = await createCheckpointSigner(privateKey);
+const signCheckpoint = createCheckpointSigner(privateKey);
 const checkpoint: CheckpointProof = {
   checkpoint: await signCheckpoint({
     origin: 'https://api.example/management/v1',
@@ -67,7 +67,7 @@ test('a whole chain is verified, with and without a checkpoint, and also when it
   const whole = { ok: true, workspaceId: 'ws_3', receipts: length, head: head.head };
   expect(await verifyChain(lines.join(''), keys)).toEqual(whole);
   expect(await verify(lines)).toEqual(whole);
-  const jws = await (await createReceiptSigner(privateKey))(statement('ws_3', 8, head.head));
+  const jws = await createReceiptSigner(privateKey)(statement('ws_3', 8, head.head));
   const longer = await verify([...lines, exportLine({ seq: 8, id: 'rcp_8', jws })]);
   expect(longer).toEqual({ ...whole, receipts: 8, head: receiptHash(jws) });
 });
@@ -121,7 +121,7 @@ test('a chain of another signer, of another workspace or signed anew by the serv
   // Signed by the right key, but not what the checkpoint contains.
   const before = JSON.parse(lines[length - 2]!) as { jws: string };
   const anew = { ...statement('ws_3', length, receiptHash(before.jws)), client_id: 'crd_2' };
-  const jws = await (await createReceiptSigner(privateKey))(anew);
+  const jws = await createReceiptSigner(privateKey)(anew);
   const rewritten = lines.with(length - 1, exportLine({ seq: length, id: anew.id, jws }));
   expect((await verifyChain(rewritten.join(''), keys)).ok).toBe(true);
   expect(await verify(rewritten)).toMatchObject({ ok: false, seq: length });

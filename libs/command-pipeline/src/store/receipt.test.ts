@@ -7,7 +7,7 @@ import { createReceiptSigner, type ReceiptStatement } from './receipt.ts';
 const pair = await generateKeyPair('EdDSA', { extractable: true });
 const privateJwk = { ...(await exportJWK(pair.privateKey)), kid: 'receipts-1' };
 const publicKey = await importJWK(await exportJWK(pair.publicKey), 'EdDSA');
-const sign = await createReceiptSigner(privateJwk);
+const sign = createReceiptSigner(privateJwk);
 
 const statement = (seq: number, prev: string): ReceiptStatement => ({
   id: `rcp_${seq}`,
@@ -36,7 +36,7 @@ test('a changed receipt, or one of another signer, does not verify', async () =>
   );
   await expect(compactVerify(`${header}.${changed}.${signature}`, publicKey)).rejects.toThrow();
   const stranger = await generateKeyPair('EdDSA', { extractable: true });
-  const forged = await (await createReceiptSigner(await exportJWK(stranger.privateKey)))(statement(1, chainStart));
+  const forged = await createReceiptSigner(await exportJWK(stranger.privateKey))(statement(1, chainStart));
   await expect(compactVerify(forged, publicKey)).rejects.toThrow();
 });
 
