@@ -6,6 +6,7 @@ import { isId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { typed, UsageError, type CommandOption, type Options } from './command.ts';
 import { commands, tools, type Command } from './commands.ts';
+import { parseOptions } from './parse-options.ts';
 import { dataOption, helpOf, helpOfNoun, overview, usageOf } from './help.ts';
 
 /** A parsed command line. */
@@ -28,13 +29,7 @@ const wordsOf = (args: readonly string[]) =>
   parseArgs({ args: [...args], strict: false, ...parsing(commands.flatMap(({ options }) => options)) }).positionals;
 
 function readOptions(command: Command, args: readonly string[]): Options {
-  try {
-    const { values } = parseArgs({ args: [...args], ...parsing(command.options) });
-    return values as Options;
-  } catch (error) {
-    // Node adds advice about positional arguments, which no command of ours takes.
-    throw new UsageError((error as Error).message.split('. To specify a positional argument')[0]);
-  }
+  return parseOptions({ args: [...args], ...parsing(command.options) }).values as Options;
 }
 
 function checkOptions(command: Command, options: Options): void {

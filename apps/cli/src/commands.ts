@@ -50,7 +50,8 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
   manage: {
     script: 'apps/cli/src/manage/main.ts',
-    usage: 'list | get | history | diff | run | watch …',
+    usage:
+      'types | commands | list | get | history | diff | run | watch | upload | result | decisions | trace | changes | receipts',
     summary: 'Works with campaigns and everything else through the Management API.',
   },
   mcp: {

@@ -2,10 +2,20 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describeCatalog, productCatalog } from '@longwave/command-catalog';
+import { writeChanges } from '../src/manage/changes.ts';
+import { showDecisions, showTrace } from '../src/manage/decisions.ts';
 import { openManagementApi, Refusal, type ManagementApi } from '../src/manage/management-api.ts';
+import { get, list, showCommands } from '../src/manage/read-commands.ts';
+import { writeReceipts } from '../src/manage/receipts.ts';
+import { writeResult } from '../src/manage/result.ts';
+import { runCommand } from '../src/manage/run-command.ts';
+import { watchOperation } from '../src/manage/watch.ts';
 
 interface Seen {
+  readonly url: string;
+  readonly lastId: string | undefined;
   readonly key: string | undefined;
   readonly authorization: string | undefined;
   readonly body: string;
@@ -17,8 +27,8 @@ const answers: ((request: IncomingMessage, response: ServerResponse) => void)[] 
 const told: string[] = [];
 const server = createServer((request, response) => {
   void text(request).then((body) => {
-    const { 'idempotency-key': key, authorization } = request.headers;
-    seen.push({ key: key?.toString(), authorization, body });
+    const { 'idempotency-key': key, 'last-event-id': lastId, authorization } = request.headers;
+    seen.push({ url: request.url!, lastId: lastId?.toString(), key: key?.toString(), authorization, body });
     answers.shift()!(request, response);
   });
 });
@@ -103,5 +113,119 @@ test('a stream is read event by event, whatever the pieces in which it comes', a
   expect(events).toEqual([
     { id: '1', data: { state: 'accepted' } },
     { id: '2', data: { state: 'running' } },
+  ]);
+});
+
+const json = (body: unknown) => (_: unknown, to: ServerResponse) => void to.end(JSON.stringify(body));
+const plain = (body: string) => (_: unknown, to: ServerResponse) => void to.end(body);
+const stream = (...events: object[]) =>
+  plain(events.map((data, at) => `id: ${at + 1}\ndata: ${JSON.stringify(data)}\n\n`).join(''));
+const catalog = json(describeCatalog(productCatalog));
+const inWorkspace = ['--workspace', 'ws_1'];
+const paths = () => seen.map(({ url }) => url.replace('/management/v1', ''));
+
+describe('work that failed', () => {
+  const failed = {
+    ...{ id: 'op_1', state: 'failed', subject: { type: 'report_runs', id: 'rpr_1', version: 2 } },
+    problem: { code: 'analytics_unavailable', detail: 'The plan has no analytics.' },
+  };
+  afterAll(() => {
+    process.exitCode = 0;
+  });
+
+  test('is explained beside what --print prints, and the exit code says that it failed', async () => {
+    answers.push(catalog, json({ ...failed, state: 'accepted', problem: undefined }), stream(failed), json(failed));
+    const window = ['--window.start', '2026-12-01T00:00:00Z', '--window.end', '2026-12-02T00:00:00Z'];
+    const line = ['report.run', '--definition_id', 'rpd_1', '--definition_version', '1', ...window, ...inWorkspace];
+    expect(await runCommand(api, [...line, '--wait', '--print', 'id'], (said) => void told.push(said))).toBe('rpr_1');
+    expect(told).toEqual(['failed', 'It failed: analytics_unavailable: The plan has no analytics.']);
+    expect(process.exitCode).toBe(2);
+  });
+
+  test('explains why its report has no result', async () => {
+    const missing = problem(404, 'not_found', { detail: 'There is no result of rpr_1.' });
+    const run = (state: string, more = {}) => json({ lifecycle_state: state, attributes: more });
+    const result = () => writeResult(api, ['rpr_1', ...inWorkspace], process.stdout);
+    answers.push(missing, run('failed', { problem: failed.problem }));
+    await expect(result()).rejects.toThrow('The run failed: analytics_unavailable: The plan has no analytics.');
+    answers.push(missing, run('running'));
+    await expect(result()).rejects.toThrow('The run is running: it has no result yet.');
+    answers.push(missing, missing);
+    await expect(result()).rejects.toThrow('There is no result of rpr_1. (not_found)');
+  });
+});
+
+test('operations and receipts are read by their IDs, and watching anything else names the command that shows it', async () => {
+  answers.push(json({ id: 'op_1' }), json({ id: 'rcp_1' }));
+  expect(await get(api, ['op_1', ...inWorkspace])).toContain('op_1');
+  expect(await get(api, ['rcp_1', ...inWorkspace])).toContain('rcp_1');
+  expect(paths()).toEqual(['/workspaces/ws_1/operations/op_1', '/workspaces/ws_1/receipts/rcp_1']);
+  await expect(watchOperation(api, '/workspaces/ws_1', 'rpr_1', () => undefined)).rejects.toThrow('“manage get rpr_1”');
+});
+
+test('a type is named by its noun too, also where its commands are listed', async () => {
+  answers.push(catalog, json({ rows: [] }), catalog, catalog);
+  expect(await list(api, ['campaign', ...inWorkspace])).toBe('There are none.');
+  expect(paths().at(-1)).toMatch(/^\/workspaces\/ws_1\/resources\/campaigns\?/);
+  expect(await showCommands(api, ['operations'])).toMatch(/^operation\.cancel /m);
+  expect(await showCommands(api, ['advertiser'])).toMatch(/^advertiser\.create /m);
+});
+
+test('decisions are listed with the line items that won, and a trace is shown; without their scope it says how to sign in', async () => {
+  const decided = { decided_at: '2026-11-23T12:00:00.000Z', outcome: 'filled', no_ad_reason: null };
+  const rows = [{ decision_id: 'dec_1', ...decided, picks: [{ line_item_id: 'li_1' }] }];
+  answers.push(json({ rows }), json({ decision_id: 'dec_1' }), problem(403, 'insufficient_scope'));
+  expect(await showDecisions(api, ['--line_item_id', 'li_1', ...inWorkspace])).toBe(
+    'dec_1  2026-11-23T12:00:00.000Z  filled  li_1',
+  );
+  expect(await showTrace(api, ['dec_1', ...inWorkspace])).toContain('dec_1');
+  await expect(showTrace(api, ['dec_1', ...inWorkspace])).rejects.toThrow('management:diagnostics');
+  expect(paths()).toEqual([
+    '/workspaces/ws_1/decisions?line_item_id=li_1',
+    ...['/workspaces/ws_1/decisions/dec_1/trace', '/workspaces/ws_1/decisions/dec_1/trace'],
+  ]);
+});
+
+describe('changes', () => {
+  const change = (nth: number) => ({
+    ...{ cursor: `c${nth}`, kind: 'revision', type: 'campaign.created', occurred_at: `2026-11-23T12:00:0${nth}.000Z` },
+    subject: { type: 'campaigns', id: `cmp_${nth}`, version: 1 },
+  });
+  const lines: string[] = [];
+  const out = { write: (line: string) => void lines.push(line), tell: (line: string) => void told.push(line) };
+  beforeEach(() => void (lines.length = 0));
+
+  test('are written page after page with the cursor to go on from', async () => {
+    answers.push(json({ rows: [change(1)], next_cursor: 'c1', more: true }));
+    answers.push(json({ rows: [change(2)], next_cursor: 'c2', more: false }));
+    await writeChanges(api, ['--all', ...inWorkspace], out);
+    expect(lines).toEqual([
+      '2026-11-23T12:00:01.000Z  campaign.created  cmp_1  version 1',
+      '2026-11-23T12:00:02.000Z  campaign.created  cmp_2  version 1',
+    ]);
+    expect(told).toEqual(['That is all. Later ones: --after c2']);
+  });
+
+  test('are followed over several streams without a repetition, until the access ends', async () => {
+    answers.push(stream(change(1), change(2)), stream({ code: 'token_invalid', detail: 'The token has ended.' }));
+    await expect(writeChanges(api, ['--follow', '--json', ...inWorkspace], out)).rejects.toThrow('token_invalid');
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([change(1), change(2)]);
+    expect(paths()[0]).toBe('/workspaces/ws_1/changes?after=now');
+    expect(seen.map(({ lastId }) => lastId)).toEqual([undefined, '2']);
+  });
+});
+
+test('receipts are written byte for byte, page after page', async () => {
+  const pages = [
+    '{"seq":1,"id":"rcp_1","jws":"a"}\n{"seq":2,"id":"rcp_2","jws":"b"}\n',
+    '{"seq":3,"id":"rcp_3","jws":"c"}\n',
+  ];
+  answers.push(...[...pages, ''].map(plain));
+  let written = '';
+  await writeReceipts(api, inWorkspace, (page) => void (written += page));
+  expect(written).toBe(pages.join(''));
+  expect(paths()).toEqual([
+    '/workspaces/ws_1/receipts?',
+    ...['/workspaces/ws_1/receipts?after=2', '/workspaces/ws_1/receipts?after=3'],
   ]);
 });

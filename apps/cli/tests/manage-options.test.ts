@@ -1,14 +1,29 @@
 import { describe, expect, test } from '@jest/globals';
-import { productCatalog } from '@longwave/command-catalog';
+import { describeCatalog, productCatalog } from '@longwave/command-catalog';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { UsageError } from '../src/command.ts';
-import type { JsonSchema } from '../src/manage/catalog.ts';
-import { fieldsIn, readRunLine } from '../src/manage/changes-from-flags.ts';
+import {
+  commandOf,
+  resourceTypeOf,
+  subjectTypeOf,
+  typeOf,
+  type Catalog,
+  type JsonSchema,
+} from '../src/manage/catalog.ts';
+import { readRunLine } from '../src/manage/changes-from-flags.ts';
+import { fieldsIn } from '../src/manage/fields.ts';
+import { commandHelp } from '../src/manage/command-help.ts';
+import { explainRefusal } from '../src/manage/explain-refusal.ts';
+import { Refusal } from '../src/manage/management-api.ts';
 import { columns } from '../src/manage/table.ts';
 
 const schemaOf = (type: keyof typeof productCatalog.commands): JsonSchema =>
   z.toJSONSchema(productCatalog.commands[type].changes, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+
+const catalog = JSON.parse(JSON.stringify(describeCatalog(productCatalog))) as Catalog;
+const { commands: described } = catalog;
+const helpOf = (type: string) => commandHelp(commandOf(catalog, type));
 
 const noFile = (name: string): string => {
   throw new Error(`no file ${name}`);
@@ -87,6 +102,113 @@ describe('the options of manage run', () => {
       expect(() => readRunLine([], schema, noFile)).not.toThrow();
     }
   });
+});
+
+describe('a value of several forms', () => {
+  test('has an option for each field of each form, and the help says which form has it', () => {
+    expect(changesOf('authority_grant.propose', '--grantee.email', 'ben@example.com')).toEqual({
+      grantee: { email: 'ben@example.com' },
+    });
+    const caps = '[{"max": 3, "per": "listener_bucket", "window_seconds": 86400}]';
+    expect(
+      changesOf('policy.create', ...['--kind', 'frequency', '--scope.kind', 'podcasts'], `--rules.caps=${caps}`),
+    ).toEqual({ kind: 'frequency', scope: { kind: 'podcasts' }, rules: { caps: JSON.parse(caps) as unknown } });
+    const help = helpOf('policy.create');
+    expect(help).toMatch(/--scope\.kind workspace\|podcasts\|inventory_units +required\n/);
+    expect(help).toMatch(/--scope\.podcast_ids \[pod_…, …\] +optional, for podcasts\n/);
+    expect(help).toMatch(/--rules\.caps \[\{…\}, …\] +optional, for frequency: each as JSON, \{"max": N, "per":/);
+    expect(help).toMatch(/"per":\s+listener_bucket\|episode\|break/);
+  });
+
+  test.each([
+    ['authority_grant.propose', '--grantee', 'ben@example.com', '--grantee.email ada@example.com'],
+    ['policy.create', '--scope', 'workspace', `--scope '{"kind":"workspace"}'`],
+    ['policy.create', '--rules', 'none', `--rules '{"caps":[{"max":1,"per":"listener_bucket","window_seconds":1}]}'`],
+  ] as const)('%s %s refuses what is no JSON with an example that is', (command, option, text, example) => {
+    expect(() => changesOf(command, option, text)).toThrow(UsageError);
+    expect(() => changesOf(command, option, text)).toThrow(example);
+  });
+});
+
+test('words and IDs of a list may be separated by commas, free texts not', () => {
+  expect(changesOf('report_definition.create', '--dimensions', 'line_item,country', '--metrics', 'downloads')).toEqual({
+    dimensions: ['line_item', 'country'],
+    metrics: ['downloads'],
+  });
+  const brand = '{"id": "tea", "name": "Tea, and more"}';
+  expect(changesOf('advertiser.create', '--brands', brand)).toEqual({ brands: [JSON.parse(brand)] });
+});
+
+test('a misspelt option is answered with the one that is meant', () => {
+  expect(() => changesOf('line_item.create', '--campaign-id', 'cmp_1')).toThrow('Did you mean --campaign_id?');
+  expect(() => changesOf('line_item.create', '--colour', 'red')).toThrow(/^Unknown option '--colour'$/);
+});
+
+describe('the help of a command', () => {
+  test('has no line that is longer than a terminal, but for the usage and the example, and no form that is only “JSON”', () => {
+    for (const { command_type: type } of described) {
+      const help = helpOf(type);
+      const long = help.split('\n').filter((line) => line.length > 120 && line.startsWith('  -'));
+      expect([type, long]).toEqual([type, []]);
+      expect(help).not.toMatch(/\bJSON$|undefined|null$/m);
+    }
+  });
+
+  test('lists many values below the fields, wrapped', () => {
+    const help = helpOf('webhook_endpoint.create');
+    expect(help).toMatch(/--events \[EVENT, …\] +required\n/);
+    expect(help).toMatch(/^EVENT is one of:\n {2}advertiser\.activated, /m);
+  });
+
+  test('has an example that the command reads', () => {
+    for (const { command_type: type } of described) {
+      const example = /^Example:\n {2}npx longwave manage run \S+(?: ID)?(.*)$/m.exec(helpOf(type))?.[1];
+      if (example === undefined) continue;
+      const words = example.match(/'[^']*'|\S+/g) ?? [];
+      const typed = words.map((word) => word.replaceAll("'", ''));
+      expect(() => changesOf(type as keyof typeof productCatalog.commands, ...typed)).not.toThrow();
+    }
+  });
+});
+
+test('a refused field is answered with its form, an example and the help of the command', () => {
+  const command = commandOf(catalog, 'line_item.create');
+  const errors = [
+    { path: '/changes/rate/price/amount_micros', detail: '“rate.price.amount_micros” is wrong.' },
+    { path: '/changes/break_positions/0', detail: '“break_positions.0” must be “pre”, “mid” or “post”.' },
+  ];
+  const problem = {
+    status: 422,
+    code: 'validation_failed',
+    detail: 'Two fields.',
+    errors,
+    recovery_url: 'https://x.test/catalog',
+  };
+  const { message } = explainRefusal(new Refusal(JSON.stringify(problem), 422), command);
+  expect(message.split('\n').slice(3)).toEqual([
+    '  --rate.price.amount_micros takes 18500000, for example --rate.price.amount_micros 18500000',
+    '  --break_positions takes [pre|mid|post, …], for example --break_positions pre',
+    '  See: npx longwave manage run line_item.create --help',
+  ]);
+  const paused = new Refusal(
+    JSON.stringify({ ...problem, errors: [{ path: '/changes/cause', detail: '“cause” is required.' }] }),
+    422,
+  );
+  expect(explainRefusal(paused, commandOf(catalog, 'campaign.pause')).message).toContain("--cause 'some words'");
+});
+
+test('types are found by their noun too, and what is misspelt or of another kind is answered with what is meant', () => {
+  expect([resourceTypeOf(catalog, 'campaign'), resourceTypeOf(catalog, 'line_items')]).toEqual([
+    'campaigns',
+    'line_items',
+  ]);
+  expect([subjectTypeOf(catalog, 'advertiser'), subjectTypeOf(catalog, 'operations')]).toEqual([
+    'advertisers',
+    'operations',
+  ]);
+  expect(() => resourceTypeOf(catalog, 'campain')).toThrow('Did you mean “campaign”?');
+  expect(() => commandOf(catalog, 'campain.create')).toThrow('Did you mean campaign.create?');
+  expect(() => typeOf(catalog, 'op_1')).toThrow('“manage get op_1” shows it, “manage watch op_1” follows it');
 });
 
 test('a table aligns its columns and ends no line in spaces', () => {

@@ -64,9 +64,32 @@ test('receipts verify answers 0 for a whole chain, and 1 with the first broken l
   });
 });
 
+test('receipts verify ignores empty lines, as programs write them after each page', () => {
+  const paged = `${lines[0]!}\n${lines[1]!}${lines[2]!}\n`;
+  expect(verify('verify', file('paged.jsonl', paged), '--keys', keys)).toMatchObject({
+    status: 0,
+    found: { whole: true, receipts: 3 },
+  });
+});
+
+test('receipts verify checks nothing when an input is a saved refusal or of another form: that is no broken chain', () => {
+  const chain = file('chain.jsonl', lines.join(''));
+  const detail = 'There is no checkpoint of this chain yet: one is made hourly.';
+  const refusal = file('refusal.json', JSON.stringify({ status: 404, code: 'not_found', detail, trace_id: 't' }));
+  const explained = {
+    status: 64,
+    found: '',
+    stderr: expect.stringContaining(`the answer to a refused request: ${detail}`),
+  };
+  expect(verify('verify', chain, '--keys', keys, '--checkpoint', refusal)).toEqual(explained);
+  expect(verify('verify', refusal, '--keys', keys)).toEqual(explained);
+  expect(verify('verify', chain, '--keys', refusal)).toEqual(explained);
+  expect(verify('verify', chain, '--keys', keys, '--checkpoint', file('empty.json', ''))).toMatchObject({ status: 64 });
+});
+
 test('receipts verify says what is wrong with its command line, and reads no keys from elsewhere', () => {
   expect(verify('verify')).toMatchObject({ status: 64, found: '' });
   expect(verify('verify', path.join(folder, 'chain.jsonl')).stderr).toContain('--keys is missing.');
-  expect(verify('verify', path.join(folder, 'nowhere.jsonl'), '--keys', keys)).toMatchObject({ status: 1, found: '' });
+  expect(verify('verify', path.join(folder, 'nowhere.jsonl'), '--keys', keys)).toMatchObject({ status: 64, found: '' });
   expect(verify('--help')).toMatchObject({ status: 0 });
 });

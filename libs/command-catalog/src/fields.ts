@@ -74,14 +74,24 @@ export const webUrl = z
   .check(z.url({ protocol: /^https?$/ }))
   .max(2000);
 
+/** An amount in millionths of its currency, of so many digits at most. */
+const micros = (digits: number) =>
+  z
+    .string()
+    .regex(
+      new RegExp(`^\\d{1,${digits}}$`),
+      'Write millionths of the currency, a whole number as text: “18500000” is 18.50.',
+    )
+    .describe('Millionths of the currency, a whole number as text: “18500000” is 18.50.');
+
 /** Money: micro-units as text (64 bit), ISO 4217 currency. */
 export const money = z.strictObject({
-  amount_micros: z.string().regex(/^\d{1,18}$/),
+  amount_micros: micros(18),
   currency: z.string().regex(/^[A-Z]{3}$/),
 });
 
 /** Price of one counted event, or of a thousand; such sums are safe integers. */
-export const unitPrice = money.extend({ amount_micros: z.string().regex(/^\d{1,15}$/) });
+export const unitPrice = money.extend({ amount_micros: micros(15) });
 
 /** Why a person stops or ends something, in a sentence. */
 export const cause = z.string().trim().min(1).max(1000);

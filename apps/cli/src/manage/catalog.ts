@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UsageError } from '../command.ts';
+import { nearest } from '../nearest.ts';
 import type { ManagementApi } from './management-api.ts';
 
 /** The part of JSON Schema (2020-12) that the catalog uses. */
@@ -12,6 +13,10 @@ export interface JsonSchema {
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  /** Names one of several forms. */
+  readonly title?: string;
+  readonly pattern?: string;
   readonly default?: unknown;
   readonly format?: string;
   readonly minimum?: number;
@@ -21,6 +26,7 @@ const jsonSchema = z.custom<JsonSchema>((value) => typeof value === 'object' && 
 
 const resourceType = z.object({
   resource_type: z.string(),
+  noun: z.string(),
   prefix: z.string(),
   states: z.array(z.string()),
 });
@@ -42,7 +48,7 @@ const commandSchema = z.object({
 export type Command = z.infer<typeof commandSchema>;
 
 const catalogSchema = z.object({ resource_types: z.array(resourceType), commands: z.array(commandSchema) });
-type Catalog = z.infer<typeof catalogSchema>;
+export type Catalog = z.infer<typeof catalogSchema>;
 
 /** The types and commands of the installation. */
 export const readCatalog = async (api: ManagementApi): Promise<Catalog> =>
@@ -51,17 +57,48 @@ export const readCatalog = async (api: ManagementApi): Promise<Catalog> =>
 /** The resource type of an id, by its prefix. Throws `UsageError` for a text that is no id. */
 export function typeOf({ resource_types: types }: Catalog, id: string): string {
   const found = types.find(({ prefix }) => id.startsWith(`${prefix}_`));
-  if (!found) throw new UsageError(`“${id}” is no ID of a resource.`);
-  return found.resource_type;
+  if (found) return found.resource_type;
+  throw new UsageError(
+    isOperationId(id)
+      ? `“${id}” is an operation, which has no versions: “manage get ${id}” shows it, “manage watch ${id}” follows it.`
+      : `“${id}” is no ID of a resource. “manage types” shows how IDs begin.`,
+  );
 }
 
-/** A command by its type. Throws `UsageError` that names the commands of the same noun. */
+/** Operations are no resources: no list has them, and they have no versions. */
+export const isOperationId = (id: string): boolean => id.startsWith('op_');
+
+/** A resource type by its name or by the noun of one. Throws `UsageError` that names the nearest. */
+export function resourceTypeOf({ resource_types: types }: Catalog, text: string): string {
+  const found = types.find(({ resource_type: type, noun }) => type === text || noun === text);
+  if (found) return found.resource_type;
+  const names = types.flatMap(({ resource_type: type, noun }) => [type, noun]);
+  throw unknownType(text, nearest(text, names));
+}
+
+/** What the commands that a text names are about: a resource type, or operations. Throws `UsageError` that names the nearest. */
+export function subjectTypeOf(catalog: Catalog, text: string): string {
+  const subjects = catalog.commands.map(({ subject_type: subject }) => subject);
+  return subjects.find((each) => each === text || each === `${text}s`) ?? resourceTypeOf(catalog, text);
+}
+
+const unknownType = (text: string, near: string | undefined) =>
+  new UsageError(
+    `There is no resource type “${text}”.${near === undefined ? '' : ` Did you mean “${near}”?`} “manage types” lists them.`,
+  );
+
+/** A command by its type. Throws `UsageError` that names the commands of the same noun, or the nearest. */
 export function commandOf({ commands }: Catalog, type: string): Command {
+  const types = commands.map((each) => each.command_type);
   const found = commands.find((each) => each.command_type === type);
   if (found) return found;
-  const noun = `${type.split('.')[0]}.`;
-  const near = commands.map((each) => each.command_type).filter((each) => each.startsWith(noun));
+  const ofNoun = types.filter((each) => each.startsWith(`${type.split('.')[0]}.`));
+  const near = nearest(type, types);
   throw new UsageError(
-    `There is no command “${type}”. ${near.length > 0 ? `There are: ${near.join(', ')}` : '“manage commands” lists them.'}`,
+    [
+      `There is no command “${type}”.`,
+      ...(near === undefined ? [] : [`Did you mean ${near}?`]),
+      ofNoun.length > 0 ? `There are: ${ofNoun.join(', ')}` : '“manage commands” lists them.',
+    ].join(' '),
   );
 }

@@ -1,37 +1,22 @@
-import { parseArgs } from 'node:util';
 import { UsageError } from '../command.ts';
+import { parseOptions } from '../parse-options.ts';
 import type { JsonSchema } from './catalog.ts';
-
-/** A field of a command that has an option of its own: `window.start` is `--window.start`. */
-export interface Field {
-  /** Names from the outside in, joined by dots. */
-  readonly name: string;
-  readonly schema: JsonSchema;
-  readonly isRequired: boolean;
-}
-
-const isPlainObject = ({ type, properties }: JsonSchema): boolean =>
-  type === 'object' && properties !== undefined && Object.keys(properties).length > 0;
-
-/** The fields of an object's schema; an object inside has an option for the whole of it, and one for each of its fields. */
-export function fieldsIn(schema: JsonSchema, prefix = '', isParentRequired = true): Field[] {
-  const required = new Set(schema.required ?? []);
-  return Object.entries(schema.properties ?? {}).flatMap(([key, inner]) => {
-    const name = `${prefix}${key}`;
-    const isRequired = isParentRequired && required.has(key);
-    const field = { name, schema: inner, isRequired };
-    return isPlainObject(inner) ? [field, ...fieldsIn(inner, `${name}.`, isRequired)] : [field];
-  });
-}
+import { hasNoCommas, optionExample } from './field-text.ts';
+import { alternativesOf, fieldsIn, objectsIn, type Field } from './fields.ts';
 
 const isList = ({ type }: JsonSchema) => type === 'array';
 
 /** Whether the text of an option stands for itself; everything else is written as JSON. */
-const isText = ({ type, enum: values, const: value, anyOf }: JsonSchema): boolean =>
-  type === 'string' ||
-  (type === undefined && values?.every((each) => typeof each === 'string') === true) ||
-  typeof value === 'string' ||
-  (anyOf?.every(isText) ?? false);
+function isText(schema: JsonSchema): boolean {
+  const { type, enum: values, const: value } = schema;
+  const alternatives = alternativesOf(schema);
+  return (
+    type === 'string' ||
+    (type === undefined && values?.every((each) => typeof each === 'string') === true) ||
+    typeof value === 'string' ||
+    (alternatives.length > 0 && alternatives.every(isText))
+  );
+}
 
 function valueOf({ name, schema }: Field, text: string): unknown {
   if (isText(schema)) return text;
@@ -39,34 +24,26 @@ function valueOf({ name, schema }: Field, text: string): unknown {
     return JSON.parse(text) as unknown;
   } catch {
     // A field that may be a text or something else: `null`, for example, takes a value away.
-    if (schema.anyOf?.some(isText)) return text;
-    throw new UsageError(`--${name}: “${text}” is not JSON. For example: ${exampleOf(schema)}`);
+    if (alternativesOf(schema).some(isText)) return text;
+    throw new UsageError(`--${name}: “${text}” is not JSON. For example: ${waysToSay({ name, schema })}`);
   }
 }
 
-/** A value that shows the form of what a schema takes. */
-export function exampleOf(schema: JsonSchema): string {
-  if (schema.enum?.length) return schema.enum.map((each) => String(each)).join('|');
-  if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (schema.anyOf) return schema.anyOf.map(exampleOf).join(' | ');
-  if (schema.format === 'date-time') return '2026-12-01T00:00:00Z';
-  if (schema.type === 'array') return JSON.stringify([]).replace(']', `${exampleOf(schema.items ?? {})}, …]`);
-  if (schema.type === 'object')
-    return `{${Object.entries(schema.properties ?? {})
-      .filter(([key]) => schema.required?.includes(key))
-      .map(([key, inner]) => `"${key}": ${exampleOf(inner)}`)
-      .join(', ')}}`;
-  if (schema.type === 'integer' || schema.type === 'number') return String(schema.minimum ?? 1);
-  if (schema.type === 'boolean') return 'true|false';
-  return schema.type === 'string' ? 'TEXT' : 'JSON';
+/** Options that say a value: one with the whole of it, or those of its fields. */
+function waysToSay({ name, schema }: Pick<Field, 'name' | 'schema'>): string {
+  const inside = fieldsIn({ properties: { [name]: schema } }).slice(1);
+  const parts = inside.filter((field) => objectsIn(field.schema).length === 0).slice(0, 3);
+  const shown = parts.map((field) => optionExample(field.name, field.schema));
+  return [optionExample(name, schema), ...(shown.length > 0 ? [`or by parts: ${shown.join(', ')}`] : [])].join(', ');
 }
 
-/** A list takes one element for each time that its option is given, or all of them as one JSON array. */
+/** A list takes one element for each time that its option is given, words and IDs also separated by commas, or all as one JSON array. */
 function listOf(field: Field, texts: readonly string[]): unknown[] {
   const element = { ...field, schema: field.schema.items ?? {} };
   return texts.flatMap((text) => {
-    if (!text.trimStart().startsWith('[')) return [valueOf(element, text)];
-    const whole = valueOf({ ...field, schema: {} }, text);
+    if (!text.trimStart().startsWith('['))
+      return (hasNoCommas(element.schema) ? text.split(',') : [text]).map((each) => valueOf(element, each));
+    const whole = valueOf(field, text);
     return Array.isArray(whole) ? (whole as unknown[]) : [whole];
   });
 }
@@ -121,12 +98,7 @@ export function readRunLine(
   const fieldOptions = Object.fromEntries(
     fields.map(({ name }) => [name, { type: 'string', multiple: true } as const]),
   );
-  let parsed;
-  try {
-    parsed = parseArgs({ args: [...args], allowPositionals: true, options: { ...fieldOptions, ...ownOptions } });
-  } catch (error) {
-    throw new UsageError((error as Error).message.split('. To specify a positional argument')[0]);
-  }
+  const parsed = parseOptions({ args: [...args], allowPositionals: true, options: { ...fieldOptions, ...ownOptions } });
   const values = parsed.values as Readonly<Record<string, string[] | string | boolean | undefined>>;
   const changes = values['json'] === undefined ? {} : objectIn(readText(values['json'] as string));
   // From the outside in: a field of an object replaces what the object's own option says.

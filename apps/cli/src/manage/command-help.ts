@@ -1,11 +1,12 @@
 import { typed } from '../command.ts';
-import type { Command } from './catalog.ts';
-import { exampleOf, fieldsIn } from './changes-from-flags.ts';
-import { columns } from './table.ts';
+import type { Command, JsonSchema } from './catalog.ts';
+import { exampleOf, longListOf, objectForm, optionExample, placeholderOf } from './field-text.ts';
+import { fieldsIn, objectsIn, type Field } from './fields.ts';
+import { describedLines, wrapped } from './table.ts';
 
 const reviewNote: Readonly<Record<string, string>> = {
-  single: 'Another person approves it first.',
-  dual: 'Two other people approve it first.',
+  single: 'Another person approves it first, if there is one who may.',
+  dual: 'Two other people approve it first, as far as there are any who may.',
   policy: 'The review policy of the workspace says whether another person approves it first.',
   host: 'Whoever publishes the podcast approves it first.',
 };
@@ -15,13 +16,40 @@ const stateNote = ({ from, to }: Command): string => {
   return from === null ? `creates its subject: ${target}` : `${from.join(', ')} → ${target}`;
 };
 
+/** How an object, or each object of a list, is written. */
+function jsonNote(schema: JsonSchema): string[] {
+  const elements = objectsIn(schema.items ?? {});
+  if (elements.length > 0) return [`each as JSON, ${elements.map(objectForm).join(' or ')}`];
+  const needsFields = objectsIn(schema).some(({ required = [] }) => required.length > 0);
+  return needsFields ? [`as JSON, ${JSON.stringify(exampleOf(schema))}`] : [];
+}
+
+function noteOf({ schema, isRequired, condition }: Field): string {
+  const need = [isRequired ? 'required' : 'optional', condition].filter((each) => each !== undefined).join(', ');
+  return [need, schema.description, ...jsonNote(schema)].filter((each) => each !== undefined).join(': ');
+}
+
+/** The values of fields that have many, once under each word. */
+function longLists(fields: readonly Field[]): string[] {
+  const lists = fields.flatMap(({ name, schema }) => longListOf(name, schema) ?? []);
+  const byWord = new Map(lists.map(({ word, values }) => [`${word} ${values.join()}`, { word, values }]));
+  return [...byWord.values()].map(({ word, values }) => `${word} is one of:\n${wrapped(values.join(', '), '  ')}`);
+}
+
+/** A command line with what the command cannot do without. */
+function exampleLine({ command_type: type, from }: Command, fields: readonly Field[]): string {
+  const needed = fields.filter(({ name, isRequired }) => isRequired && !name.includes('.'));
+  const options = needed.map(({ name, schema }) => optionExample(name, schema));
+  return [`  ${typed} manage run ${type}`, ...(from === null ? [] : ['ID']), ...options].join(' ');
+}
+
 /** The help of one command, from the schemas of the catalog. */
 export function commandHelp(command: Command): string {
   const id = command.from === null ? '' : ' ID';
-  const fields = fieldsIn(command.changes_schema).map(({ name, schema, isRequired }) => [
-    `  --${name} ${exampleOf(schema)}`,
-    [isRequired ? 'required' : 'optional', schema.description].filter(Boolean).join(': '),
-  ]);
+  const fields = fieldsIn(command.changes_schema);
+  const options = fields.map(
+    (field) => [`--${field.name} ${placeholderOf(field.name, field.schema)}`, noteOf(field)] as const,
+  );
   const facts = [
     `States: ${stateNote(command)}`,
     `Roles: ${command.roles.join(', ')}`,
@@ -33,6 +61,10 @@ export function commandHelp(command: Command): string {
     `usage: ${typed} manage run ${command.command_type}${id} [--FIELD VALUE …] [--json FILE] [--reason TEXT] [--wait] [--print FIELD]`,
     command.summary,
     facts.join('\n'),
-    fields.length > 0 ? `Fields:\n${columns(fields)}` : 'It takes no fields.',
+    fields.length > 0
+      ? `Fields; an object {…} is one option, or the options of its fields:\n${describedLines(options)}`
+      : 'It takes no fields.',
+    ...longLists(fields),
+    ...(fields.length > 0 ? [`Example:\n${exampleLine(command, fields)}`] : []),
   ].join('\n\n');
 }

@@ -13,19 +13,24 @@ const problemSchema = z.object({
   recovery_url: z.string().optional(),
   errors: z.array(z.object({ path: z.string(), detail: z.string() })).optional(),
 });
+export type ManagementProblem = z.infer<typeof problemSchema>;
 
 /** A refusal of the Management API. The message names every wrong field, the operation that it is about, and where to look. */
 export class Refusal extends Error {
   readonly code: string;
+  /** Undefined for an answer that is no problem document. */
+  readonly problem: ManagementProblem | undefined;
 
   constructor(text: string, status: number) {
     const { data: problem } = problemSchema.safeParse(tryJson(text));
-    super(problem ? messageOf(problem) : `The service answered ${status}: ${text.slice(0, 300)}`);
+    super(problem ? problemText(problem) : `The service answered ${status}: ${text.slice(0, 300)}`);
+    this.problem = problem;
     this.code = problem?.code ?? 'unknown';
   }
 }
 
-function messageOf({ detail, code, errors, ...references }: z.infer<typeof problemSchema>): string {
+/** A problem in lines: its sentence and code, every wrong field, and where to look. */
+export function problemText({ detail, code, errors, ...references }: ManagementProblem): string {
   const shown = (errors ?? []).filter((each) => !detail.includes(each.detail));
   return [
     `${detail} (${code})`,
@@ -80,26 +85,31 @@ export function openManagementApi(access: Access, tell: (line: string) => void) 
     });
   }
 
+  async function read(request: Request): Promise<string> {
+    for (let attempt = 1; ; attempt++) {
+      const answer = await send(request).then(
+        async (response) => ({ response, text: await response.text() }),
+        (error: unknown) => ({ error: error as Error }),
+      );
+      const isLast = attempt === maxTries;
+      if ('error' in answer) {
+        if (isLast) throw new Error('The service does not answer.', { cause: answer.error });
+      } else if (answer.response.ok) return answer.text;
+      else if (isLast || !isTemporary(answer.response.status, answer.text))
+        throw new Refusal(answer.text, answer.response.status);
+      const asked = 'error' in answer ? null : answer.response.headers.get('retry-after');
+      const seconds = Math.min(Number(asked ?? 0) || 2 ** (attempt - 1), maxWaitSeconds);
+      tell(`The service ${'error' in answer ? 'did not answer' : 'is busy'}. Trying again in ${seconds} s.`);
+      await pause(seconds * 1000);
+    }
+  }
+
   return {
+    /** The text of a successful answer. Throws a `Refusal` for a problem that waiting does not mend. */
+    read,
+
     /** The JSON of a successful answer. Throws a `Refusal` for a problem that waiting does not mend. */
-    async ask(request: Request): Promise<unknown> {
-      for (let attempt = 1; ; attempt++) {
-        const answer = await send(request).then(
-          async (response) => ({ response, text: await response.text() }),
-          (error: unknown) => ({ error: error as Error }),
-        );
-        const isLast = attempt === maxTries;
-        if ('error' in answer) {
-          if (isLast) throw new Error('The service does not answer.', { cause: answer.error });
-        } else if (answer.response.ok) return tryJson(answer.text);
-        else if (isLast || !isTemporary(answer.response.status, answer.text))
-          throw new Refusal(answer.text, answer.response.status);
-        const asked = 'error' in answer ? null : answer.response.headers.get('retry-after');
-        const seconds = Math.min(Number(asked ?? 0) || 2 ** (attempt - 1), maxWaitSeconds);
-        tell(`The service ${'error' in answer ? 'did not answer' : 'is busy'}. Trying again in ${seconds} s.`);
-        await pause(seconds * 1000);
-      }
-    },
+    ask: async (request: Request): Promise<unknown> => tryJson(await read(request)),
 
     /** The events of a stream (text/event-stream), until the service ends it. */
     async *events(path: string, lastId?: string): AsyncGenerator<{ readonly id: string; readonly data: unknown }> {

@@ -1,31 +1,9 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { z } from 'zod';
-import { UsageError } from '../command.ts';
-import { readCatalog, typeOf } from './catalog.ts';
+import { isOperationId, readCatalog, resourceTypeOf, subjectTypeOf, typeOf } from './catalog.ts';
 import type { ManagementApi } from './management-api.ts';
 import { columns } from './table.ts';
+import { queryOf, readWords } from './words.ts';
 import { listWorkspaces, workspaceOf } from './workspace.ts';
-
-/** Reads the words and options after a command; throws `UsageError` unless there are as many words as names. */
-export function readWords<O extends NonNullable<ParseArgsConfig['options']>>(
-  args: readonly string[],
-  names: readonly string[],
-  options: O,
-) {
-  const common = { workspace: { type: 'string' }, data: { type: 'string' } } as const;
-  let parsed;
-  try {
-    parsed = parseArgs({ args: [...args], allowPositionals: true, options: { ...options, ...common } });
-  } catch (error) {
-    throw new UsageError((error as Error).message.split('. To specify a positional argument')[0]);
-  }
-  const { positionals } = parsed;
-  const missing = names[positionals.length];
-  if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
-  if (positionals.length > names.length)
-    throw new UsageError(`“${positionals.slice(names.length).join(' ')}” belongs to no option.`);
-  return parsed as typeof parsed & { readonly values: { readonly workspace?: string } };
-}
 
 const json = (value: unknown) => JSON.stringify(value, null, 2);
 
@@ -62,11 +40,9 @@ export async function showTypes(api: ManagementApi, args: readonly string[]) {
 /** `manage commands [TYPE]` */
 export async function showCommands(api: ManagementApi, args: readonly string[]) {
   const { positionals } = readWords(args, args[0]?.startsWith('-') === false ? ['TYPE'] : [], {});
-  const { commands, resource_types: types } = await readCatalog(api);
-  const [type] = positionals;
-  if (type !== undefined && !types.some((each) => each.resource_type === type))
-    throw new UsageError(`There is no resource type “${type}”. “manage types” lists them.`);
-  const shown = commands.filter(({ subject_type: subject }) => type === undefined || subject === type);
+  const catalog = await readCatalog(api);
+  const type = positionals[0] === undefined ? undefined : subjectTypeOf(catalog, positionals[0]);
+  const shown = catalog.commands.filter(({ subject_type: subject }) => type === undefined || subject === type);
   return columns(shown.map((each) => [each.command_type, each.summary]));
 }
 
@@ -83,19 +59,10 @@ export async function list(api: ManagementApi, args: readonly string[]) {
     all: { type: 'boolean' },
     json: { type: 'boolean' },
   });
-  const query = new URLSearchParams();
   const { state, text, parent, ids, sort, limit } = values;
-  for (const [name, value] of Object.entries({
-    state,
-    text,
-    parent,
-    ids,
-    sort,
-    limit,
-    updated_since: values['updated-since'],
-  }))
-    if (value !== undefined) query.set(name, value);
-  const base = `/workspaces/${await workspaceOf(api, values.workspace)}/resources/${encodeURIComponent(positionals[0]!)}`;
+  const query = queryOf({ state, text, parent, ids, sort, limit, updated_since: values['updated-since'] });
+  const type = resourceTypeOf(await readCatalog(api), positionals[0]!);
+  const base = `/workspaces/${await workspaceOf(api, values.workspace)}/resources/${type}`;
   const rows = [];
   let cursor: string | undefined;
   do {
@@ -118,10 +85,22 @@ async function pathOf(api: ManagementApi, id: string, workspace: string | undefi
   return `/workspaces/${await workspaceOf(api, workspace)}/resources/${type}/${id}`;
 }
 
-/** `manage get ID` */
+/** Where an operation or a receipt is; undefined for the ID of a resource. */
+function recordPath(id: string): string | undefined {
+  if (isOperationId(id)) return `operations/${encodeURIComponent(id)}`;
+  return id.startsWith('rcp_') ? `receipts/${encodeURIComponent(id)}` : undefined;
+}
+
+/** `manage get ID`: a resource, an operation or a receipt. */
 export async function get(api: ManagementApi, args: readonly string[]) {
   const { positionals, values } = readWords(args, ['ID'], {});
-  return json(await api.ask({ path: await pathOf(api, positionals[0]!, values.workspace) }));
+  const id = positionals[0]!;
+  const record = recordPath(id);
+  const path =
+    record === undefined
+      ? await pathOf(api, id, values.workspace)
+      : `/workspaces/${await workspaceOf(api, values.workspace)}/${record}`;
+  return json(await api.ask({ path }));
 }
 
 const versionsSchema = z.looseObject({

@@ -5,6 +5,7 @@ import { UsageError } from '../command.ts';
 import { commandOf, readCatalog, typeOf } from './catalog.ts';
 import { readRunLine } from './changes-from-flags.ts';
 import { commandHelp } from './command-help.ts';
+import { explainRefusal } from './explain-refusal.ts';
 import { Refusal, type ManagementApi } from './management-api.ts';
 import { watchOperation } from './watch.ts';
 import { workspaceOf } from './workspace.ts';
@@ -13,14 +14,17 @@ const operationSchema = z.looseObject({
   id: z.string(),
   state: z.string(),
   subject: z.looseObject({ type: z.string(), id: z.string(), version: z.number() }),
+  state_reason: z.string().optional(),
+  problem: z.object({ code: z.string(), detail: z.string() }).optional(),
 });
+type Operation = z.infer<typeof operationSchema>;
 
 const isOver = (state: string) => ['succeeded', 'failed', 'cancelled'].includes(state);
 
 const readText = (name: string) => readFileSync(name === '-' ? 0 : name, 'utf8');
 
 /** A part of the answer by its name: `id` is the subject's, everything else a path in the operation (`subject.version`). */
-function partOf(operation: z.infer<typeof operationSchema>, name: string): string {
+function partOf(operation: Operation, name: string): string {
   const found = name === 'id' ? operation.subject.id : at(operation, name.split('.'));
   if (found === undefined) throw new UsageError(`--print: the operation has no “${name}”.`);
   return typeof found === 'string' ? found : JSON.stringify(found);
@@ -32,6 +36,12 @@ const at = (value: unknown, [key, ...rest]: readonly string[]): unknown =>
     : typeof value === 'object' && value !== null && Object.hasOwn(value, key)
       ? at((value as Readonly<Record<string, unknown>>)[key], rest)
       : undefined;
+
+/** Why an operation did not succeed; undefined when it did, or goes on. */
+function reasonOf({ state, problem, state_reason: reason }: Operation): string | undefined {
+  if (state === 'failed') return `It failed: ${problem ? `${problem.code}: ${problem.detail}` : 'no reason is given.'}`;
+  return state === 'cancelled' ? `It was cancelled${reason === undefined ? '.' : `: ${reason}`}` : undefined;
+}
 
 /** How a person repeats a command without doing it twice. */
 const lostAnswer = (key: string, version: number | undefined) =>
@@ -80,7 +90,9 @@ export async function runCommand(api: ManagementApi, args: readonly string[], te
   process.once('SIGINT', onInterrupt);
   const accepted = operationSchema.parse(
     await api.ask(sent).catch((error: unknown) => {
-      throw error instanceof Refusal ? error : new Error(`${(error as Error).message} ${lostAnswer(key, version)}`);
+      throw error instanceof Refusal
+        ? explainRefusal(error, command)
+        : new Error(`${(error as Error).message} ${lostAnswer(key, version)}`);
     }),
   );
   process.off('SIGINT', onInterrupt);
@@ -88,6 +100,8 @@ export async function runCommand(api: ManagementApi, args: readonly string[], te
     options.wait && !isOver(accepted.state)
       ? operationSchema.parse(await watchOperation(api, workspace, accepted.id, tell))
       : accepted;
+  const reason = reasonOf(last);
+  if (reason !== undefined) tell(reason);
   if (last.state === 'failed') process.exitCode = 2;
   return options.print === undefined ? JSON.stringify(last, null, 2) : partOf(last, options.print);
 

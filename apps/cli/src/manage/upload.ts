@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import type { ManagementApi } from './management-api.ts';
-import { readWords } from './read-commands.ts';
+import { readWords } from './words.ts';
 import { workspaceOf } from './workspace.ts';
 
 const grantedSchema = z.object({ subject: z.object({ id: z.string() }) });

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { UsageError } from '../command.ts';
+import { isOperationId } from './catalog.ts';
 import type { ManagementApi } from './management-api.ts';
 
 const stateSchema = z.looseObject({ state: z.string(), progress: z.number().optional() });
@@ -10,6 +12,8 @@ export async function watchOperation(
   id: string,
   tell: (line: string) => void,
 ): Promise<unknown> {
+  if (!isOperationId(id))
+    throw new UsageError(`“${id}” is no operation (op_…). “manage get ${id}” shows a resource and its state.`);
   const path = `${workspace}/operations/${id}`;
   let told = '';
   for await (const { data } of api.events(`${path}/events`)) {

@@ -6,6 +6,9 @@ import { fail, readApi, readOptions } from './read-options.ts';
 import { openSessionFile } from './session-file.ts';
 import { signIn } from './sign-in.ts';
 
+/** Scopes that a sign-in asks for by itself. */
+const asked = { mcp: apiScopes.mcp, management: ['management:read', 'management:write'] } as const;
+
 const usage = `${typed} login [--for mcp|management] [--url BASE_URL] [--scope "SCOPES"] [--data FOLDER]
 
 Signs in at an installation: it prints an address, where you sign in and choose what this program may do. The sign-in is kept in a file that
@@ -13,10 +16,13 @@ only you can read, and renewed by itself.
 
   --for API        optional: mcp, for agents (the default), or management, for the Management API
   --url BASE_URL   optional: the installation (default: the one that runs on this machine)
-  --scope SCOPES   optional: ask for these scopes only, separated by spaces (default: all that the page then lets you choose from)
-  --data FOLDER    optional: data folder of the installation on this machine (default: .longwave)`;
+  --scope SCOPES   optional: what to ask for, separated by spaces; on the page you can take scopes away. Without it:
+                   for mcp: ${asked.mcp.join(' ')}
+                   for management: ${asked.management.join(' ')}
+  --data FOLDER    optional: data folder of the installation on this machine (default: .longwave)
 
-const asked = { mcp: apiScopes.mcp, management: ['management:read', 'management:write'] } as const;
+“manage decisions” and “manage trace” need management:diagnostics, which is asked for by name:
+  ${typed} login --for management --scope "${[...asked.management, 'management:diagnostics'].join(' ')}"`;
 
 /** Tries to show the address in a browser; it stands in the terminal anyway. */
 function openBrowser(address: string): void {

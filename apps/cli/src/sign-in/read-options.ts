@@ -1,5 +1,6 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util';
+import type { ParseArgsConfig } from 'node:util';
 import { UsageError } from '../command.ts';
+import { parseOptions } from '../parse-options.ts';
 import { signInApis, type SignInApi } from './session-file.ts';
 
 /** The API that `--for` names; MCP when it is absent. Throws `UsageError`. */
@@ -16,7 +17,7 @@ export const ignoredData =
 /** Options of one of the programs here. Throws `UsageError` with its usage. */
 export function readOptions<O extends NonNullable<ParseArgsConfig['options']>>(usage: string, options: O) {
   try {
-    return parseArgs({ options }).values;
+    return parseOptions({ options }).values;
   } catch (error) {
     throw new UsageError(`${(error as Error).message}\n\nusage: ${usage}`);
   }

@@ -121,7 +121,7 @@ async function verifyCheckpoint(document: unknown, keys: readonly JWK[]): Promis
 /**
  * Verifies a workspace's exported chain from its first receipt, without any service. With a checkpoint it also finds that receipts are
  * missing at the end, up to those that the checkpoint contains; without one nobody can.
- * @param text the export: one line for each receipt
+ * @param text the export: one line for each receipt; empty lines, as programs add them between or after pages, state nothing
  * @param checkpoint the document of the workspace's checkpoint, parsed
  */
 export async function verifyChain(text: string, keys: readonly JWK[], checkpoint?: unknown): Promise<Verification> {
@@ -133,8 +133,9 @@ export async function verifyChain(text: string, keys: readonly JWK[], checkpoint
     } catch (error) {
       return broken(null, `checkpoint: ${sentenceOf(error)}`);
     }
-  const lines = text.split('\n');
-  const end = lines.pop();
+  const split = text.split('\n');
+  const end = split.pop();
+  const lines = split.filter((line) => line !== '');
   if (lines.length === 0) return broken(1, 'receipt 1: it is missing');
   let last: Link | undefined;
   for (const [index, line] of lines.entries()) {

@@ -1,5 +1,5 @@
-import { notFoundProblem } from '@longwave/command-pipeline';
 import { checkpointProofSchema, checkpointStatementSchema, exportLine } from '@longwave/command-pipeline/receipts';
+import { Problem } from '@longwave/problems';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { json, receiptChains, type ManagementRoute, type RouteCall, type RouteDeps } from '../management-route.ts';
@@ -32,6 +32,9 @@ function checkChain(
   access.checkWorkspace(actor, workspaceId);
   if (chain === 'authority') access.checkManager(actor, workspaceId);
 }
+
+const noCheckpoint = (fact: string) =>
+  new Problem('not_found', `${fact}: one is made hourly. Ask again within the hour.`);
 
 const signedCheckpoint = z.strictObject({
   checkpoint: checkpointProofSchema.shape.checkpoint,
@@ -78,7 +81,7 @@ const readCheckpoint: ManagementRoute = {
   answer: async ({ query }, { receipts }) => {
     const { chain } = query as z.output<typeof chainQuery>;
     const checkpoint = await receipts[chain].newestCheckpoint();
-    if (checkpoint === undefined) throw notFoundProblem({ noun: 'checkpoint' }, 'yet');
+    if (checkpoint === undefined) throw noCheckpoint('There is no checkpoint yet');
     return json(
       { checkpoint, statement: decodeJwt(checkpoint) },
       { headers: { 'Cache-Control': 'public, max-age=60' } },
@@ -102,7 +105,7 @@ const proveChain: ManagementRoute = {
     const { chain } = query as z.output<typeof chainQuery>;
     checkChain(access, actor, workspaceId, chain);
     const proof = await receipts[chain].proveChain(workspaceId);
-    if (!proof) throw notFoundProblem({ noun: 'checkpoint' }, 'of this chain yet');
+    if (!proof) throw noCheckpoint('There is no checkpoint of this chain yet');
     return json(proof);
   },
 };
