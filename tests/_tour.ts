@@ -15,7 +15,14 @@ function blocksOf(document: string, name: string): string[] {
   );
 }
 
-/** Runs one named block of a document as it is written, and answers what it prints. */
+/** The functions of one line that a document defines. */
+const functionsOf = (document: string): string =>
+  readFileSync(path.join(root, document), 'utf8')
+    .split('\n')
+    .filter((line) => /^\w+\(\) \{.*\}$/.test(line))
+    .join('\n');
+
+/** Runs one named block of a document as it is written, with the functions of the document, and answers what it prints. */
 export async function runBlock(
   document: string,
   name: string,
@@ -25,7 +32,8 @@ export async function runBlock(
   const [block, ...more] = blocksOf(document, name);
   if (block === undefined || more.length > 0) throw new Error(`${document} has not one block “${name}”`);
   const env = { PATH: process.env['PATH'], ...environment };
-  return (await run('bash', ['-euo', 'pipefail', '-c', block], { cwd, env, maxBuffer: 16 * 1024 * 1024 })).stdout;
+  const script = `${functionsOf(document)}\n${block}`;
+  return (await run('bash', ['-euo', 'pipefail', '-c', script], { cwd, env, maxBuffer: 16 * 1024 * 1024 })).stdout;
 }
 
 /**

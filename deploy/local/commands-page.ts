@@ -1,6 +1,7 @@
 /** The generated part of docs/commands.md: every resource type and every command, from the catalog. */
 import {
   describeCatalog,
+  isForPeople,
   operations,
   productCatalog,
   type CommandDefinition,
@@ -39,7 +40,7 @@ const commandRow = (command: CommandDefinition) => [
   changesOf(command),
   command.mode,
   command.review,
-  words(command.roles),
+  words([...command.roles, ...(command.party ? [command.party] : [])]),
 ];
 
 const reportRow = (command: CommandDefinition) => [
@@ -49,7 +50,7 @@ const reportRow = (command: CommandDefinition) => [
   command.machines.join(', '),
 ];
 
-const commandHead = ['command', 'from → to', 'changes', 'mode', 'review', 'roles'];
+const commandHead = ['command', 'from → to', 'changes', 'mode', 'review', 'sender'];
 
 /** States of a type, those that nothing leaves in italics. */
 const statesOf = ({ states, terminalStates }: ResourceDefinition) =>
@@ -67,7 +68,7 @@ function commandTables(): string {
       .map(([key, { stable }]) => (stable ? `**${key}**` : key))
       .join(', ');
   const sections = subjects.flatMap(({ type, noun }) => {
-    const own = commands.filter((command) => command.subject === type && command.roles.length > 0);
+    const own = commands.filter((command) => command.subject === type && isForPeople(command));
     return own.length === 0
       ? []
       : [
@@ -76,7 +77,7 @@ function commandTables(): string {
           ...own.map(({ type: name, summary }) => `- ${code(name)}: ${summary}`),
         ];
   });
-  const reports = commands.filter(({ roles }) => roles.length === 0);
+  const reports = commands.filter((command) => !isForPeople(command));
   return [
     '## Resource types',
     'The initial state comes first; nothing leaves a state in italics. By a sort key in bold, paging skips and repeats nothing while others write.',
@@ -85,7 +86,7 @@ function commandTables(): string {
       types.map((type) => [code(type.type), code(type.prefix), statesOf(type), sortCell(type.type)]),
     ),
     '## Commands that people may send',
-    '∅: the command creates its subject. Without an arrow the state stays. Changes that end with a question mark are optional.',
+    '∅: the command creates its subject. Without an arrow the state stays. Changes that end with a question mark are optional. A sender is a role, or `grantee`: the person whom the grant names.',
     ...sections,
     '## Reports of services',
     'Commands by which services report results, and by which management does what is due. Nobody else may send them.',

@@ -44,7 +44,7 @@ export function installPackages(root) {
   if (isSame) return;
   if (isNewer) return writeFileSync(stamp, wanted);
   const startedMs = performance.now();
-  say('Installing npm packages (about a minute, once) …');
+  say('Installing npm packages (one to three minutes without a word, once) …');
   const result = runNpm(root, [
     'ci',
     '--include=dev',

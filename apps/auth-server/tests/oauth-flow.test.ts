@@ -219,7 +219,12 @@ describe('consent', () => {
     oauth.server.clock.now = new Date(now.getTime() + 15 * 60_000);
     const { page, path: own } = await oauth.open(ada, ask(client));
     oauth.server.clock.now = now;
-    expect(page.headers.get('location')).toBe(`/sign-in/password?return_to=${encodeURIComponent(own)}`);
+    const detour = `/sign-in/password?return_to=${encodeURIComponent(own)}`;
+    expect(page.headers.get('location')).toBe(detour);
+    const { body } = await ada.browser.get(detour);
+    expect(body).toContain('A program asks for access.');
+    expect(body).not.toContain('settings</a>');
+    expect(body).toContain('go back to the program');
   });
 
   test('follows at once on signing in: the form of the sign-in page leads back to it', async () => {

@@ -51,8 +51,12 @@ test('the catalog lists every type, and every command that people may send with 
   expect(types.map(({ resource_type: type }) => type)).toEqual(Object.keys(productCatalog.resources));
   for (const { sort_keys: keys } of types)
     expect(keys).toMatchObject({ created_at: { stable: true }, state: { stable: false } });
-  const forPeople = commands.filter(({ roles }) => roles.length > 0).map(({ type }) => type);
+  const forPeople = commands.filter(({ roles, party }) => roles.length > 0 || party).map(({ type }) => type);
   expect(json.commands.map(({ command_type: type }: { command_type: string }) => type)).toEqual(forPeople);
+  const takenUp = json.commands.find(
+    ({ command_type: type }: { command_type: string }) => type === 'authority_grant.activate',
+  );
+  expect(takenUp).toMatchObject({ roles: [], party: 'grantee' });
   const pause = json.commands.find(({ command_type: type }: { command_type: string }) => type === 'campaign.pause');
   expect(pause).toMatchObject({
     subject_type: 'campaigns',

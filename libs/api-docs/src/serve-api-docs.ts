@@ -18,13 +18,25 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Everything is shown folded, and what is entered as a credential is forgotten with the page. */
-const script = `window.ui = SwaggerUIBundle({
+/**
+ * Everything is shown folded, and what is entered as a credential is forgotten with the page. The filter, which compares names of groups
+ * alone otherwise, finds operations by id, path and summary too.
+ */
+const script = `const findOperations = (groups, phrase) => {
+  const wanted = phrase.toLowerCase();
+  const words = (one) => [one.get('path'), one.getIn(['operation', 'operationId']), one.getIn(['operation', 'summary'])];
+  const isWanted = (one) => words(one).some((text) => text && text.toLowerCase().includes(wanted));
+  return groups
+    .map((group, name) => (name.toLowerCase().includes(wanted) ? group : group.update('operations', (all) => all.filter(isWanted))))
+    .filter((group) => group.get('operations').size > 0);
+};
+window.ui = SwaggerUIBundle({
   url: document.body.dataset.document,
   dom_id: '#api',
   deepLinking: true,
   displayRequestDuration: true,
   filter: true,
+  plugins: [() => ({ fn: { opsFilter: findOperations } })],
   persistAuthorization: false,
   requestSnippetsEnabled: true,
   tryItOutEnabled: true,

@@ -107,6 +107,22 @@ test('an operation that is tried shows its answer and its curl command, with the
   await page.close();
 });
 
+test('the filter finds operations by id, path and words of a summary, and whole groups by name', async () => {
+  const { page, findings } = await openPage();
+  const shown = async (phrase: string) => {
+    await page.locator('.operation-filter-input').fill(phrase);
+    await page.waitForTimeout(400);
+    return page.locator('.opblock-summary [data-path]').allInnerTexts();
+  };
+  expect(await shown('CREATETHING')).toEqual(['/things']);
+  expect(await shown('/older')).toEqual(['/older']);
+  expect(await shown('create a')).toEqual(['/things']);
+  expect(await shown('thing')).toHaveLength(2);
+  expect(await shown('nothing of this')).toEqual([]);
+  expect(findings).toEqual([]);
+  await page.close();
+});
+
 test('deprecated operations are marked, groups are named, and night and a phone’s width are respected', async () => {
   const { page, findings } = await openPage({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
   expect(await page.locator('.opblock-deprecated').innerText()).toContain('/older');

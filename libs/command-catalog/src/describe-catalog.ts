@@ -35,7 +35,7 @@ function describeType(definition: ResourceDefinition) {
 }
 
 function describeCommand(definition: CommandDefinition) {
-  const { type, subject, from, to, changes, reason, mode, review, reviewers = [], roles } = definition;
+  const { type, subject, from, to, changes, reason, mode, review, reviewers = [], roles, party } = definition;
   const { versionGuard, problems, event, consequences = [], externalEffect, summary, discloses } = definition;
   return {
     command_type: type,
@@ -50,6 +50,7 @@ function describeCommand(definition: CommandDefinition) {
     review,
     reviewers,
     roles,
+    ...(party && { party }),
     cancellable: definition.endedBy !== undefined,
     version_guard: versionGuard,
     problems,
@@ -62,8 +63,9 @@ function describeCommand(definition: CommandDefinition) {
   };
 }
 
-/** Whether a person may send a command; the others are reports of services. */
-export const isForPeople = ({ roles }: Pick<CommandDefinition, 'roles'>): boolean => roles.length > 0;
+/** Whether a person may send a command, by a role or as its party; the others are reports of services. */
+export const isForPeople = ({ roles, party }: Pick<CommandDefinition, 'roles' | 'party'>): boolean =>
+  roles.length > 0 || party !== undefined;
 
 /** The types of a catalog and the commands that people may send, as data, in the order of the catalog. */
 export function describeCatalog({ resources, commands }: Catalog) {

@@ -1,3 +1,4 @@
+import { interactionPath } from '../oauth/paths.ts';
 import { emailField, passwordField } from '../passwords/password-fields.ts';
 import { z } from 'zod';
 import { showPage, takeForm, type PageAnswer, type PageRoute, type Visit } from '../http/page-route.ts';
@@ -39,11 +40,24 @@ const signInPage = (visit: Visit, email = '', refusal?: Refusal): PageAnswer => 
     <p>New here? <a href="${withReturn('/sign-up', returnToOf(visit))}">Sign up</a></p>`,
 });
 
+const toChangeSettings =
+  'Keys, tokens, members and your address are changed only a short time after you entered the password.';
+const toAllowProgram = 'A program asks for access. You can allow it only a short time after you entered the password.';
+
+/** Whether the person is on the way to the page on which a program asks for access. */
+const isForProgram = (visit: Visit): boolean => returnToOf(visit).startsWith(`${interactionPath}/`);
+
+/** A program has no address here, so a person who allows nothing leaves the page. */
+const wayBack = (visit: Visit) =>
+  isForProgram(visit)
+    ? html`<p>To allow nothing, close this page and go back to the program.</p>`
+    : html`<p><a href="/settings">Back to the settings</a></p>`;
+
 const passwordPage = (visit: Visit, refusal?: Refusal): PageAnswer => ({
   title: 'Enter your password again',
   status: refusal?.status ?? 200,
   body: html`<h1>Enter your password again</h1>
-    <p>Keys, tokens, members and your address are changed only a short time after you entered the password.</p>
+    <p>${isForProgram(visit) ? toAllowProgram : toChangeSettings}</p>
     ${refusalNote(refusal)}
     <form method="post" action="/sign-in/password">
       ${formTokenField(visit.formToken)}${returnField(visit)}
@@ -51,7 +65,7 @@ const passwordPage = (visit: Visit, refusal?: Refusal): PageAnswer => ({
       ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
       <button class="primary">Go on</button>
     </form>
-    <p><a href="/settings">Back to the settings</a></p>`,
+    ${wayBack(visit)}`,
 });
 
 /** Signing in, and giving the password again: within a session, whose person gave the code when it began, the password is enough. */

@@ -11,6 +11,7 @@ import {
   openApiHead,
   openApiPaths,
   problemSchema,
+  protectedResourcePath,
   reference,
   routeParameters,
   type OpenApiPart,
@@ -156,14 +157,19 @@ function commandBody({ subject, from, versionGuard, changes, reason }: CommandDe
 
 const quoted = (words: readonly string[]) => words.map((word) => `\`${word}\``).join(', ');
 
-/** What a client has to know of a command before it sends it. */
+/** Who approves: as far as there are people who may (docs/adr/0040). */
+const reviewNotes: Readonly<Record<string, string>> = {
+  single: ', by another person if there is one who may',
+  dual: ', by two other people as far as there are any who may',
+};
+
+/** What a client has to know of a command before it sends it, beside its summary. */
 function describeCommand(command: CommandDefinition): string {
-  const { from, to, roles, review, externalEffect, consequences = [], summary } = command;
+  const { from, to, roles, party, review, externalEffect, consequences = [] } = command;
   const next = to === null ? 'The state stays' : `Next state: ${quoted([to].flat())}`;
   return [
-    `${summary.replace(/\.?$/, '.')}`,
     from === null ? 'Creates its subject.' : `Possible while the subject is ${quoted(from)}.`,
-    `${next}. Roles: ${quoted(roles)}. Review: \`${review}\`.`,
+    `${next}. Sent by: ${quoted([...roles, ...(party ? [party] : [])])}. Review: \`${review}\`${reviewNotes[review] ?? ''}.`,
     ...(externalEffect === null ? [] : [`Outside the service: ${externalEffect.replace(/\.?$/, '.')}`]),
     ...(consequences.length === 0 ? [] : [`May also change other resources: ${quoted(consequences)}.`]),
     'Needs the scope `management:write`.',
@@ -198,7 +204,7 @@ function commandPaths(route: ManagementRoute): Record<string, OpenApiPart> {
             ...common,
             operationId: command.type,
             tags: [command.subject],
-            summary: command.type,
+            summary: command.summary,
             description: describeCommand(command),
             ...(command.deprecated && { deprecated: true }),
             parameters: command.from === null ? withoutGuard : parameters,
@@ -241,10 +247,18 @@ const documentOperation = ({ operation, summary, body }: PublicDocument): OpenAp
   },
 });
 
+/** Where a client gets a token. The link leads to the metadata of the resource on the same host (RFC 9728). */
+const tokenSource = `A person gives a program its token at the authorization server that the
+[metadata of this API](${protectedResourcePath(`https://host.invalid${basePath}`)}) name; \`docs/management-api.md\`, “A token”, has every
+step as a command.`;
+
 const introduction = `Reads every resource of a workspace and changes it by declared commands.
 
 **Token**: an access token of the authorization server for exactly this API (code flow with PKCE), as \`Authorization: Bearer TOKEN\`. Each
-operation names its scope.
+operation names its scope. ${tokenSource}
+
+**On the interactive page** the field “Filter by tag” finds commands: type \`line_item.book\`, a path or words of a summary. Groups appear
+when they are scrolled to.
 
 **Changes** are commands at \`/workspaces/{workspace_id}/commands/{command_type}\`; below there is one operation for each. The answer is an
 operation: poll it while it is \`accepted\` or \`running\`; \`waiting_review\` ends with a decision of other people. Never repeat a command to
@@ -291,7 +305,7 @@ export function managementOpenApi(routes: readonly ManagementRoute[]) {
       headers: Object.fromEntries(
         Object.entries(headerNotes).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
       ),
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: tokenSource } },
     },
   };
 }

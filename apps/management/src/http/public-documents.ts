@@ -67,6 +67,10 @@ const commandSchema = z.strictObject({
   review: z.enum(['none', 'policy', 'host', 'single', 'dual']),
   reviewers: z.array(z.string()).describe('Roles that may approve.'),
   roles: z.array(z.string()).describe('Roles that may send it.'),
+  party: z
+    .enum(['grantee'])
+    .optional()
+    .describe('The person whom the subject names may send it as well, whatever its roles.'),
   cancellable: z
     .boolean()
     .describe('Whether `operation.cancel` can end its running work; a review that waits can always be withdrawn.'),

@@ -155,7 +155,7 @@ export const breakPlanCommands = {
     hasRule: true,
     problems: ['link_not_found', 'validation_failed'],
     externalEffect: 'Plays that begin from now on have the breaks of the replacement, or of another plan that applies.',
-    summary: 'Takes a break plan out of use, with or without a published replacement.',
+    summary: 'Takes a break plan out of use. `replacement_id` names a published plan in its place, or is `none`.',
   }),
   'break_plan.supersede': defineCommand({
     type: 'break_plan.supersede',

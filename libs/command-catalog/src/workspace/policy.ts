@@ -114,6 +114,7 @@ export const policyCommands = {
     hasRule: true,
     problems: ['validation_failed', 'link_not_found'],
     externalEffect: 'Services no longer obey the policy.',
-    summary: 'Takes a policy out of force, with or without another one of its kind that stays in force.',
+    summary:
+      'Takes a policy out of force. `replacement_id` names another one of its kind that stays in force, or is `none`.',
   }),
 } as const;

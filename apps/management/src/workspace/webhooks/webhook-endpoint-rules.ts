@@ -16,6 +16,9 @@ import { countReplays, remainingReplays } from './replay-table.ts';
 import { renderTest } from './webhook-message.ts';
 import { secretHint } from './webhook-secret.ts';
 
+/** Development receivers are on http, on another port or in a private network. */
+const orAllowed = 'The operator can allow an origin for development (FETCH_ALLOW_ORIGINS).';
+
 /** Endpoints of a workspace that are not deleted. */
 const maxEndpoints = 20;
 const defaultPreviousHours = 24;
@@ -49,7 +52,7 @@ export function webhookEndpointRules(options: {
       return url.href;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      return refuseField('/changes/url', 'not_postable', error.message);
+      return refuseField('/changes/url', 'not_postable', `${error.message} ${orAllowed}`);
     }
   }
 
