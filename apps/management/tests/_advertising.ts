@@ -40,10 +40,11 @@ export function createAdvertising(hosting: HostingWorld) {
       return send('creative.record_media', creative, { media: [media], duration_ms: 24 }, service('encoder'), lease);
     },
     /** A prepared creative that a host reads; it names no podcast yet. */
-    async hostReadCreative() {
+    async hostReadCreative(more: object = {}) {
       const { id: advertiser_id } = await world.advertiser();
       const draft = await send('creative.create', null, {
         ...{ advertiser_id, name: 'By the host', format: 'audio', production: 'host_read', universal_ad_id: 'unknown' },
+        ...more,
       });
       const processing = await send('creative.attach_media', draft, { upload_ref: (await hosting.upload()).id });
       const lease = await hosting.lease('encode_creative', draft.id);

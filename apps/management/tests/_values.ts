@@ -34,6 +34,14 @@ export const guestIn = (workspaceId: string, actor: Actor, roles: Principal['rol
     ? { ...actor, principal: { ...actor.principal, grants: [{ workspace_id: workspaceId, roles }] } }
     : actor;
 
+/** A person of another workspace, with the role of a publisher for one podcast of this one. */
+export function publisherOf(workspaceId: string, podcastId: string, actor: Actor) {
+  if (actor.kind !== 'principal') throw new Error('a person');
+  const roles: Principal['roles'] = ['viewer', 'publisher'];
+  const grants = [{ workspace_id: workspaceId, podcast_id: podcastId, roles }];
+  return { ...actor, principal: { ...actor.principal, grants } };
+}
+
 /** A person of a workspace with every role, or with the given ones. */
 export const person = (
   workspaceId: string,

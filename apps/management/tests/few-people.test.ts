@@ -7,7 +7,7 @@ import { newId } from '@longwave/ids';
 import type { Role } from '@longwave/principal';
 import { decodeJwt } from 'jose';
 import { startTestManagement, type TestManagement } from './_management.ts';
-import { hour, service } from './_values.ts';
+import { hour, publisherOf, service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
 import { keepPeople } from '../src/workspace/people/follow-people.ts';
 import { listRoleHolders } from '../src/workspace/people/people-table.ts';
@@ -39,6 +39,11 @@ async function operationOf(
   const at = { type: subject.resource_type, id: subject.id, version: subject.version };
   return JSON.parse((await management.execute({ ...request, subject: at }, actor)).operationJson) as OperationView;
 }
+/** The publisher of one podcast, acting there. */
+const scopedTo = (podcastId: string, { workspaceId }: World, actor: Actor): Actor => ({
+  ...publisherOf(workspaceId, podcastId, actor),
+  podcastId,
+});
 const statementOf = async (world: World, receiptId: string) =>
   decodeJwt((await reader.getReceipt(world.workspaceId, receiptId)).jws);
 
@@ -115,14 +120,7 @@ test('a break plan for one podcast is reviewed by another publisher of that podc
   expect(waiting).toMatchObject({ state: 'waiting_review', review: { declared: 'host', applied: 'single' } });
   const task = await world.taskOf(waiting.subject.id);
   expect(task.attributes).toMatchObject({ podcast_id: podcast.id, required_roles: ['publisher'] });
-  const { principal } = host.actor;
-  const grants = [{ workspace_id: world.workspaceId, podcast_id: podcast.id, roles: ['viewer', 'publisher'] as const }];
-  const asHost: Actor = {
-    kind: 'principal',
-    principal: { ...principal, grants: grants.map((grant) => ({ ...grant, roles: [...grant.roles] })) },
-    podcastId: podcast.id,
-  };
-  await world.send('review.approve', task, {}, asHost);
+  await world.send('review.approve', task, {}, scopedTo(podcast.id, world, host.actor));
   await management.runApproved(world.workspaceId, task.id);
   expect((await reader.getOperation(world.workspaceId, waiting.id)).state).toBe('succeeded');
 });
@@ -144,6 +142,42 @@ test('an ad that a host reads is reviewed by another publisher of that podcast, 
   expect(task.attributes).toMatchObject({ podcast_id: podcast.id, required_roles: ['publisher'] });
   const produced = await submit(await world.preparedCreative());
   expect(produced).toMatchObject({ state: 'succeeded', review: { declared: 'policy', applied: 'none' } });
+});
+
+test('a review policy never takes the host away: nobody of its roles leaves the host, and two of them come after the host', async () => {
+  const world = createWorld(management);
+  const owner = await world.known();
+  const podcast = await world.podcast();
+  const host = await world.granted({ role: 'publisher', scope_filter: { podcast_ids: [podcast.id] } });
+  const rule = { command_types: ['creative.submit', 'advertiser.activate'], mode: 'dual', reviewer_roles: ['finance'] };
+  await world.activePolicy({ kind: 'review', rules: { rules: [rule] } });
+  const changes = { disclosure: 'Advertisement', host_podcast_id: podcast.id };
+  const submit = async () =>
+    operationOf(world, 'creative.submit', await world.hostReadCreative(), changes, owner.actor);
+  const byHost = { state: 'waiting_review', review: { declared: 'host', applied: 'single' } };
+  expect(await submit()).toMatchObject(byHost);
+  const reviewer = await world.member();
+  const activated = await operationOf(world, 'advertiser.activate', await world.advertiser(), {}, owner.actor);
+  expect(activated).toMatchObject({ state: 'waiting_review', review: { applied: 'single' } });
+  await reviewer.leave();
+  const first = await world.member(['viewer', 'finance']);
+  const waiting = await submit();
+  expect(waiting).toMatchObject(byHost);
+  expect((await world.taskOf(waiting.subject.id)).attributes['required_roles']).toEqual(['publisher']);
+
+  const second = await world.member(['viewer', 'finance']);
+  const strict = await submit();
+  expect(strict).toMatchObject({ state: 'waiting_review', review: { declared: 'host', applied: 'dual' } });
+  const task = await world.taskOf(strict.subject.id);
+  expect(task.attributes).toMatchObject({
+    ...{ mode: 'dual', podcast_id: podcast.id, first_approval_roles: ['publisher'], required_roles: ['finance'] },
+  });
+  const approve = async (actor: Actor) =>
+    world.send('review.approve', await world.taskOf(strict.subject.id), {}, actor);
+  for (const early of [first, second])
+    await expect(approve(early.actor)).rejects.toMatchObject({ code: 'permission_denied' });
+  await approve(scopedTo(podcast.id, world, host.actor));
+  expect((await approve(first.actor)).lifecycle_state).toBe('approved');
 });
 
 test('an approved command fails when its requester has lost the role meanwhile, and is carried out while any grant gives it', async () => {

@@ -243,7 +243,10 @@ describe('a review', () => {
     expect([status, json]).toEqual([
       200,
       {
-        subject: { type: 'advertisers', id: advertiser.id, version: advertiser.version },
+        subject: {
+          ...{ type: 'advertisers', id: advertiser.id, version: advertiser.version },
+          ...{ lifecycle_state: 'draft', attributes: (await get(`advertisers/${advertiser.id}`)).json.attributes },
+        },
         difference: expect.arrayContaining([{ op: 'replace', path: '/lifecycle_state', value: 'active' }]),
       },
     ]);

@@ -41,7 +41,10 @@ export const reviewTasks = defineResource({
     mode: z.enum(['single', 'dual']),
     /** The mode before it was reduced to the people that there are; absent in reviews of before. */
     declared_mode: z.enum(['single', 'dual', 'policy', 'host']).optional(),
+    /** Each of these roles may decide. */
     required_roles: z.array(z.enum(roles)),
+    /** The first approval needs one of these roles, the further one of `required_roles`; absent: `required_roles` are for each. */
+    first_approval_roles: z.array(z.enum(roles)).optional(),
     /** The podcast whose publishers decide; absent: people with a role in the whole workspace do. */
     podcast_id: reference('pod').optional(),
     /** The review policies that demanded it; absent where none did. */

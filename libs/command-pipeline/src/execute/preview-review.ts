@@ -1,10 +1,11 @@
 import type { Attributes, Catalog } from '@longwave/command-catalog';
+import type { ResourceView } from '@longwave/events';
 import { inProgressProblem } from '@longwave/idempotency';
 import { isLockFailure, transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { diffVersions, type PatchStep } from '../read/diff-attributes.ts';
 import { findResource } from '../read/find-resources.ts';
-import { notFoundProblem } from '../store/resource-row.ts';
+import { notFoundProblem, resourceView } from '../store/resource-row.ts';
 import { applyCommand, lockSubject } from './accept-command.ts';
 import type { ExecutorOptions } from './execute-command.ts';
 import { prepareRule, ruleOf } from './prepare-rule.ts';
@@ -12,7 +13,9 @@ import { contextOfTask } from './run-approved.ts';
 
 /** What the command of a review would change. */
 interface ReviewPreview {
-  readonly subject: Attributes<'review_tasks'>['subject'];
+  readonly task: Attributes<'review_tasks'>;
+  /** The subject's present version; undefined when the command creates it. */
+  readonly present: ResourceView | undefined;
   /** JSON Patch over `{lifecycle_state, attributes}`, from the subject's present version. */
   readonly difference: readonly PatchStep[];
 }
@@ -39,8 +42,10 @@ export function createReviewPreview<K extends Catalog>(
     const context = contextOfTask(catalog, workspaceId, task);
     const rule = await prepareRule(pool, context, ruleOf(options.rules, context.definition.type));
     let difference: readonly PatchStep[] = [];
+    let present: ResourceView | undefined;
     await transaction(pool, async (tx) => {
       const current = await lockSubject(tx, context);
+      present = current && resourceView(context.resource, current);
       const { row } = await applyCommand(
         tx,
         { ...context, rule },
@@ -53,6 +58,6 @@ export function createReviewPreview<K extends Catalog>(
       if (!isLockFailure(error)) throw error;
       throw inProgressProblem('Another command on this resource is still running. Try again.', error);
     });
-    return { subject: task.subject, difference };
+    return { task, present, difference };
   };
 }

@@ -52,6 +52,7 @@ export async function requestReview(
       mode: verdict.applied,
       declared_mode: verdict.declared,
       required_roles: [...verdict.requiredRoles],
+      ...(verdict.firstApprovalRoles && { first_approval_roles: verdict.firstApprovalRoles }),
       ...(verdict.policyVersions && { policy_versions: verdict.policyVersions }),
       ...(verdict.podcastId !== undefined && { podcast_id: verdict.podcastId }),
       ...(command.corrects !== undefined && { corrects: command.corrects }),

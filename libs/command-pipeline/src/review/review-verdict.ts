@@ -6,6 +6,8 @@ import type { PolicyVersion } from '../store/receipt.ts';
 export interface ReviewVerdict extends ShownReview {
   /** One of these roles is needed to decide. */
   readonly requiredRoles: readonly Role[];
+  /** One of these roles is needed for the first approval; absent: one of `requiredRoles`. */
+  readonly firstApprovalRoles?: readonly Role[] | undefined;
   /** The podcast whose role holders decide; absent: those of the whole workspace. */
   readonly podcastId?: string | undefined;
   /** Hours that reviewers have; absent: a week. */

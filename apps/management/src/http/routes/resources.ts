@@ -15,6 +15,7 @@ import {
   type ListQuery,
 } from '../list-query.ts';
 import { json, type ManagementRoute, type RouteAnswer } from '../management-route.ts';
+import { reviewedSubject } from '../../workspace/reviews/reviewed-subject.ts';
 import { shownTo } from '../../workspace/webhooks/shown-to.ts';
 
 const page = z.strictObject({
@@ -201,7 +202,20 @@ const readVersion: ManagementRoute = {
 };
 
 const preview = z.strictObject({
-  subject: z.strictObject({ type: z.string(), id: z.string(), version: z.int() }),
+  subject: z.strictObject({
+    ...{ type: z.string(), id: z.string(), version: z.int() },
+    lifecycle_state: z
+      .string()
+      .optional()
+      .describe(
+        'Like `attributes`, absent when the command creates the subject, and for who neither sees it nor decides.',
+      ),
+    attributes: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('Without `storage_key` and `sha256` of files for a reviewer who does not see the subject by itself.'),
+    advertiser_name: z.string().optional().describe('The legal name of the advertiser that `attributes` names.'),
+  }),
   difference: patch.describe('JSON Patch (RFC 6902) over `{lifecycle_state, attributes}` of the subject.'),
 });
 
@@ -209,7 +223,7 @@ const readProposal: ManagementRoute = {
   operation: 'review.difference',
   method: 'GET',
   path: '/workspaces/{workspace_id}/resources/review_tasks/{review_task_id}/difference',
-  summary: 'What the command of a review would change if it were approved now.',
+  summary: 'The subject of a review, and what its command would change if it were approved now.',
   note: 'A command that would be refused now answers with its problem.',
   scope: 'management:read',
   answers: { 200: { description: 'The proposed change.', body: { name: 'ReviewDifference', schema: preview } } },
@@ -221,11 +235,16 @@ const readProposal: ManagementRoute = {
     'idempotency_in_progress',
     'timeout',
   ],
-  answer: async ({ actor, workspaceId, parameter }, { access, previewReview }) => {
+  answer: async ({ actor, workspaceId, parameter }, { access, reader, previewReview }) => {
     const id = parameter('review_task_id');
-    await access.getVisible(actor, workspaceId, 'review_tasks', id);
-    const { subject, difference: steps } = await previewReview(workspaceId, id);
-    return json({ subject, difference: shownTo(actor).difference(workspaceId, subject.type, steps) });
+    const review = await access.getVisible(actor, workspaceId, 'review_tasks', id);
+    const { task, present, difference: steps } = await previewReview(workspaceId, id);
+    const { subject } = task;
+    const content = present && (await reviewedSubject({ access, reader }, actor, { ...review, task }, present));
+    return json({
+      subject: { ...subject, ...content },
+      difference: shownTo(actor).difference(workspaceId, subject.type, steps),
+    });
   },
 };
 

@@ -17,7 +17,7 @@ import {
 } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
-import { analyticsRoles, managerRoles, type AccessNeed, type Principal } from '@longwave/principal';
+import { analyticsRoles, managerRoles, type AccessNeed, type Principal, type Role } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { hasGrantFor } from '../authority/authority-grant-table.ts';
 import { granteesOf } from '../authority/grantee.ts';
@@ -81,6 +81,10 @@ function scopesOf({ workspace_id: own, grants }: Principal): Scope[] {
 /** Whether an actor has this access in a workspace, to what belongs to a podcast or to none; without a need, whether it sees it. */
 const isPermitted = (actor: Actor, workspaceId: string, podcastId: string | undefined, need?: AccessNeed): boolean =>
   actor.kind === 'service' || accessOf({ ...actor, podcastId }, workspaceId, need).outcome === 'permitted';
+
+/** Whether an actor has one of these roles for a visible resource. */
+export const holdsRole = (actor: Actor, { resource, podcastId }: VisibleResource, roles: readonly Role[]): boolean =>
+  isPermitted(actor, resource.workspace_id, podcastId, { roles });
 
 /** Whether a resource names the person as its party: the grantee of an authority grant that has not ended. */
 async function isParty(pool: Pool, actor: Actor, row: ResourceRow | undefined): Promise<boolean> {

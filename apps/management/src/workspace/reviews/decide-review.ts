@@ -1,10 +1,9 @@
 import { actorId, listByIds, type DecideReview, type ReviewQuestion } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { listRoleHolders } from '../people/people-table.ts';
-import { peopleWith } from '../people/role-holder.ts';
 import { partiesOf } from './parties.ts';
 import { listPoliciesInForce } from '../policies/policies-in-force.ts';
-import { appliedMode, requiredReview, stricterReview } from './required-review.ts';
+import { requiredReview, reviewAmong, stricterReview } from './required-review.ts';
 import { asksForCategories, reviewDemand } from './review-policy.ts';
 import { productCategoriesOf } from './product-categories.ts';
 
@@ -34,7 +33,7 @@ async function podcastOf(
 
 /**
  * Decides about a review by the built-in policy, the review policies in force and the people of the workspace (docs/adr/0040). Of the built-in
- * review and the one that policies demand the stricter one counts.
+ * review and the one that policies demand the one counts that is stricter among these people.
  */
 export const decideReview: DecideReview = async (tx, question) => {
   const { definition, workspaceId, actor, changes, now } = question;
@@ -45,14 +44,13 @@ export const decideReview: DecideReview = async (tx, question) => {
   const demand = reviewDemand(policies, definition.type, attributes, categories);
   const builtIn = requiredReview(isHostRead(question) ? { ...definition, review: 'host' } : definition);
   const { declared } = builtIn;
-  const required = stricterReview(builtIn, demand);
-  const { mode, roles: requiredRoles } = required;
-  const { policyVersions, dueHours } = demand ?? {};
-  if (mode === 'none') return { declared, applied: 'none', requiredRoles };
-  const podcastId = required.declared === 'host' ? await podcastOf(tx, question) : undefined;
+  if (builtIn.mode === 'none' && !demand) return { declared, applied: 'none', requiredRoles: builtIn.roles };
+  const podcastId = declared === 'host' ? await podcastOf(tx, question) : undefined;
   const holders = await listRoleHolders(tx, workspaceId, now);
   const requester = actor.kind === 'principal' ? [actorId(actor), actor.principal.account_id] : [];
   const except = [...requester, ...(await partiesOf(tx, { workspaceId, commandType: definition.type, changes }))];
-  const others = holders && peopleWith(holders, { roles: requiredRoles, podcastId, except }).size;
-  return { declared, applied: appliedMode(required, others), requiredRoles, podcastId, dueHours, policyVersions };
+  const demanded = demand && reviewAmong({ ...demand, declared: demand.mode }, undefined, { holders, except });
+  const { dueHours, policyVersions } = demand ?? {};
+  const applied = stricterReview(declared, reviewAmong(builtIn, podcastId, { holders, except }), demanded);
+  return { declared, ...applied, dueHours, policyVersions };
 };

@@ -3,7 +3,7 @@ import { productCatalog, type CommandDefinition } from '@longwave/command-catalo
 import { grantedRoles, ownerRoles, roles as everyRole, type Role } from '@longwave/principal';
 import fc from 'fast-check';
 import { peopleWith, type RoleHolder } from '../people/role-holder.ts';
-import { appliedMode, requiredReview } from './required-review.ts';
+import { appliedMode, requiredReview, reviewAmong, stricterReview } from './required-review.ts';
 
 const definition = (review: CommandDefinition['review']): CommandDefinition => ({
   ...productCatalog.commands['workspace.suspend'],
@@ -73,5 +73,38 @@ test('people are counted once, only with one of the roles where it holds, and ne
         expect(peopleWith([...holders, another], need).size).toBeGreaterThanOrEqual(found.size);
       },
     ),
+  );
+});
+
+const someRoles = fc.subarray([...everyRole], { minLength: 1 });
+const declaredReview = fc.constantFrom('single' as const, 'dual' as const, 'host' as const, 'policy' as const);
+const strictness = ['none', 'single', 'dual'];
+
+test('a policy never lowers the review that applies, never takes a host away, and asks for no more people than there are', () => {
+  fc.assert(
+    fc.property(
+      fc.record({ review: declaredReview, reviewers: someRoles }),
+      fc.record({ mode: fc.constantFrom('single' as const, 'dual' as const), roles: someRoles }),
+      fc.option(fc.array(holder), { nil: undefined }),
+      fc.option(podcast, { nil: undefined }),
+      fc.uniqueArray(person),
+      ({ review, reviewers }, demand, holders, podcastId, except) => {
+        const builtIn = requiredReview({ ...definition(review), reviewers });
+        const own = reviewAmong(builtIn, podcastId, { holders, except });
+        const demanded = reviewAmong({ ...demand, declared: demand.mode }, undefined, { holders, except });
+        const counted = stricterReview(review, own, demanded);
+        const { applied, requiredRoles, firstApprovalRoles = requiredRoles } = counted;
+        for (const { applied: least } of [own, demanded])
+          expect(strictness.indexOf(applied)).toBeGreaterThanOrEqual(strictness.indexOf(least));
+        if (review === 'host' && own.applied !== 'none')
+          expect([firstApprovalRoles, counted.podcastId]).toEqual([['publisher'], podcastId]);
+        if (!holders || applied === 'none') return;
+        const [first, further] = [firstApprovalRoles, requiredRoles].map((roles) => [
+          ...peopleWith(holders, { roles, podcastId: counted.podcastId, except }),
+        ]);
+        expect(first!.some((one) => applied === 'single' || further!.some((other) => other !== one))).toBe(true);
+      },
+    ),
+    { numRuns: 500 },
   );
 });

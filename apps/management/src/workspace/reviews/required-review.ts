@@ -1,6 +1,7 @@
 import type { CommandDefinition } from '@longwave/command-catalog';
 import type { ReviewVerdict } from '@longwave/command-pipeline';
 import type { Role } from '@longwave/principal';
+import { peopleWith, type RoleHolder } from '../people/role-holder.ts';
 
 /** The review that a command needs, before it is reduced to the people that there are. */
 export interface RequiredReview {
@@ -28,15 +29,38 @@ export function requiredReview({ type, review, reviewers = [] }: CommandDefiniti
   }
 }
 
+/** A review, reduced to the people that there are. */
+type AppliedReview = Pick<ReviewVerdict, 'applied' | 'requiredRoles' | 'firstApprovalRoles' | 'podcastId'>;
+
+/**
+ * A review as the other people of the workspace can carry it out.
+ * @param podcastId the podcast that a role must cover; undefined: only roles in the whole workspace count
+ * @param people.holders undefined while the people of the workspace are not known
+ * @param people.except people who may not decide
+ */
+export function reviewAmong(
+  required: RequiredReview,
+  podcastId: string | undefined,
+  { holders, except }: { readonly holders: readonly RoleHolder[] | undefined; readonly except: readonly string[] },
+): AppliedReview {
+  const others = holders && peopleWith(holders, { roles: required.roles, podcastId, except }).size;
+  return { applied: appliedMode(required, others), requiredRoles: required.roles, podcastId };
+}
+
 const strictness = { none: 0, single: 1, dual: 2 } as const;
 
-/** The stricter one of a review and what policies demand; of equal ones the review itself. */
+/**
+ * The stricter one of the built-in review and what policies demand, both as they apply; of equal ones the built-in. A host review that
+ * applies is never replaced: its publishers give the first approval, and the roles of the policies the further ones.
+ */
 export function stricterReview(
-  required: RequiredReview,
-  demand: { readonly mode: 'single' | 'dual'; readonly roles: readonly Role[] } | undefined,
-): RequiredReview {
-  if (!demand || strictness[demand.mode] <= strictness[required.mode]) return required;
-  return { declared: demand.mode, mode: demand.mode, roles: demand.roles };
+  declared: RequiredReview['declared'],
+  builtIn: AppliedReview,
+  demanded: AppliedReview | undefined,
+): AppliedReview {
+  if (!demanded || strictness[demanded.applied] <= strictness[builtIn.applied]) return builtIn;
+  if (declared !== 'host' || builtIn.applied === 'none') return demanded;
+  return { ...demanded, firstApprovalRoles: builtIn.requiredRoles, podcastId: builtIn.podcastId };
 }
 
 /**

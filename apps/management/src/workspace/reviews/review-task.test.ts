@@ -62,3 +62,16 @@ test('a dual review is approved only by two people other than the requester, wha
     }),
   );
 });
+
+test('where a host reviews before others, the first approval is the host’s and the second one of theirs; each of them may decline', () => {
+  const hosted: ReviewTask = { ...task('dual'), required_roles: ['finance'], first_approval_roles: ['publisher'] };
+  const host = { by: 'acc_host', roles: ['viewer', 'publisher'] as const };
+  expect(() => decided(hosted, by('acc_1'), { verdict: 'approve', at })).toThrow('publisher');
+  const once = decided(hosted, host, { verdict: 'approve', at });
+  const otherHost = { ...host, by: 'acc_other' };
+  expect(() => decided(once, otherHost, { verdict: 'approve', at })).toThrow('finance');
+  expect(isApproved(decided(once, by('acc_1'), { verdict: 'approve', at }))).toBe(true);
+  for (const reviewer of [host, by('acc_1')])
+    for (const verdict of ['decline', 'request_changes'] as const)
+      expect(() => decided(hosted, reviewer, { verdict, at })).not.toThrow();
+});

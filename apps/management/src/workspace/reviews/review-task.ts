@@ -16,8 +16,9 @@ const peopleNeeded = { single: 1, dual: 2 } as const;
 const denied = (detail: string) => new Problem('permission_denied', detail);
 
 /**
- * The task with one more decision. Throws `permission_denied` for the requester of the command, for a reviewer without the required roles
- * and for a second approval of the same person; `state_not_allowed` after the task's time.
+ * The task with one more decision. Throws `permission_denied` for the requester of the command, for a reviewer without the required roles,
+ * for a first approval without a role of the first approval, and for a second approval of the same person; `state_not_allowed` after the
+ * task's time.
  */
 export function decided(
   task: Readonly<ReviewTask>,
@@ -31,14 +32,28 @@ export function decided(
   if (Date.parse(task.due_at) <= at.getTime())
     throw new Problem('state_not_allowed', 'The review period has ended. Send the command again.');
   if ([by, accountId].includes(task.requested_by)) throw denied('You cannot review a command that you requested.');
-  if (roles !== 'all' && !task.required_roles.some((role) => roles.includes(role)))
-    throw denied(`This review needs one of the roles ${task.required_roles.join(', ')}.`);
+  const needed = rolesFor(task, verdict);
+  if (roles !== 'all' && !needed.some((role) => roles.includes(role)))
+    throw denied(`This review now needs one of the roles ${needed.join(', ')}.`);
   if (verdict === 'approve' && approvals(task).includes(by)) throw denied('You have approved this already.');
   return {
     ...task,
     decisions: [...task.decisions, { verdict, by, at: at.toISOString(), ...(note !== undefined && { note }) }],
   };
 }
+
+/** The roles of which the next decision needs one: an approval the next step's, another verdict that of any step. */
+function rolesFor(task: Readonly<ReviewTask>, verdict: Decision['verdict']): ReviewTask['required_roles'] {
+  if (verdict !== 'approve') return rolesOfReview(task);
+  const { required_roles: required, first_approval_roles: first = required } = task;
+  return approvals(task).length === 0 ? first : required;
+}
+
+/** The roles that may decide about a review, at any step. */
+export const rolesOfReview = ({
+  required_roles: required,
+  first_approval_roles: first = [],
+}: Readonly<ReviewTask>): ReviewTask['required_roles'] => [...new Set([...first, ...required])];
 
 const approvals = ({ decisions }: Readonly<ReviewTask>) =>
   decisions.filter(({ verdict }) => verdict === 'approve').map(({ by }) => by);
