@@ -70,6 +70,11 @@ export function createAuthority(hosting: HostingWorld) {
     async suspended() {
       return send('workspace.suspend', await world.workspace(), { cause: 'The bill is open.' }, operator);
     },
+    /** A closed workspace whose podcasts, grants and keys nothing has ended. */
+    async closed() {
+      const closing = await send('workspace.close', await world.suspended(), { confirm_name: 'A' }, operator);
+      return send('workspace.complete_close', closing, {}, service('management'));
+    },
     grantChanges: (grantee: Readonly<Record<string, string>> = { user_id: newId('usr') }, more: object = {}) => ({
       ...{ grantee, role: 'trafficker', expires_at: inTime(1000 * hour), ...more },
     }),

@@ -75,6 +75,24 @@ test('the changes of every command are closed: a field that it does not know is 
     expect([type, schema.additionalProperties ?? schema.anyOf]).toEqual([type, false]);
 });
 
+test('the documents allow as the reason of a command what the pipeline takes: words, or the review that the command corrects', async () => {
+  const reason = {
+    anyOf: [
+      { type: 'string', maxLength: 2000 },
+      { type: 'object', properties: { corrects: { type: 'string', pattern: expect.any(String) } } },
+    ],
+  };
+  const { json } = await api.call('/catalog');
+  const configure = json.commands.find(
+    ({ command_type: type }: { command_type: string }) => type === 'workspace.configure',
+  );
+  expect(configure).toMatchObject({ reason_schema: reason, reason_required: false });
+  const { paths, components } = (await api.call('/openapi.json')).json;
+  const { requestBody } = paths['/workspaces/{workspace_id}/commands/workspace.configure'].post;
+  const name = requestBody.content['application/json'].schema.$ref.split('/').at(-1);
+  expect(components.schemas[name].properties.reason).toMatchObject(reason);
+});
+
 test('the published keys verify a receipt, and hold nothing private', async () => {
   const world = createWorld(management);
   const token = api.tokenFor(world.actor);

@@ -83,6 +83,37 @@ test('every state of an operation is reached and read, and open ones say when to
   expect([...seen].sort()).toEqual([...operationStates].sort());
 });
 
+test('an open operation that is found by its key says when to ask again, like one that is read', async () => {
+  const world = createWorld(management);
+  await world.setEncodingLimit(hour);
+  const { id, version } = await world.production();
+  const token = api.tokenFor(world.actor);
+  const key = newId('req');
+  await api.call(`/workspaces/${world.workspaceId}/commands/production.start`, {
+    ...{ token, headers: { 'idempotency-key': key } },
+    body: { subject: { type: 'productions', id, version }, changes: {} },
+  });
+  const query = new URLSearchParams({ idempotency_key: key, command_type: 'production.start' });
+  const { json, headers } = await api.call(`/workspaces/${world.workspaceId}/operations?${query.toString()}`, {
+    token,
+  });
+  expect([json.state, headers.get('retry-after')]).toEqual(['accepted', String(json.retry_after_s)]);
+});
+
+test('work below an archived podcast can still be cancelled', async () => {
+  const world = createWorld(management);
+  const { id, operation } = await startedEncoding(world);
+  const { rows } = await management.pool.query<{ id: string; version: number }>(
+    `select p.id, p.version from resource p, resource e, resource d where d.id = $1
+       and e.id = d.attributes ->> 'episode_id' and p.id = e.attributes ->> 'podcast_id'`,
+    [id],
+  );
+  await world.send('podcast.archive', { resource_type: 'podcasts', ...rows[0]! }, {});
+  const subject = { type: 'operations', id: operation.id };
+  const cancelled = await command(world, 'operation.cancel', subject, { cause: 'The podcast has ended.' });
+  expect([cancelled.status, cancelled.json.consequences]).toMatchObject([200, [{ type: 'productions', id }]]);
+});
+
 test('an operation of another workspace, or of another podcast, is cancelled like a missing one: not found', async () => {
   const world = createWorld(management);
   const { operation } = await startedEncoding(world);

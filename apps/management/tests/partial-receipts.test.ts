@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-test('who sees only a podcast gets a receipt without clients, terms and what they do not see, and so without its signature', async () => {
+test('who sees only a podcast gets a receipt without clients, terms and what they do not see, and so without its signature; operations hide the same', async () => {
   const world = createWorld(management);
   const production = await world.encoded();
   const clip = await world.send('media_clip.record', null, clipOf(production), service('management'));
@@ -61,7 +61,13 @@ test('who sees only a podcast gets a receipt without clients, terms and what the
   });
   expect((await api.call(path, { token: api.tokenFor(person(newId('ws'))) })).status).toBe(404);
 
+  const operationPath = `/workspaces/${world.workspaceId}/operations/${operation_id}`;
+  const wholeOperation = await api.call(operationPath, { token: api.tokenFor(collaborator) });
+  expect(wholeOperation.json).toMatchObject({ consequences: [{ type: 'media_clips', id: clip.id }] });
+
   const access = { ...createAccess(management.pool), sees: async () => false };
   await using blind = await serveHttp(management, { access });
   expect((await blind.call(path, { token: blind.tokenFor(collaborator) })).json).toEqual(part);
+  const { consequences: _hidden, ...partOfOperation } = wholeOperation.json;
+  expect((await blind.call(operationPath, { token: blind.tokenFor(collaborator) })).json).toEqual(partOfOperation);
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { productCatalog, type CommandDefinition, type ProductCommand } from '@longwave/command-catalog';
 import { newId } from '@longwave/ids';
 import { examples } from './_examples.ts';
+import { requestedErasure } from './_examples-privacy.ts';
 import { startFollowed, type Followed } from './_followed.ts';
 import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
 import { service } from './_values.ts';
@@ -23,24 +24,30 @@ const cause = 'The bill is open.';
 const operator = service('operator');
 const commands: readonly CommandDefinition[] = Object.values(productCatalog.commands);
 
+/** Sends the example of a command in a workspace that has come to a state; answers “accepted”, or the code and the sentence of its refusal. */
+async function answerIn(state: 'suspended' | 'closed', definition: CommandDefinition) {
+  const world = createWorld(plain);
+  const { subject, changes, reason, actor } = await examples[definition.type as ProductCommand](world);
+  await world[state]();
+  const answer = await plain
+    .execute(
+      {
+        ...{ workspaceId: world.workspaceId, commandType: definition.type, idempotencyKey: newId('req') },
+        ...{ subject, changes, reason },
+      },
+      actor,
+    )
+    .then(
+      () => 'accepted',
+      ({ code, message }: { code: string; message: string }) => `${code}: ${message}`,
+    );
+  return { actor, answer };
+}
+
 test('a suspended workspace takes of people and of the operator only what the catalog accepts then; what has begun comes to its end', async () => {
   for (const definition of commands) {
     if (definition.type.startsWith('workspace.')) continue;
-    const world = createWorld(plain);
-    const { subject, changes, reason, actor } = await examples[definition.type as ProductCommand](world);
-    await world.suspended();
-    const answer = await plain
-      .execute(
-        {
-          ...{ workspaceId: world.workspaceId, commandType: definition.type, idempotencyKey: newId('req') },
-          ...{ subject, changes, reason },
-        },
-        actor,
-      )
-      .then(
-        () => 'accepted',
-        ({ code, message }: { code: string; message: string }) => `${code}: ${message}`,
-      );
+    const { actor, answer } = await answerIn('suspended', definition);
     const isAccepted =
       (definition.whileSuspended ?? (actor.kind === 'service' ? 'accepted' : 'refused')) === 'accepted';
     expect([definition.type, answer]).toEqual([
@@ -48,6 +55,35 @@ test('a suspended workspace takes of people and of the operator only what the ca
       isAccepted ? 'accepted' : `state_not_allowed: The workspace is suspended, and takes no ${definition.type}.`,
     ]);
   }
+});
+
+test('a closed workspace takes nothing of people; what has begun comes to its end', async () => {
+  for (const definition of commands) {
+    if (definition.type.startsWith('workspace.')) continue;
+    const { actor, answer } = await answerIn('closed', definition);
+    const isAccepted = actor.kind === 'service' && definition.whileSuspended !== 'refused';
+    expect([definition.type, answer]).toEqual([
+      definition.type,
+      isAccepted ? 'accepted' : `state_not_allowed: The workspace is closed, and takes no ${definition.type}.`,
+    ]);
+  }
+});
+
+test('the operator has listeners erased in a closed workspace, and may send nothing else there', async () => {
+  const world = createWorld(plain);
+  await world.closed();
+  const requested = await requestedErasure(world);
+  const lease = await world.lease('erase_listeners', requested.id);
+  const begun = await world.send('listener_erasure.begin', requested, {}, service('management'), lease);
+  const result = { erased: [], unknown_decisions: 1, kept_listeners: 0 };
+  const erased = await world.send('listener_erasure.record', begun, result, service('management'), lease);
+  expect(erased).toMatchObject({ lifecycle_state: 'erased' });
+  const podcast = world.send('podcast.create', null, { title: 'One', language: 'en' }, operator);
+  expect(await refusalOf(podcast)).toMatchObject({
+    ...{ code: 'state_not_allowed', message: 'The workspace is closed, and takes no podcast.create.' },
+  });
+  const takenOfOperator = commands.filter(({ whileClosed }) => whileClosed === 'operator').map(({ type }) => type);
+  expect(takenOfOperator).toEqual(['listener_data.erase']);
 });
 
 test('a command that waited is refused when it is approved in a suspended workspace; resuming and closing are carried out', async () => {

@@ -55,7 +55,7 @@ export interface CommandDefinition {
   readonly to: string | readonly string[] | null;
   /** Closed schema of the proposed changes. */
   readonly changes: z.ZodObject;
-  /** Schema of `reason`; commands without one take an optional string. */
+  /** Schema of `reason`; commands without one take words or a correction (`reasonSchemaOf`). */
   readonly reason?: z.ZodType;
   /** Roles that may send it; empty for machine commands, and for those of a party alone. */
   readonly roles: readonly Role[];
@@ -66,6 +66,8 @@ export interface CommandDefinition {
    * are accepted: what has begun comes to its end.
    */
   readonly whileSuspended?: 'accepted' | 'refused';
+  /** Who may send it in a closed workspace, beside services that come to an end with what has begun; absent: nobody. */
+  readonly whileClosed?: 'operator';
   /** Services that may send it as themselves ("management": its clock and followers). */
   readonly machines: readonly CallerName[];
   /** sync: the first answer is final. async: the client polls the operation. */

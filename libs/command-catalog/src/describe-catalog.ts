@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Catalog } from './catalog.ts';
 import type { CommandDefinition, ResourceDefinition } from './definition.ts';
+import { needsReason, reasonSchemaOf } from './reason.ts';
 import { sortKeysOf } from './sort-keys.ts';
 
 /** The first version of the Management API. */
@@ -11,9 +12,6 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unk
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return rest;
 }
-
-/** The schema of a reason, where a command has none of its own. */
-const freeReason = { type: 'string', maxLength: 2000 };
 
 function describeType(definition: ResourceDefinition) {
   const { type, noun, prefix, states, terminalStates, attributes, links, uniqueAttributes } = definition;
@@ -35,7 +33,7 @@ function describeType(definition: ResourceDefinition) {
 }
 
 function describeCommand(definition: CommandDefinition) {
-  const { type, subject, from, to, changes, reason, mode, review, reviewers = [], roles, party } = definition;
+  const { type, subject, from, to, changes, mode, review, reviewers = [], roles, party } = definition;
   const { versionGuard, problems, event, consequences = [], externalEffect, summary, discloses } = definition;
   return {
     command_type: type,
@@ -44,8 +42,8 @@ function describeCommand(definition: CommandDefinition) {
     from,
     to: typeof to === 'string' ? [to] : to,
     changes_schema: schemaOf(changes, 'input'),
-    reason_schema: reason ? schemaOf(reason, 'input') : freeReason,
-    reason_required: reason !== undefined && !reason.safeParse(undefined).success,
+    reason_schema: schemaOf(reasonSchemaOf(definition), 'input'),
+    reason_required: needsReason(definition),
     mode,
     review,
     reviewers,

@@ -1,6 +1,7 @@
 export { identityCatalog, productCatalog, webhookEventTypes, type Catalog } from './catalog.ts';
 export { describeCatalog, isForPeople } from './describe-catalog.ts';
 export type { CommandDefinition, ResourceDefinition } from './definition.ts';
+export { needsReason, reasonSchemaOf } from './reason.ts';
 export { nameAttributeOf, sortKeysOf } from './sort-keys.ts';
 export type {
   Attributes,

@@ -1,7 +1,9 @@
 import {
   isForPeople,
+  needsReason,
   operations,
   productCatalog,
+  reasonSchemaOf,
   type CommandDefinition,
   type ResourceDefinition,
 } from '@longwave/command-catalog';
@@ -120,14 +122,14 @@ function operationOf(route: ManagementRoute): OpenApiPart {
 const subjectTypes: Readonly<Record<string, ResourceDefinition>> = { ...productCatalog.resources, operations };
 
 /** The body of one command: its subject, and its own schemas of changes and reason. */
-function commandBody({ subject, from, versionGuard, changes, reason }: CommandDefinition): OpenApiPart {
+function commandBody(command: CommandDefinition): OpenApiPart {
+  const { subject, from, versionGuard, changes } = command;
   const { prefix, noun } = subjectTypes[subject]!;
   const isCreate = from === null;
-  const needsReason = reason !== undefined && !reason.safeParse(undefined).success;
   return {
     type: 'object',
     additionalProperties: false,
-    required: ['subject', 'changes', ...(needsReason ? ['reason'] : [])],
+    required: ['subject', 'changes', ...(needsReason(command) ? ['reason'] : [])],
     properties: {
       subject: {
         type: 'object',
@@ -150,7 +152,7 @@ function commandBody({ subject, from, versionGuard, changes, reason }: CommandDe
         },
       },
       changes: jsonSchema(changes, 'input'),
-      reason: reason ? jsonSchema(reason, 'input') : { type: 'string', maxLength: 2000 },
+      reason: jsonSchema(reasonSchemaOf(command), 'input'),
     },
   };
 }

@@ -71,6 +71,8 @@ export const listenerErasureCommands = {
     reviewers: ['reviewer', 'admin'],
     // A listener's right does not wait for a workspace's bill.
     whileSuspended: 'accepted',
+    // Nor does it end with the workspace: its data is kept for longer.
+    whileClosed: 'operator',
     mode: 'async',
     event: 'listener_erasure.requested',
     externalEffect:

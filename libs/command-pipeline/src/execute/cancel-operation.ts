@@ -5,7 +5,7 @@ import { Problem } from '@longwave/problems';
 import { consequenceOf } from './apply-consequences.ts';
 import type { Rules } from './command-rule.ts';
 import { applyCommand, checkSubject, IdempotencyKeyTaken, lockSubject } from './accept-command.ts';
-import type { Applied, CommandContext } from './command-context.ts';
+import type { AcceptDeps, Applied, CommandContext } from './command-context.ts';
 import { recordOperation } from './record-operation.ts';
 import { withdrawReview } from './withdraw-review.ts';
 import { accessOf, actorId, clientIdOf, type Actor, type CommandOutcome } from './command-request.ts';
@@ -18,7 +18,6 @@ import {
   type OperationRow,
 } from '../store/cancel-table.ts';
 import { claimKey } from '../store/idempotency-table.ts';
-import type { SignReceipt } from '../store/receipt.ts';
 import { notFoundProblem, type ResourceRow } from '../store/resource-row.ts';
 import { lockResource } from '../store/resource-table.ts';
 
@@ -112,7 +111,7 @@ export async function acceptCancellation(
   tx: Transaction,
   context: Omit<CommandContext, 'rule'>,
   ending: CommandContext | undefined,
-  { now, signReceipt }: { readonly now: Date; readonly signReceipt: SignReceipt },
+  { now, signReceipt, checkWorkspace }: Pick<AcceptDeps, 'now' | 'signReceipt' | 'checkWorkspace'>,
 ): Promise<CommandOutcome> {
   const { actor, request, scope, parsed, subjectId } = context;
   const operationId = newId('op');
@@ -121,6 +120,7 @@ export async function acceptCancellation(
   if (!seen) throw notFoundProblem(operations, subjectId);
   assertMayCancel(actor, seen);
   checkSubject(context, operationRow(seen));
+  await checkWorkspace?.(tx, context);
   const task =
     seen.state === 'waiting_review' && seen.review_task_id !== null
       ? await lockResource(tx, request.workspaceId, 'review_tasks', seen.review_task_id)

@@ -51,6 +51,13 @@ describe('the payload digest', () => {
     expect(digestOf(change)).not.toBe(digestOf({}));
   });
 
+  test('is the same for a new resource of version 0 and for one without a version', () => {
+    const create = { ...request, commandType: 'podcast.create', changes: { title: 'One', language: 'en' } };
+    const ofNew = (version?: number) =>
+      parseRequest(commands['podcast.create'], { ...create, subject: { type: 'podcasts', id: null, version } });
+    expect(ofNew(0).payloadDigest).toBe(ofNew().payloadDigest);
+  });
+
   test('is the same for no changes and for empty changes', () => {
     expect(digestOf({ changes: undefined })).toBe(digestOf({ changes: {} }));
   });

@@ -1,30 +1,17 @@
-import { isLegalText, type CommandDefinition } from '@longwave/command-catalog';
+import { isLegalText, reasonSchemaOf, type CommandDefinition } from '@longwave/command-catalog';
 import { jcsDigest, requireIdempotencyKey } from '@longwave/idempotency';
 import { fieldErrors, fieldSentence, maxFieldErrors, Problem, shownSegment, type FieldError } from '@longwave/problems';
-import { z } from 'zod';
 import { accessOf, type Actor, type CommandRequest } from './command-request.ts';
 import { entityTagOf } from '../store/resource-row.ts';
 
 /** The tag of a version, as If-Match names it. Weak tags name no version: If-Match compares strongly (RFC 9110 §13.1.1). */
 export const ifMatchForm = /^"?(\d{1,9})\.([0-9a-f]{16})"?$/;
-const freeReason = z
-  .union([
-    z.string().max(2000),
-    z.strictObject({
-      corrects: z
-        .string()
-        .regex(/^rvt_[0-9a-z]{26}$/)
-        .describe('The review of an earlier request of yours, which this command corrects; it is withdrawn.')
-        .optional(),
-    }),
-  ])
-  .optional();
 
 export interface ParsedRequest {
   readonly changes: Record<string, unknown>;
   readonly reason: unknown;
   readonly ifMatch: { readonly version: number; readonly digestPrefix: string } | undefined;
-  /** `jcsDigest` of {subject, changes, reason}; the subject's version is the one that the sender expects, by `subject.version` or If-Match. */
+  /** `jcsDigest` of {subject, changes, reason}; the subject's version is the one that the sender expects, by `subject.version` or If-Match; null of a new one. */
   readonly payloadDigest: string;
   /** The same without the expected version: tells a new version under a used key from other content. */
   readonly unversionedDigest: string;
@@ -100,7 +87,7 @@ export function parseRequest(definition: CommandDefinition, request: CommandRequ
     errors.push({ path: '/subject/id', code: 'required', detail: 'Name the subject by its id.' });
   const changes = definition.changes.safeParse(request.changes ?? {}, { error: fieldSentence });
   if (!changes.success) errors.push(...fieldErrors(changes.error, '/changes'));
-  const reason = (definition.reason ?? freeReason).safeParse(request.reason, { error: fieldSentence });
+  const reason = reasonSchemaOf(definition).safeParse(request.reason, { error: fieldSentence });
   if (!reason.success) errors.push(...fieldErrors(reason.error, '/reason'));
   const guard = request.ifMatch === undefined ? null : ifMatchForm.exec(request.ifMatch);
   if (request.ifMatch !== undefined && !guard)
@@ -109,7 +96,8 @@ export function parseRequest(definition: CommandDefinition, request: CommandRequ
   if (errors.length > 0) throw invalid(errors);
   const content = { changes: request.changes ?? {}, reason: request.reason ?? null };
   const ifMatch = guard ? { version: Number(guard[1]), digestPrefix: guard[2]! } : undefined;
-  const expectedVersion = subject.version ?? ifMatch?.version ?? null;
+  // A new resource has no version: 0 says the same as none.
+  const expectedVersion = definition.from === null ? null : (subject.version ?? ifMatch?.version ?? null);
   return {
     changes: changes.data as Record<string, unknown>,
     reason: reason.data,

@@ -20,7 +20,10 @@ const commandBody = z.strictObject({
       .describe('The version that the client saw; 0 or absent when the command creates it.'),
   }),
   changes: z.record(z.string(), z.unknown()).describe('The proposed changes, by the schema of the command.'),
-  reason: z.unknown().optional().describe('A text, or what the command requires.'),
+  reason: z
+    .unknown()
+    .optional()
+    .describe('A text, the review of an earlier request that the command corrects, or what the command requires.'),
 });
 
 /** What the first answer to a command shows besides its operation. */

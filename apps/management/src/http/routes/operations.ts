@@ -40,38 +40,67 @@ const commonStatement = z.object({
   ...{ accepted_at: z.string(), proves: z.string() },
 });
 
+/** The consequences that the actor sees; no field when it sees none. */
+async function visibleOf<C extends { readonly type: string; readonly id: string }>(
+  { actor, workspaceId }: RouteCall,
+  access: RouteDeps['access'],
+  consequences: readonly C[] = [],
+): Promise<{ readonly consequences?: C[] }> {
+  const visible: C[] = [];
+  for (const one of consequences) if (await access.sees(actor, workspaceId, one.type, one.id)) visible.push(one);
+  return visible.length > 0 ? { consequences: visible } : {};
+}
+
 /**
  * A receipt for a reader who sees only some podcasts of the workspace: without the clients and people, policies and terms behind the command,
  * without resources that the reader does not see, and so without the signature over all of them.
  */
 async function partialReceipt(
-  { actor, workspaceId }: RouteCall,
+  call: RouteCall,
   { access }: RouteDeps,
   { jws: _whole, statement, ...receipt }: z.input<typeof receiptSchema>,
 ): Promise<z.input<typeof receiptSchema>> {
   const { consequences, ...common } = commonStatement.parse(statement);
-  const visible: typeof consequences = [];
-  for (const one of consequences ?? []) if (await access.sees(actor, workspaceId, one.type, one.id)) visible.push(one);
-  return { ...receipt, statement: { ...common, ...(visible.length > 0 && { consequences: visible }) } };
+  return { ...receipt, statement: { ...common, ...(await visibleOf(call, access, consequences)) } };
 }
 
 const isOver = ({ state }: OperationView) => state === 'succeeded' || state === 'failed' || state === 'cancelled';
 
-/** An operation whose subject the actor sees. Throws the `not_found` of an unknown id of this noun for any other. */
+/**
+ * An operation whose subject the actor sees, with the consequences that it sees. Throws the `not_found` of an unknown id of this noun for any
+ * other.
+ */
 async function visibleOperation(
-  { actor, workspaceId }: RouteCall,
+  call: RouteCall,
   { access, reader }: RouteDeps,
   id: string,
   asked: { readonly noun: string; readonly id: string },
 ): Promise<OperationView> {
+  const { actor, workspaceId } = call;
   try {
     const operation = await reader.getOperation(workspaceId, id);
     await access.checkOperationSubject(actor, workspaceId, operation.subject);
-    return operation;
+    if (!operation.consequences || access.seesWorkspace(actor, workspaceId)) return operation;
+    const { consequences, ...rest } = operation;
+    return { ...rest, ...(await visibleOf(call, access, consequences)) };
   } catch (error) {
     throw isProblem(error, 'not_found') ? notFoundProblem(asked, asked.id) : error;
   }
 }
+
+const operationAnswers = {
+  200: {
+    description: 'The operation.',
+    body: { name: 'Operation', schema: operationSchema },
+    headers: { 'Retry-After': 'Seconds until asking again is worthwhile; absent when the operation is over.' },
+  },
+} as const;
+
+/** The answer that shows an operation, and says when to ask again. */
+const shown = (operation: OperationView) =>
+  json(operation, {
+    ...(operation.retry_after_s !== undefined && { headers: { 'Retry-After': String(operation.retry_after_s) } }),
+  });
 
 const readOperation: ManagementRoute = {
   operation: 'operation.read',
@@ -80,19 +109,11 @@ const readOperation: ManagementRoute = {
   summary: 'The state of a command’s work.',
   forParties: true,
   scope: 'management:read',
-  answers: {
-    200: {
-      description: 'The operation.',
-      body: { name: 'Operation', schema: operationSchema },
-      headers: { 'Retry-After': 'Seconds until asking again is worthwhile; absent when the operation is over.' },
-    },
-  },
+  answers: operationAnswers,
   refusals: ['not_found'],
   answer: async (call, deps) => {
     const id = call.parameter('operation_id');
-    const operation = await visibleOperation(call, deps, id, { noun: 'operation', id });
-    const { retry_after_s: retryAfter } = operation;
-    return json(operation, { ...(retryAfter !== undefined && { headers: { 'Retry-After': String(retryAfter) } }) });
+    return shown(await visibleOperation(call, deps, id, { noun: 'operation', id }));
   },
 };
 
@@ -109,7 +130,7 @@ const findOperation: ManagementRoute = {
   note: 'For a client that lost an answer and has only its key. It finds what the same authenticated client sent.',
   scope: 'management:read',
   query: findQuery,
-  answers: { 200: { description: 'The operation.', body: { name: 'Operation', schema: operationSchema } } },
+  answers: operationAnswers,
   refusals: ['not_found'],
   answer: async (call, deps) => {
     const { idempotency_key: key, command_type: commandType } = call.query as z.output<typeof findQuery>;
@@ -117,7 +138,7 @@ const findOperation: ManagementRoute = {
     const id = await deps.reader.findOperationId({ clientId: clientIdOf(actor), workspaceId, commandType, key });
     const asked = { noun: 'operation with key', id: key };
     if (id === undefined) throw notFoundProblem(asked, key);
-    return json(await visibleOperation(call, deps, id, asked));
+    return shown(await visibleOperation(call, deps, id, asked));
   },
 };
 
