@@ -84,11 +84,15 @@ async function expectVerifiableAuthority(workspaceId: string, token: string): Pr
   const chain = await response.text();
   const { keys } = (await (await fetch(`${root()}/keys`)).json()) as { readonly keys: readonly JWK[] };
   expect(await verifyChain(chain, keys)).toMatchObject({ ok: true, workspaceId });
-  const commands = chain
+  const receipts = chain
     .trimEnd()
     .split('\n')
-    .map((line) => decodeJwt((JSON.parse(line) as { readonly jws: string }).jws)['command_type']);
-  expect(commands).toEqual(expect.arrayContaining(['user.create', 'account.create_without_workspace']));
+    .map((line) => JSON.parse(line) as { readonly id: string; readonly jws: string });
+  expect(receipts.map(({ jws }) => decodeJwt(jws)['command_type'])).toEqual(
+    expect.arrayContaining(['user.create', 'account.create_without_workspace']),
+  );
+  const { id, jws } = receipts[0]!;
+  expect((await call(`/workspaces/${workspaceId}/receipts/${id}`, token)).json).toMatchObject({ id, jws });
 }
 
 test('a person signs up for a program, which provisions the workspace, works in it, and reads a decision under a purpose', async () => {

@@ -129,6 +129,8 @@ export async function createApp(
       clock,
     }),
   );
+  // Management publishes the answer, so it has every earlier key.
+  await receiptKeys.ready;
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls: tlsFromConfig(config),

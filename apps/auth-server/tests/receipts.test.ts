@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { verifyChain, exportLine } from '@longwave/command-pipeline/receipts';
 import { newId } from '@longwave/ids';
 import { until } from '@longwave/test-kit';
+import { decodeJwt } from 'jose';
 import { startAuthServer, type AuthServerUnderTest } from './_support.ts';
 
 let server: AuthServerUnderTest;
@@ -45,6 +46,23 @@ test('a workspace’s chain about accounts and credentials is exported in pages,
   expect(await exportChain(newId('ws'), 1_000)).toBe('');
 });
 
+test('one receipt is read by its id in its own workspace, byte for byte as it is exported', async () => {
+  const { exportChain: page, getReceipt } = server.clients.management.receipts;
+  const workspaceId = await newAccount();
+  const { receipts } = await page({ workspaceId, after: 0, limit: 2 }, {});
+  for (const { id, jws } of receipts)
+    expect(await getReceipt({ workspaceId, id }, {})).toMatchObject({
+      ...{ id, jws },
+      operationId: decodeJwt(jws)['operation_id'],
+    });
+  const { id } = receipts[0]!;
+  for (const unknown of [
+    { workspaceId: newId('ws'), id },
+    { workspaceId, id: newId('rcp') },
+  ])
+    await expect(getReceipt(unknown, {})).rejects.toMatchObject({ code: 'not_found' });
+});
+
 test('an hourly checkpoint of the running service proves the chain: receipts that are missing at its end are found', async () => {
   const { proveChain, getCheckpoint } = server.clients.management.receipts;
   const before = await until('the first checkpoint', async () => (await getCheckpoint({}, {})).checkpoint);
@@ -68,8 +86,13 @@ test('an hourly checkpoint of the running service proves the chain: receipts tha
 });
 
 test('nobody but management may ask for receipts', async () => {
-  for (const caller of ['gateway', 'operator', 'sink'] as const)
-    await expect(
-      server.clients[caller].receipts.exportChain({ workspaceId: newId('ws'), after: 0, limit: 1 }, {}),
-    ).rejects.toMatchObject({ code: 'permission_denied' });
+  const workspaceId = newId('ws');
+  for (const caller of ['gateway', 'operator', 'sink'] as const) {
+    const { exportChain: page, getReceipt } = server.clients[caller].receipts;
+    for (const asked of [
+      page({ workspaceId, after: 0, limit: 1 }, {}),
+      getReceipt({ workspaceId, id: newId('rcp') }, {}),
+    ])
+      await expect(asked).rejects.toMatchObject({ code: 'permission_denied' });
+  }
 });

@@ -69,7 +69,11 @@ import { createListDeliveries } from './workspace/webhooks/delivery-list-table.t
 import { discloseSecrets } from './workspace/webhooks/disclose-secret.ts';
 import { secretsFromConfig } from './workspace/webhooks/endpoint-secrets.ts';
 import { startWebhooks } from './workspace/webhooks/start-webhooks.ts';
-import { authorityReceipts, findAuthorityKeys } from './workspace/receipts/authority-receipts.ts';
+import {
+  authorityReceipts,
+  createGetAuthorityReceipt,
+  findAuthorityKeys,
+} from './workspace/receipts/authority-receipts.ts';
 import { createSignReport } from './workspace/reports/sign-report.ts';
 import { createUploadSigner } from './workspace/uploads/sign-upload.ts';
 
@@ -300,6 +304,8 @@ export async function createApp(
   subscriber.subscribe(changesChannel).catch(logRedisError(logger));
   stack.use(pollChanges({ pool: readPool, signals: changeSignals, onError: onError('changes.poll_failed') }));
   const eventStreams = createEventStreams();
+  // The first answer of /keys has every earlier key.
+  await receiptKeys.ready;
   const http = await listenHttp(
     config.HTTP_LISTEN,
     createManagementServer({
@@ -316,6 +322,7 @@ export async function createApp(
           commands: withKeptCheckpoint(createReceiptLog(readPool), clock),
           authority: withKeptCheckpoint(authorityReceipts(receiptsOfAuthServer), clock),
         },
+        getAuthorityReceipt: createGetAuthorityReceipt(receiptsOfAuthServer),
         diagnostics,
         uploads,
         provisionWorkspace: createProvisionWorkspace(pool, execute),
@@ -327,7 +334,7 @@ export async function createApp(
         findProgress: async (id) => tryParseTick(await counters.get(progressKeyOf(id)).catch(() => null)),
         signReport: createSignReport(pool, store, clock),
       },
-      receiptKeys: receiptKeys.list,
+      receiptKeys,
       issuer: config.BASE_URL,
       apiUrl: config.API_URL,
       pages: config,

@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
+import { productCatalog } from '@longwave/command-catalog';
 import {
   createCheckpointSigner,
+  createResourceReader,
   makeCheckpoint,
   operationStates,
   publicReceiptKey,
@@ -8,6 +11,7 @@ import {
 } from '@longwave/command-pipeline';
 import { verifyChain } from '@longwave/command-pipeline/receipts';
 import { newId } from '@longwave/ids';
+import { serveHttp, type HttpAnswer } from './_http.ts';
 import { api, management } from './_shared-http.ts';
 import { guestIn, hour, person, service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
@@ -213,6 +217,37 @@ test('a chain is for those who see the whole workspace, and a chain without a ch
     policy_versions: [],
     review: { declared: 'none', applied: 'none' },
   });
+});
+
+test('those who manage members read a receipt of the authority chain; for others there is none, as for an unknown id', async () => {
+  const world = createWorld(management);
+  const authority = createWorld(management);
+  await authority.podcast();
+  const { rows } = await management.pool.query<{ readonly id: string; readonly jws: string }>(
+    'select id, jws from receipt where workspace_id = $1',
+    [authority.workspaceId],
+  );
+  const { id, jws } = rows[0]!;
+  await using reader = createResourceReader({
+    ...{ pool: management.pool, schema: 'product', catalog: productCatalog, clock: management.clock },
+    cursorKey: randomBytes(32),
+  });
+  // The receipts of another workspace stand in for those of auth-server.
+  await using server = await serveHttp(management, {
+    getAuthorityReceipt: (workspaceId, receiptId) =>
+      reader.getReceipt(workspaceId === world.workspaceId ? authority.workspaceId : workspaceId, receiptId),
+  });
+  const read = (actor: Actor, receiptId: string) =>
+    server.call(`/workspaces/${world.workspaceId}/receipts/${receiptId}`, { token: server.tokenFor(actor) });
+  const found = await read(world.actor, id);
+  expect([found.status, found.json]).toMatchObject([200, { id, jws, workspace_id: world.workspaceId }]);
+  expect(found.json.operation_id).toBe(found.json.statement.operation_id);
+  const visitor = guestIn(world.workspaceId, person(newId('ws')), ['viewer']);
+  const unknown = newId('rcp');
+  const like = ({ status, json }: HttpAnswer) => [status, json.code, json.detail.replaceAll(/rcp_\w+/g, 'ID')];
+  const missing = like(await read(world.actor, unknown));
+  expect(missing.slice(0, 2)).toEqual([404, 'not_found']);
+  expect([like(await read(visitor, id)), like(await read(visitor, unknown))]).toEqual([missing, missing]);
 });
 
 test('below an archived podcast a used key still gets its first answer, and operations and receipts stay readable', async () => {

@@ -7,6 +7,7 @@ import {
   type ReceiptKeys,
 } from '@longwave/command-pipeline';
 import { verifyChain } from '@longwave/command-pipeline/receipts';
+import { until } from '@longwave/test-kit';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { serveHttp } from './_http.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
@@ -25,7 +26,7 @@ async function newKey(kid: string): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), kid };
 }
 
-/** The published keys of a process that signs with a key, once it has read those before. */
+/** The published keys of a process that signs with a key, once it has read those before; those of another service may come later. */
 async function keysOf(present: JWK, findFurther?: () => Promise<readonly JWK[]>): Promise<ReceiptKeys> {
   const keys = keepReceiptKeys({
     pool: management.pool,
@@ -48,7 +49,7 @@ test('after a rotation the published keys verify the whole chain, and a receipt 
   let early: unknown;
   {
     await using keys = await keysOf(first);
-    await using api = await serveHttp(management, {}, { receiptKeys: keys.list });
+    await using api = await serveHttp(management, {}, { receiptKeys: keys });
     await world.podcast();
     await signCheckpoint(first, clock());
     early = (await api.call(`${at}/checkpoint`, { token: await token(api) })).json;
@@ -61,7 +62,7 @@ test('after a rotation the published keys verify the whole chain, and a receipt 
     receiptKey: second,
   };
   await using keys = await keysOf(second);
-  await using api = await serveHttp(rotated, {}, { receiptKeys: keys.list });
+  await using api = await serveHttp(rotated, {}, { receiptKeys: keys });
   await createWorld(rotated, world.workspaceId).podcast();
   await signCheckpoint(second, new Date(clock().getTime() + 2 * hour));
   const published = (await api.call('/keys')).json.keys as JWK[];
@@ -88,7 +89,7 @@ test('a new key under the name of the old one replaces nothing: both stay publis
   const rotated = { ...management, execute: await management.executeSignedBy(same) };
   await using keys = await keysOf(same);
   await createWorld(rotated, world.workspaceId).podcast();
-  await using api = await serveHttp(rotated, {}, { receiptKeys: keys.list });
+  await using api = await serveHttp(rotated, {}, { receiptKeys: keys });
   const published = (await api.call('/keys')).json.keys as JWK[];
   expect(published.filter(({ kid }) => kid === 'test-1')).toHaveLength(2);
   const { text } = await api.call(`/workspaces/${world.workspaceId}/receipts`, { token: api.tokenFor(world.actor) });
@@ -100,11 +101,35 @@ test('keys of another service are published too, and stay so while it does not a
   const further = publicReceiptKey(await newKey('authority-1'));
   {
     await using keys = await keysOf(present, async () => [further]);
+    await until('the other key', async () => keys.isComplete());
     expect(keys.list()).toContainEqual(further);
   }
   await using keys = await keysOf(present, async () => Promise.reject(new Error('it is away')));
   expect(keys.list()[0]).toEqual(publicReceiptKey(present));
   expect(keys.list()).toContainEqual(further);
+});
+
+test('the list is complete at the first request, and is not to be kept while the keys of the other service are unknown', async () => {
+  {
+    await using _keys = await keysOf(await newKey('test-5'));
+  }
+  const further = publicReceiptKey(await newKey('authority-2'));
+  const answer = Promise.withResolvers<readonly JWK[]>();
+  await using keys = await keysOf(await newKey('test-6'), () => answer.promise);
+  await using api = await serveHttp(management, {}, { receiptKeys: keys });
+  const read = async () => {
+    const { json, headers } = await api.call('/keys');
+    return { kids: (json.keys as JWK[]).map(({ kid }) => kid), kept: headers.get('cache-control') };
+  };
+  const early = await read();
+  expect(early.kids).toEqual(expect.arrayContaining(['test-6', 'test-5']));
+  expect([early.kids.includes(further.kid), early.kept]).toEqual([false, 'no-store']);
+  answer.resolve([further]);
+  const late = await until('the other keys', async () => {
+    const found = await read();
+    return found.kept === 'no-store' ? undefined : found;
+  });
+  expect([late.kids.includes(further.kid), late.kept]).toEqual([true, 'public, max-age=300']);
 });
 
 test('no role takes a key out of the list, or changes it', async () => {

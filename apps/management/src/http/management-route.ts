@@ -33,6 +33,8 @@ export interface RouteDeps {
   readonly cursorKey: Buffer;
   /** By the chain: of management's commands, and of auth-server's about accounts, credentials and members. */
   readonly receipts: Readonly<Record<ReceiptChain, ReceiptLog>>;
+  /** A receipt of auth-server's chain by its workspace and id. Throws `not_found`. */
+  readonly getAuthorityReceipt: ResourceReader['getReceipt'];
   readonly clock: () => Date;
   readonly uploads: UploadSigner;
   readonly previewReview: PreviewReview;

@@ -1,7 +1,7 @@
 import { serveApiDocs, serveText } from '@longwave/api-docs';
 import type { SenderOf } from '@longwave/audience';
 import { isLegalText } from '@longwave/command-catalog';
-import { checkTexts, notFoundProblem } from '@longwave/command-pipeline';
+import { checkTexts, notFoundProblem, type ReceiptKeys } from '@longwave/command-pipeline';
 import {
   createHttpApp,
   endRoutes,
@@ -18,7 +18,6 @@ import { apiScopes } from '@longwave/principal';
 import { parseOrProblem, Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import type { Express, Request, RequestHandler, Response } from 'express';
-import type { JWK } from 'jose';
 import { z } from 'zod';
 import { requireScope, type Authenticate, type TokenHolder } from './authenticate.ts';
 import { completeProblem } from './complete-problem.ts';
@@ -40,17 +39,19 @@ const shared = { 'Cache-Control': 'public, max-age=300', 'Access-Control-Allow-O
 /** Requests of one address in a minute, with or without a token; programs of many people may share one. */
 const requestsPerAddress = 6_000;
 
-const asSharedJson = ['application/json; charset=utf-8', shared] as const;
+const jsonType = 'application/json; charset=utf-8';
 
-/** Serves a short text that changes rarely while the process runs. */
-function serveLatest(read: () => string): RequestHandler {
-  let text: string | undefined;
-  let serve: RequestHandler;
+/** Serves a short text that changes rarely while the process runs; nobody keeps it until it is complete. */
+function serveLatest(read: () => string, isComplete: () => boolean): RequestHandler {
+  let served: { readonly text: string; readonly complete: boolean; readonly serve: RequestHandler } | undefined;
   return (request, response, next) => {
-    const latest = read();
-    if (latest !== text) serve = serveText(() => latest, ...asSharedJson);
-    text = latest;
-    return serve(request, response, next);
+    const text = read();
+    const complete = isComplete();
+    if (served?.text !== text || served.complete !== complete) {
+      const headers = complete ? shared : { ...shared, 'Cache-Control': 'no-store' };
+      served = { text, complete, serve: serveText(() => text, jsonType, headers) };
+    }
+    return served.serve(request, response, next);
   };
 }
 
@@ -98,7 +99,7 @@ export interface ManagementServerOptions {
   readonly senderOf: SenderOf;
   readonly deps: Omit<RouteDeps, 'root'>;
   /** Public keys of receipts, as they are known now. */
-  readonly receiptKeys: () => readonly JWK[];
+  readonly receiptKeys: Pick<ReceiptKeys, 'list' | 'isComplete'>;
   /** `{base_url}`. */
   readonly issuer: string;
   /** `{api_url}`. */
@@ -125,11 +126,12 @@ export function createManagementServer(options: ManagementServerOptions): Expres
   const texts: Readonly<Record<(typeof publicDocuments)[number]['operation'], () => unknown>> = {
     'contract.read': () => managementContract(managementRoutes),
     'catalog.read': catalogDocument,
-    'keys.read': () => keysDocument(options.receiptKeys()),
+    'keys.read': () => keysDocument(options.receiptKeys.list()),
   };
   for (const { operation, path } of publicDocuments) {
     const read = () => JSON.stringify(texts[operation]!());
-    const serve = operation === 'keys.read' ? serveLatest(read) : serveText(read, ...asSharedJson);
+    const serve =
+      operation === 'keys.read' ? serveLatest(read, options.receiptKeys.isComplete) : serveText(read, jsonType, shared);
     app.all(basePath + path, (request, response, next) => {
       response.locals['operation'] = operation;
       if (!['GET', 'HEAD'].includes(request.method)) throw methodNotAllowed(request, response, ['GET']);
@@ -142,7 +144,7 @@ export function createManagementServer(options: ManagementServerOptions): Expres
   const documentPath = `${basePath}/openapi.json`;
   app.get(
     documentPath,
-    serveText(() => JSON.stringify(managementOpenApi(managementRoutes)), ...asSharedJson),
+    serveText(() => JSON.stringify(managementOpenApi(managementRoutes)), jsonType, shared),
   );
   app.use(serveApiDocs({ title: `Longwave ${apiName}`, path: `${basePath}/docs`, documentPath }));
   serveOnlyGet(app, [documentPath, `${basePath}/docs`]);

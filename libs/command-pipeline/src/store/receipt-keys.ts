@@ -10,7 +10,9 @@ const pollMs = 60_000;
 export interface ReceiptKeys extends AsyncDisposable {
   /** As they are published, the present one first; without the earlier ones until the database has been read. */
   list(): readonly JWK[];
-  /** Resolves when the database has been read once, or could not be. */
+  /** Whether those before it have been read, and those of another service. Until then nobody should keep the list. */
+  isComplete(): boolean;
+  /** Resolves when the database has been read once, or could not be. The keys of another service may come later. */
   readonly ready: Promise<void>;
 }
 
@@ -30,6 +32,7 @@ export function keepReceiptKeys({
   readonly onError: (error: unknown) => void;
 }): ReceiptKeys {
   let listed: readonly JWK[] = [present];
+  let isComplete = false;
   const { promise: ready, resolve } = Promise.withResolvers<void>();
   const isPresent = ({ kid, x }: JWK) => kid === present.kid && x === present.x;
 
@@ -42,15 +45,22 @@ export function keepReceiptKeys({
       try {
         await saveReceiptKeys(pool, [present]);
         await read();
-        const further = await findFurther();
-        if (further.length === 0) return;
-        await saveReceiptKeys(pool, further);
-        await read();
       } finally {
         resolve();
       }
+      const further = await findFurther();
+      if (further.length > 0) {
+        await saveReceiptKeys(pool, further);
+        await read();
+      }
+      isComplete = true;
     },
     onError,
   });
-  return { list: () => listed, ready, [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose]() };
+  return {
+    list: () => listed,
+    isComplete: () => isComplete,
+    ready,
+    [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
+  };
 }

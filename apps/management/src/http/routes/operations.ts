@@ -199,18 +199,32 @@ const followOperation: ManagementRoute = {
   },
 };
 
+/** A receipt that auth-server has, for those who manage members. Throws the `not_found` of an unknown id for any other. */
+async function authorityReceipt(
+  { actor, workspaceId }: RouteCall,
+  { access, getAuthorityReceipt }: RouteDeps,
+  id: string,
+) {
+  if (!access.managesMembers(actor, workspaceId)) throw notFoundProblem({ noun: 'receipt' }, id);
+  return json(receiptView(workspaceId, await getAuthorityReceipt(workspaceId, id)));
+}
+
 const readReceipt: ManagementRoute = {
   operation: 'receipt.read',
   method: 'GET',
   path: '/workspaces/{workspace_id}/receipts/{receipt_id}',
   summary: 'The proof that a command was accepted; it does not prove that anything was delivered.',
-  note: 'Who sees only some podcasts of the workspace gets the statement without clients, people, policies, terms and what they do not see, and without the signature.',
+  note: 'Those who manage members read receipts of the chain `authority` too. Who sees only some podcasts of the workspace gets the statement without clients, people, policies, terms and what they do not see, and without the signature.',
   scope: 'management:read',
   answers: { 200: { description: 'The receipt.', body: { name: 'Receipt', schema: receiptSchema } } },
   refusals: ['not_found'],
   answer: async (call, deps) => {
     const id = call.parameter('receipt_id');
-    const receipt = await deps.reader.getReceipt(call.workspaceId, id);
+    const receipt = await deps.reader.getReceipt(call.workspaceId, id).catch((error: unknown) => {
+      if (isProblem(error, 'not_found')) return undefined;
+      throw error;
+    });
+    if (!receipt) return authorityReceipt(call, deps, id);
     await visibleOperation(call, deps, receipt.operationId, { noun: 'receipt', id });
     const whole = receiptView(call.workspaceId, receipt);
     return json(

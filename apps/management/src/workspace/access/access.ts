@@ -86,6 +86,10 @@ const isPermitted = (actor: Actor, workspaceId: string, podcastId: string | unde
 export const holdsRole = (actor: Actor, { resource, podcastId }: VisibleResource, roles: readonly Role[]): boolean =>
   isPermitted(actor, resource.workspace_id, podcastId, { roles });
 
+/** Whether the actor manages the members of a workspace. */
+const managesMembers = (actor: Actor, workspaceId: string): boolean =>
+  isPermitted(actor, workspaceId, undefined, { roles: managerRoles });
+
 /** Whether a resource names the person as its party: the grantee of an authority grant that has not ended. */
 async function isParty(pool: Pool, actor: Actor, row: ResourceRow | undefined): Promise<boolean> {
   if (actor.kind !== 'principal' || !row || !isRowOf(row, 'authority_grants')) return false;
@@ -225,9 +229,11 @@ export function createAccess(pool: Pool) {
       if (!sees) throw new Problem('not_found', 'There is no such workspace.');
     },
 
+    managesMembers,
+
     /** Throws `permission_denied` unless the actor manages the members of a visible workspace. */
     checkManager(actor: Actor, workspaceId: string): void {
-      if (!isPermitted(actor, workspaceId, undefined, { roles: managerRoles }))
+      if (!managesMembers(actor, workspaceId))
         throw new Problem('permission_denied', 'Only the owner and members who manage members may read this.');
     },
 

@@ -1,4 +1,4 @@
-import type { ReceiptLog } from '@longwave/command-pipeline';
+import type { ReceiptLog, ResourceReader } from '@longwave/command-pipeline';
 import type { RpcClient } from '@longwave/rpc';
 import type { ReceiptServiceService } from '@longwave/rpc/receipt';
 import type { JWK } from 'jose';
@@ -19,6 +19,12 @@ export const authorityReceipts = (authServer: ReceiptClient): ReceiptLog => ({
   exportChain: async (workspaceId, after, limit) =>
     (await authServer.exportChain({ workspaceId, after, limit }, {})).receipts,
 });
+
+/** One of those receipts by its workspace and id. Throws `not_found`; rejects while auth-server does not answer. */
+export const createGetAuthorityReceipt =
+  (authServer: ReceiptClient): ResourceReader['getReceipt'] =>
+  (workspaceId, id) =>
+    authServer.getReceipt({ workspaceId, id }, {});
 
 /** The public keys of those receipts. */
 export const findAuthorityKeys = (authServer: ReceiptClient) => async (): Promise<readonly JWK[]> =>
