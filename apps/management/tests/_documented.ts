@@ -5,7 +5,7 @@ import type { HttpAnswer } from './_http.ts';
 
 interface Described {
   readonly headers?: Readonly<Record<string, unknown>>;
-  readonly content?: Readonly<Record<string, { readonly schema: { readonly $ref?: string } }>>;
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
 }
 
 /** As `contracts/management-openapi.json` has it. */
@@ -27,21 +27,22 @@ const general = new Set([
 
 const parsers = new Map<string, z.ZodType>();
 
-/** A parser of a component; every schema that it refers to is among its definitions. */
-function parserOf(reference: string): z.ZodType {
-  const known = parsers.get(reference);
+/** A parser of a schema of the document; every component that it refers to is among its definitions. */
+function parserOf(schema: object): z.ZodType {
+  const key = JSON.stringify(schema);
+  const known = parsers.get(key);
   if (known) return known;
-  const text = JSON.stringify({ $ref: reference, $defs: document.components.schemas });
+  const text = JSON.stringify({ ...schema, $defs: document.components.schemas });
   const local = JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')) as Parameters<
     typeof z.fromJSONSchema
   >[0];
   const parser = z.fromJSONSchema(local);
-  parsers.set(reference, parser);
+  parsers.set(key, parser);
   return parser;
 }
 
 /**
- * What an answer has that its operation does not document: a status, a header or a field; undefined when there is nothing.
+ * What an answer has that its operation does not document: a status, a header, a field or the code of a problem; undefined when there is nothing.
  * @param path of the document, with its parameters in braces
  */
 export function undocumented(method: string, path: string, answer: HttpAnswer): string | undefined {
@@ -55,7 +56,7 @@ export function undocumented(method: string, path: string, answer: HttpAnswer): 
   const mediaType = (answer.headers.get('content-type') ?? '').split(';')[0]!;
   const content = described.content?.[mediaType];
   if (!content) return answer.text === '' ? undefined : `${at}: a body of ${mediaType} is not documented`;
-  const parsed = parserOf(content.schema.$ref!).safeParse(answer.json ?? answer.text);
+  const parsed = parserOf(content.schema).safeParse(answer.json ?? answer.text);
   return parsed.success
     ? undefined
     : `${at}: ${JSON.stringify(parsed.error.issues).slice(0, 400)} in ${answer.text.slice(0, 400)}`;

@@ -5,6 +5,7 @@ import { apiContractSchema } from '@longwave/services';
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import { managementContract } from '../src/http/public-documents.ts';
 import { managementRoutes } from '../src/http/routes.ts';
+import { undocumented } from './_documented.ts';
 import { api, management } from './_shared-http.ts';
 import { createWorld } from './_world.ts';
 
@@ -120,4 +121,15 @@ test('a document that a client has is not sent again, and cannot be written', as
   expect((await api.call('/catalog', { headers: { 'if-none-match': etag } })).status).toBe(304);
   const put = await api.call('/contract', { method: 'PUT' });
   expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+});
+
+test('a problem with a code that its operation does not declare is told from a documented answer', async () => {
+  const answer = await api.call(`/workspaces/${newId('ws')}/checkpoint`, {
+    token: api.tokenFor(createWorld(management).actor),
+  });
+  expect([answer.status, answer.json.code]).toEqual([404, 'not_found']);
+  const told = (code: string) =>
+    undocumented('GET', '/workspaces/{workspace_id}/checkpoint', { ...answer, json: { ...answer.json, code } });
+  expect(told('not_found')).toBeUndefined();
+  expect(told('unknown_command')).toMatch(/checkpoint 404: .*code/);
 });

@@ -54,6 +54,11 @@ const refusals = (codes: readonly ProblemCode[], counted: boolean) =>
     [...byStatus(codes)].map(([status, each]) => [status, reference('responses', refusalName(status, each, counted))]),
   );
 
+/** A problem with one of these codes. */
+const problemOf = (codes: readonly ProblemCode[]): OpenApiPart => ({
+  allOf: [reference('schemas', 'Problem'), { type: 'object', properties: { code: { enum: codes } } }],
+});
+
 /** The same refusals, as components. */
 const refusalComponents = (codes: readonly ProblemCode[], counted: boolean) =>
   Object.fromEntries(
@@ -62,7 +67,7 @@ const refusalComponents = (codes: readonly ProblemCode[], counted: boolean) =>
       {
         description: each.map((code) => `\`${code}\`: ${problems[code].title}.`).join(' '),
         headers: responseHeaders({ status, codes: each, counted, own: {} }),
-        content: { 'application/problem+json': { schema: reference('schemas', 'Problem') } },
+        content: { 'application/problem+json': { schema: problemOf(each) } },
       },
     ]),
   );
