@@ -254,6 +254,33 @@ describe('an erasure', () => {
     expect(rowsOf(await dump(), keyOf('a10')).filter((text) => text.includes('"ws_1"'))).toEqual([]);
   });
 
+  test('that waits while another one erases part of its listeners goes on with the rest', async () => {
+    await record(inTwoWorkspaces(2));
+    const waiting = { erasureId: 'lde_waiting', workspaceId: 'ws_1' };
+    const collected = await collectListeners(pool, waiting, [keyOf('a10'), keyOf('b10')]);
+    expect(collected).toEqual(expect.arrayContaining([keyOf('a10'), keyOf('b10')]));
+    await erase('ws_1', [keyOf('a10')]);
+    const rest = await collectListeners(pool, waiting, []);
+    expect(rest).toContain(keyOf('b10'));
+    expect(rest).not.toContain(keyOf('a10'));
+    await eraseListeners(pool, waiting);
+    expect(rowsOf(await dump(), keyOf('b10')).filter((text) => text.includes('"ws_1"'))).toEqual([]);
+  });
+
+  test('says nothing of listeners that the workspace never had', async () => {
+    const key = keyOf('elsewhere');
+    const facts = ['ws_2', 'ws_3'].flatMap((workspace) =>
+      Array.from({ length: 51 }, (_, nth) =>
+        fact({
+          ...{ fact_id: `${workspace} ${nth}`, listener_key: key, workspace_id: workspace, podcast_id: workspace },
+          episode_id: `${workspace} ${nth}`,
+        }),
+      ),
+    );
+    await record([seen(), ...facts]);
+    expect(await erase('ws_1', [key])).toMatchObject({ keptListeners: 0, rows: { fact: 0, session: 0 } });
+  });
+
   test('is known to its own workspace alone', async () => {
     await erase('ws_1', [], 'lde_own');
     await expect(eraseListeners(pool, { erasureId: 'lde_own', workspaceId: 'ws_2' })).rejects.toMatchObject({

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@longwave/test-kit';
 import { startPages, type PagesUnderTest } from './_pages.ts';
@@ -36,7 +39,7 @@ test('an address gets five mails of invitations an hour; the sixth invitation wa
     await owner.browser.post(`${page}/end`, { id }, {}, page);
   }
   expect(pages.readMails().filter(({ to }) => to === guest.email)).toHaveLength(5);
-  await until(async () => (await owner.browser.get(page)).body.includes('No mail was sent: there were too many.'));
+  await until(async () => (await owner.browser.get(page)).body.includes('No mail was sent: there were too many'));
   expect((await guest.browser.get(page)).body).toContain('Ada invites you');
 }, 30_000);
 
@@ -50,3 +53,45 @@ test('an account sends fifty mails of invitations a day, and uses up nobody else
   await pages.mailTo(`x-${other.email}`);
   expect(sent()).toBe(50);
 }, 60_000);
+
+/** A mail server that refuses one address (RFC 5321), and knows whom it took mails for. */
+async function startMailServer(refused: string) {
+  const taken: string[] = [];
+  const server = createServer((socket) => {
+    let isText = false;
+    const say = (line: string) => socket.write(`${line}\r\n`);
+    socket.on('error', () => undefined);
+    say('220 mail.test');
+    createInterface({ input: socket }).on('line', (line) => {
+      const address = /^RCPT TO:<([^>]*)>/i.exec(line)?.[1];
+      if (isText) {
+        if (line === '.') say('250 taken');
+        isText = line !== '.';
+      } else if (line === 'DATA') {
+        isText = true;
+        say('354 go on');
+      } else if (line === 'QUIT') socket.end('221 bye\r\n');
+      else if (address === refused) say('550 no such person');
+      else {
+        if (address !== undefined) taken.push(address);
+        say('250 ok');
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    taken,
+    mailUrl: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.dispose]: () => void server.close(),
+  };
+}
+
+test('an invitation whose mail no server takes keeps no other invitation waiting', async () => {
+  using mailServer = await startMailServer('refused@example.com');
+  await using other = await startPages({ mailUrl: mailServer.mailUrl });
+  const owner = await other.signedIn('Cam');
+  await invite(owner, 'refused@example.com');
+  await invite(owner, 'taken@example.com');
+  await until(async () => mailServer.taken.includes('taken@example.com'));
+});

@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+
 /** An answer with its body read. */
 interface BrowserAnswer {
   readonly status: number;
@@ -7,9 +9,13 @@ interface BrowserAnswer {
 
 type SentHeaders = Readonly<Record<string, string | undefined>>;
 
-let browsers = 0;
-/** An address of a network of its own, so that browsers do not use up each other's limits where a service believes it. */
-const nextAddress = () => `10.0.${(browsers += 1) >> 8}.${browsers & 255}`;
+/** Every process begins somewhere else: tests share an installation. */
+let browsers = randomInt(2 ** 24);
+/** An address of a private network, so that browsers do not use up each other's limits where a service believes it. */
+function nextAddress(): string {
+  browsers = (browsers + 1) % 2 ** 24;
+  return `10.${browsers >> 16}.${(browsers >> 8) & 255}.${browsers & 255}`;
+}
 
 const tokenIn = (body: string) => /name="form_token" value="([^"]+)"/.exec(body)?.[1];
 

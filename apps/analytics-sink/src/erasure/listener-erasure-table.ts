@@ -68,7 +68,7 @@ export async function getErasure(
     : { state: 'collected', listenerKeys: row.listener_keys ?? [] };
 }
 
-/** Stores what an erasure did and forgets its keys, also in erasures of the workspace that named one of them and did not end. */
+/** Stores what an erasure did and forgets its keys, also in other erasures of the workspace: of those that have not ended the rest stays. */
 export async function saveErased(
   tx: Transaction,
   { erasureId, workspaceId }: ErasureName,
@@ -76,7 +76,8 @@ export async function saveErased(
   { rows, keptListeners }: Erased,
 ): Promise<void> {
   await tx.query(
-    `update listener_erasure set listener_keys = '{}',
+    `update listener_erasure set
+       listener_keys = array(select key from unnest(listener_keys) as key where key <> all($3::text[])),
        erased = case when erasure_id = $1 then $4::jsonb else erased end,
        kept_listeners = case when erasure_id = $1 then $5 else kept_listeners end,
        erased_at = case when erasure_id = $1 then now() else erased_at end

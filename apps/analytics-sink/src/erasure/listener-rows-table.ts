@@ -8,7 +8,7 @@ export interface Replacement {
 
 /** Keys and days that rule 16 holds. */
 export interface HeldKeys {
-  /** Listeners with a held day on which they listened in another workspace too: what is held there follows from both. */
+  /** Listeners with a held day on which they listened here and in another workspace: what is held there follows from both. */
   readonly listeners: readonly string[];
   /** Addresses with a held day. */
   readonly addresses: readonly string[];
@@ -56,6 +56,12 @@ export async function listAddresses(
   return rows.map((row) => row.address_key);
 }
 
+/** SQL: whether a listener has a download of the day of `v` in such a workspace. */
+const listenedThen = (workspace: string) => `(
+  exists (select from session s where s.listener_key = v.key and s.window_on = v.day and s.workspace_id ${workspace})
+  or exists (select from rolling_download r where r.listener_key = v.key and r.workspace_id ${workspace}
+               and (r.started_at at time zone 'UTC')::date = v.day))`;
+
 /** Locks the days of keys in the order of counting and answers which keys have a held day that the erasure must not touch. */
 export async function lockHeldKeys(
   tx: Transaction,
@@ -70,10 +76,8 @@ export async function lockHeldKeys(
   );
   const { rows } = await tx.query<{ kind: string; key: string }>(
     `select distinct kind, key from velocity_day v
-     where infeasible and (kind = 'address' and key = any($3) or kind = 'listener' and key = any($2) and (
-       exists (select from session s where s.listener_key = v.key and s.window_on = v.day and s.workspace_id <> $1)
-       or exists (select from rolling_download r where r.listener_key = v.key and r.workspace_id <> $1
-                    and (r.started_at at time zone 'UTC')::date = v.day)))`,
+     where infeasible and (kind = 'address' and key = any($3)
+       or kind = 'listener' and key = any($2) and ${listenedThen('= $1')} and ${listenedThen('<> $1')})`,
     [workspaceId, listenerKeys, addressKeys],
   );
   const keysOf = (kind: string) => rows.flatMap((row) => (row.kind === kind ? [row.key] : []));

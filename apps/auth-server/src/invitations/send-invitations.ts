@@ -11,9 +11,15 @@ import {
   withholdInvitationMail,
 } from './invitation-table.ts';
 
+/** Whether the mail server will never take a mail for the address: it refused the recipient for good (RFC 5321 §4.2.1). */
+function isRefused(error: unknown): boolean {
+  const { command, responseCode = 0 } = error as { readonly command?: string; readonly responseCode?: number };
+  return command === 'RCPT TO' && responseCode >= 500;
+}
+
 /**
- * Mails every invitation once, wherever it was made: on a page, by REST or by an agent. A mail that fails is tried again, and one too many
- * is never sent.
+ * Mails every invitation once, wherever it was made: on a page, by REST or by an agent. A mail that fails is tried again; one too many, and
+ * one that the server refuses for good, is never sent.
  */
 export function sendInvitations(deps: {
   readonly pool: Pool;
@@ -33,8 +39,11 @@ export function sendInvitations(deps: {
             await post.send(mails.invitation(invitation, post.pageLink('/settings/members')));
           else await withholdInvitationMail(pool, id);
         } catch (error) {
-          await releaseInvitationMail(pool, id);
-          throw error;
+          if (!isRefused(error)) {
+            await releaseInvitationMail(pool, id);
+            throw error;
+          }
+          await withholdInvitationMail(pool, id);
         }
       }
     },

@@ -84,7 +84,8 @@ const memberPart = (visit: SignedIn, { id, name, email, state, permissions }: Me
       state === 'invited' &&
       isMailWithheld &&
       html`<p class="note bad">
-        No mail was sent: there were too many. The invitation waits on the page Members of this person.
+        No mail was sent: there were too many, or the address takes none. The invitation waits on the page Members of
+        this person.
       </p>`
     }
     <form method="post" action="/settings/members/revise">

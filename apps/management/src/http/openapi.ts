@@ -54,7 +54,7 @@ const refusals = (codes: readonly ProblemCode[], counted: boolean) =>
     [...byStatus(codes)].map(([status, each]) => [status, reference('responses', refusalName(status, each, counted))]),
   );
 
-/** A problem with one of these codes. */
+/** A problem with one of these codes. The second part only narrows the first, which says what the object is. */
 const problemOf = (codes: readonly ProblemCode[]): OpenApiPart => ({
   allOf: [reference('schemas', 'Problem'), { type: 'object', properties: { code: { enum: codes } } }],
 });

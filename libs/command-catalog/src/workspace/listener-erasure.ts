@@ -67,6 +67,7 @@ export const listenerErasureCommands = {
         message: 'Name decision_ids or listener_keys.',
       }),
     roles: ['admin'],
+    problems: ['rate_limited'],
     review: 'dual',
     reviewers: ['reviewer', 'admin'],
     // A listener's right does not wait for a workspace's bill.

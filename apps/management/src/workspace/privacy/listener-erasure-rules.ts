@@ -1,6 +1,7 @@
 import type { productCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
 import { finishJob, insertJob, requireLease } from '../../background/job-table.ts';
+import { assertFewOpenJobs } from '../../background/open-jobs.ts';
 
 type ErasureCommand = Extract<
   keyof Rules<typeof productCatalog>,
@@ -9,14 +10,17 @@ type ErasureCommand = Extract<
 
 /** Rules of the commands of erasures. */
 export const listenerErasureRules: Pick<Rules<typeof productCatalog>, ErasureCommand> = {
-  'listener_data.erase': ({ changes, workspaceId, subjectId, now }) => ({
-    attributes: changes,
-    also: (tx, { version }) =>
-      insertJob(tx, {
-        ...{ kind: 'erase_listeners', workspaceId, subjectType: 'listener_erasures', subjectId },
-        ...{ subjectVersion: version, input: {}, now },
-      }),
-  }),
+  'listener_data.erase': async ({ tx: before, changes, workspaceId, subjectId, now }) => {
+    await assertFewOpenJobs(before, workspaceId, 'erase_listeners', 'erasures');
+    return {
+      attributes: changes,
+      also: (tx, { version }) =>
+        insertJob(tx, {
+          ...{ kind: 'erase_listeners', workspaceId, subjectType: 'listener_erasures', subjectId },
+          ...{ subjectVersion: version, input: {}, now },
+        }),
+    };
+  },
 
   'listener_erasure.begin': async ({ tx, current, subjectId, reason }) => {
     await requireLease(tx, subjectId, reason);

@@ -12,7 +12,8 @@ import {
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { ReportOptions } from './run-report.ts';
-import { countJobsOf, finishJob, insertJob, requireLease, stopJobs } from '../../background/job-table.ts';
+import { finishJob, insertJob, requireLease, stopJobs } from '../../background/job-table.ts';
+import { assertFewOpenJobs } from '../../background/open-jobs.ts';
 import { listPoliciesInForce } from '../policies/policies-in-force.ts';
 import { assertWindow, settingsOf, type ReportRun } from './report.ts';
 import { lastPeriod, nextRunAt } from './report-schedule.ts';
@@ -22,23 +23,11 @@ type RunCommand = Extract<keyof Rules<typeof productCatalog>, `report.${string}`
 type RunRules = Pick<Rules<typeof productCatalog>, RunCommand>;
 
 const dayMs = 86_400_000;
-/** Runs of a workspace that wait or are counted. */
-const maxOpenRuns = 20;
-/** Counting takes seconds to minutes; then there is room for the next run. */
-const retryAfterSeconds = 60;
-
 /** No person waits for a report as for an episode: the work of people goes before it. */
 const workload = { workClass: 'bulk', expectedMs: 30_000 } as const;
 
-/** Throws `rate_limited` when the workspace has as many runs that have not ended as it may. */
-async function assertFewRuns(tx: Transaction, workspaceId: string): Promise<void> {
-  if ((await countJobsOf(tx, workspaceId, 'run_report')) < maxOpenRuns) return;
-  throw new Problem(
-    'rate_limited',
-    `A workspace may have ${maxOpenRuns} report runs that wait or are counted. Wait until one has ended, or cancel one.`,
-    { retryAfterSeconds },
-  );
-}
+const assertFewRuns = (tx: Transaction, workspaceId: string) =>
+  assertFewOpenJobs(tx, workspaceId, 'run_report', 'report runs');
 
 /** An active definition of the workspace. Throws `link_not_found` or `state_not_allowed`. */
 async function activeDefinition(

@@ -51,6 +51,6 @@ export const decideReview: DecideReview = async (tx, question) => {
   const except = [...requester, ...(await partiesOf(tx, { workspaceId, commandType: definition.type, changes }))];
   const demanded = demand && reviewAmong({ ...demand, declared: demand.mode }, undefined, { holders, except });
   const { dueHours, policyVersions } = demand ?? {};
-  const applied = stricterReview(declared, reviewAmong(builtIn, podcastId, { holders, except }), demanded);
+  const applied = stricterReview(reviewAmong(builtIn, podcastId, { holders, except }), demanded);
   return { declared, ...applied, dueHours, policyVersions };
 };

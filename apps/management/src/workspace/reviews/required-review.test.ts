@@ -92,11 +92,11 @@ test('a policy never lowers the review that applies, never takes a host away, an
         const builtIn = requiredReview({ ...definition(review), reviewers });
         const own = reviewAmong(builtIn, podcastId, { holders, except });
         const demanded = reviewAmong({ ...demand, declared: demand.mode }, undefined, { holders, except });
-        const counted = stricterReview(review, own, demanded);
+        const counted = stricterReview(own, demanded);
         const { applied, requiredRoles, firstApprovalRoles = requiredRoles } = counted;
-        for (const { applied: least } of [own, demanded])
-          expect(strictness.indexOf(applied)).toBeGreaterThanOrEqual(strictness.indexOf(least));
-        if (review === 'host' && own.applied !== 'none')
+        for (const { reduced } of [own, demanded])
+          expect(strictness.indexOf(applied)).toBeGreaterThanOrEqual(strictness.indexOf(reduced.applied));
+        if (review === 'host' && own.reduced.applied !== 'none')
           expect([firstApprovalRoles, counted.podcastId]).toEqual([['publisher'], podcastId]);
         if (!holders || applied === 'none') return;
         const [first, further] = [firstApprovalRoles, requiredRoles].map((roles) => [
@@ -107,4 +107,19 @@ test('a policy never lowers the review that applies, never takes a host away, an
     ),
     { numRuns: 500 },
   );
+});
+
+test('of reviews that apply alike the policy that asked for more people keeps its reviewers', () => {
+  const people = {
+    holders: [
+      { person: 'ann', roles: ['finance'] },
+      { person: 'bob', roles: ['admin'] },
+    ] as const,
+    except: [],
+  };
+  const builtIn = reviewAmong(requiredReview({ ...definition('single'), reviewers: ['admin'] }), undefined, people);
+  const demanded = (mode: 'single' | 'dual') =>
+    reviewAmong({ declared: mode, mode, roles: ['finance'] }, undefined, people);
+  expect(stricterReview(builtIn, demanded('dual'))).toMatchObject({ applied: 'single', requiredRoles: ['finance'] });
+  expect(stricterReview(builtIn, demanded('single'))).toMatchObject({ applied: 'single', requiredRoles: ['admin'] });
 });

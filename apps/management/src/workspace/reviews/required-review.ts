@@ -32,6 +32,12 @@ export function requiredReview({ type, review, reviewers = [] }: CommandDefiniti
 /** A review, reduced to the people that there are. */
 type AppliedReview = Pick<ReviewVerdict, 'applied' | 'requiredRoles' | 'firstApprovalRoles' | 'podcastId'>;
 
+/** A review, and the same reduced to the people that there are. */
+interface ReducedReview {
+  readonly required: RequiredReview;
+  readonly reduced: AppliedReview;
+}
+
 /**
  * A review as the other people of the workspace can carry it out.
  * @param podcastId the podcast that a role must cover; undefined: only roles in the whole workspace count
@@ -42,25 +48,30 @@ export function reviewAmong(
   required: RequiredReview,
   podcastId: string | undefined,
   { holders, except }: { readonly holders: readonly RoleHolder[] | undefined; readonly except: readonly string[] },
-): AppliedReview {
+): ReducedReview {
   const others = holders && peopleWith(holders, { roles: required.roles, podcastId, except }).size;
-  return { applied: appliedMode(required, others), requiredRoles: required.roles, podcastId };
+  return { required, reduced: { applied: appliedMode(required, others), requiredRoles: required.roles, podcastId } };
 }
 
 const strictness = { none: 0, single: 1, dual: 2 } as const;
 
 /**
- * The stricter one of the built-in review and what policies demand, both as they apply; of equal ones the built-in. A host review that
- * applies is never replaced: its publishers give the first approval, and the roles of the policies the further ones.
+ * The stricter one of the built-in review and what policies demand, both as they apply. Of equal ones the policy's, when it asked for more
+ * people: its reviewers decide, though there are fewer of them. A host review that applies is never replaced: its publishers give the first
+ * approval, and the roles of the policies the further ones.
  */
-export function stricterReview(
-  declared: RequiredReview['declared'],
-  builtIn: AppliedReview,
-  demanded: AppliedReview | undefined,
-): AppliedReview {
-  if (!demanded || strictness[demanded.applied] <= strictness[builtIn.applied]) return builtIn;
-  if (declared !== 'host' || builtIn.applied === 'none') return demanded;
-  return { ...demanded, firstApprovalRoles: builtIn.requiredRoles, podcastId: builtIn.podcastId };
+export function stricterReview(builtIn: ReducedReview, demanded: ReducedReview | undefined): AppliedReview {
+  if (!demanded) return builtIn.reduced;
+  const isHosts = builtIn.required.declared === 'host' && builtIn.reduced.applied !== 'none';
+  const more = strictness[demanded.reduced.applied] - strictness[builtIn.reduced.applied];
+  const asksForMore = strictness[demanded.required.mode] > strictness[builtIn.required.mode];
+  if (more < 0 || (more === 0 && (isHosts || !asksForMore))) return builtIn.reduced;
+  if (!isHosts) return demanded.reduced;
+  return {
+    ...demanded.reduced,
+    firstApprovalRoles: builtIn.reduced.requiredRoles,
+    podcastId: builtIn.reduced.podcastId,
+  };
 }
 
 /**
