@@ -20,8 +20,11 @@ import { openSharedInstallation, type SharedInstallation } from '../_shared-inst
 import { keysOf, logsOf, placesOf, tablesOf } from '../_stored-texts.ts';
 
 let world: SharedInstallation;
+/** One person for all tests: an installation mails twenty sign-ups of one sender an hour. */
+let ada: Person;
 beforeAll(async () => {
   world = await openSharedInstallation();
+  ada = await signUp(world, 'Ada');
 }, 120_000);
 afterAll(async () => world[Symbol.asyncDispose]());
 
@@ -126,7 +129,6 @@ async function makeWebhook(apiKey: string): Promise<Secrets> {
 }
 
 test('no log and no database holds a token, a code, a key, a password, a cookie or the link of a mail', async () => {
-  const ada = await signUp(world, 'Ada');
   const credentials = await makeCredentials(ada);
   const made = {
     'the API key': credentials.apiKey,
@@ -164,8 +166,7 @@ test('no log and no database holds a token, a code, a key, a password, a cookie 
 });
 
 test('an address stands in the tables and the events of auth-server alone, and in no log', async () => {
-  const [ada, invited] = [await signUp(world, 'Ada'), `${newId('usr')}@example.com`];
-  const email = `${newId('usr')}@example.com`;
+  const [invited, email] = [`${newId('usr')}@example.com`, `${newId('usr')}@example.com`];
   const { apiKey } = await createAccount(world.operator, 'network', { email });
   const answer = await fetch(`${world.fleet.urls.base}/api/v1/account/members`, {
     ...{ method: 'POST', headers: { token: apiKey, 'content-type': 'application/json' } },
