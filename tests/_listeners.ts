@@ -1,10 +1,8 @@
-import path from 'node:path';
 import type { FleetOptions } from '@longwave/fleet';
-import { bookCampaign, checkFeed, publishPlan, uploadFile } from '@longwave/test-kit/clients';
-import { makeAudio, until } from '@longwave/test-kit';
-import { samples } from '@longwave/local/samples';
+import { until } from '@longwave/test-kit';
 import pg from 'pg';
-import { countedDownloads, createPodcaster, startTestFleet, type TestFleet } from './_fleet.ts';
+import { startTestFleet, type TestFleet } from './_fleet.ts';
+import { publishWithAd, type Counts } from './_published-ad.ts';
 
 /** A listener who has every byte that its last response promised. */
 interface Heard {
@@ -37,11 +35,6 @@ interface Crowd {
   readonly end: () => Promise<void>;
 }
 
-interface Counts {
-  readonly downloads: number;
-  readonly ads: number;
-}
-
 export interface Stage extends AsyncDisposable {
   readonly world: TestFleet;
   /** Listeners who come one after the other, some at once, each of them once. */
@@ -55,23 +48,7 @@ export interface Stage extends AsyncDisposable {
 /** A fleet with one published episode and one booked ad. */
 export async function openStage(options: Partial<FleetOptions>): Promise<Stage> {
   const world = await startTestFleet(options);
-  const podcaster = await createPodcaster(world);
-  const { workspaceId } = podcaster.account;
-  const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'one.wav'), 70), 'One');
-  await podcaster.rest.post(`/productions/${productionId}/start?publish_episode=true`);
-  const ad = await uploadFile(podcaster.rest, samples.ad);
-  const { lineItemId } = await bookCampaign(world.operator, workspaceId, {
-    adUploadId: /upl_[0-9a-z]{26}/.exec(ad.fileUrl)![0],
-    podcastId: podcaster.podcastId,
-    goal: 1000,
-  });
-  await publishPlan(world.operator, workspaceId);
-  const { enclosureUrl } = await until('the feed', () => checkFeed(podcaster.feedUrl));
-
-  const countNow = async (): Promise<Counts> => ({
-    downloads: await countedDownloads(podcaster),
-    ads: await world.operator.adsDelivered(workspaceId, lineItemId),
-  });
+  const { enclosureUrl, countNow } = await publishWithAd(world);
 
   return {
     world,

@@ -1,10 +1,9 @@
-import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { samples } from '@longwave/local/samples';
-import { makeAudio, until } from '@longwave/test-kit';
-import { bookCampaign, checkFeed, download, publishPlan, uploadFile } from '@longwave/test-kit/clients';
+import { until } from '@longwave/test-kit';
+import { download } from '@longwave/test-kit/clients';
 import pg from 'pg';
-import { countedDownloads, createPodcaster, type Installation } from '../_fleet.ts';
+import { countedDownloads, type Installation } from '../_fleet.ts';
+import { publishWithAd } from '../_published-ad.ts';
 import { openSharedInstallation } from '../_shared-installation.ts';
 import { keysOf, placesOf, tablesOf } from '../_stored-texts.ts';
 
@@ -38,27 +37,12 @@ const allPlaces = async (text: string) =>
     .toSorted();
 
 test('a listener who is erased is in no table of any service afterwards, and in Redis on the bus alone; numbers and files stay', async () => {
-  const podcaster = await createPodcaster(world);
-  const { workspaceId } = podcaster.account;
-  const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'one.wav'), 70), 'One');
-  await podcaster.rest.post(`/productions/${productionId}/start?publish_episode=true`);
-  const ad = await uploadFile(podcaster.rest, samples.ad);
-  const { lineItemId } = await bookCampaign(world.operator, workspaceId, {
-    adUploadId: /upl_[0-9a-z]{26}/.exec(ad.fileUrl)![0],
-    podcastId: podcaster.podcastId,
-    goal: 1000,
-  });
-  await publishPlan(world.operator, workspaceId);
-  const { enclosureUrl } = await until('the feed', () => checkFeed(podcaster.feedUrl));
+  const { podcaster, workspaceId, enclosureUrl, countNow } = await publishWithAd(world);
   const [agent, otherAgent] = ['Overcast/3.0 (+http://overcast.fm/; iOS podcast app)', 'Castro 2026.11/1'];
   const heard = await download(enclosureUrl, agent);
   await download(enclosureUrl, otherAgent);
   await until('the count', () => countedDownloads(podcaster), { holds: (downloads) => downloads === 2 });
-  const numbers = async () => ({
-    downloads: await countedDownloads(podcaster),
-    ads: await world.operator.adsDelivered(workspaceId, lineItemId),
-  });
-  const before = await numbers();
+  const before = await countNow();
   const [own, other] = (await boundPlays(workspaceId)) as [BoundPlay, BoundPlay];
   expect(await allPlaces(own.listener_key)).toEqual(
     expect.arrayContaining(['delivery.binding', 'audience.fact', 'audience.session', 'audience.ad_entry']),
@@ -87,7 +71,7 @@ test('a listener who is erased is in no table of any service afterwards, and in 
   const keys = placesOf(own.listener_key, await keysOf(world.fleet));
   expect(keys.filter((key) => !key.startsWith('redis bus:'))).toEqual([]);
   expect(await allPlaces(other.listener_key)).toEqual(othersPlaces);
-  expect(await numbers()).toEqual(before);
+  expect(await countNow()).toEqual(before);
   const again = await fetch(heard.mediaUrl, { headers: { 'user-agent': agent } });
   expect(Buffer.from(await again.arrayBuffer()).equals(heard.bytes)).toBe(true);
   // The decision of the day is taken; the listener gets one more.

@@ -69,7 +69,7 @@ async function dump(): Promise<Map<string, string[]>> {
 const rowsOf = (texts: Map<string, string[]>, word: string) =>
   [...texts.values()].flat().filter((t) => t.includes(word));
 
-/** What people see of the counts: no key. */
+/** The counts as people see them, without keys. */
 async function numbers() {
   const { downloads, rolling, ads, billed, hours } = await stored(pool);
   const { rows: listeners } = await pool.query(
@@ -198,7 +198,7 @@ describe('erasing the listeners of a workspace', () => {
     expect(rowsOf(after, key)).toEqual([]);
     expect(rowsOf(after, keyOf('there'))).toEqual([]);
     expect(await numbers()).toEqual(before);
-    // What waited is counted for the listener's new key.
+    // The waiting fact is counted for the listener's new key.
     await record([seen(unknown)]);
     expect(rowsOf(await dump(), key)).toEqual([]);
     const facts = await storedFacts();

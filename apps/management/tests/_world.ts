@@ -10,3 +10,13 @@ export function createWorld(management: TestManagement, workspaceId?: string) {
 }
 
 export type World = ReturnType<typeof createWorld>;
+
+/** Gives a workspace something of most types, so that generated requests find what they name. */
+export async function fillWorkspace(world: World): Promise<void> {
+  await world.provisioned();
+  await world.booked();
+  await world.publishedBreakPlan();
+  await world.readyPlan();
+  await world.waiting();
+  await world.episode();
+}

@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createCheckpointSigner, createReceiptLog, makeCheckpoint } from '@longwave/command-pipeline';
 import { Refusal, type VerifyRequest } from '@longwave/rpc/credential';
 import { createAuthenticate } from '../src/http/authenticate.ts';
 import { createNewestCheckpoint, keptMs } from '../src/http/newest-checkpoint.ts';
-import { serveHttp, type HttpWorld } from './_http.ts';
-import { startTestManagement, type TestManagement } from './_management.ts';
+import { api, management } from './_shared-http.ts';
 import { statementsOf } from './_statements.ts';
 import { hour } from './_values.ts';
 import { createWorld } from './_world.ts';
-
-let management: TestManagement;
-let api: HttpWorld;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  management = stack.use(await startTestManagement());
-  api = stack.use(await serveHttp(management));
-});
-afterAll(() => stack.disposeAsync());
 
 test('requests are counted for their address before any token is looked at', async () => {
   api.counted.length = 0;

@@ -6,6 +6,7 @@ import { managementOpenApi } from '../src/http/openapi.ts';
 import { managementRoutes } from '../src/http/routes.ts';
 import { undocumented } from './_documented.ts';
 import { api, management, world } from './_shared-http.ts';
+import { fillWorkspace } from './_world.ts';
 
 interface Operation {
   readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: JsonSchema }[];
@@ -27,14 +28,7 @@ interface Known {
 }
 
 let known: readonly Known[];
-beforeAll(async () => {
-  await world.provisioned();
-  await world.booked();
-  await world.publishedBreakPlan();
-  await world.readyPlan();
-  await world.waiting();
-  await world.episode();
-});
+beforeAll(() => fillWorkspace(world));
 
 /** Reads the present versions of what exists: an earlier request may have changed it. */
 async function readKnown(): Promise<void> {

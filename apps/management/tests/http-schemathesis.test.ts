@@ -9,7 +9,7 @@ import { serveHttp, type HttpWorld } from './_http.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { runSchemathesis, type SchemathesisRun } from './_schemathesis.ts';
 import { person } from './_values.ts';
-import { createWorld, type World } from './_world.ts';
+import { createWorld, fillWorkspace, type World } from './_world.ts';
 
 const python = process.env['TEST_SCHEMATHESIS_PYTHON'];
 const perOperation = Number(process.env['GENERATED_REQUESTS'] ?? 6);
@@ -53,17 +53,12 @@ const serving = {
   find: async () => ({ decisions: [], next: undefined }),
 };
 
-async function fillWorkspace(): Promise<void> {
+async function startApi(): Promise<void> {
   management = stack.use(await startTestManagement());
   const { pool, clock } = management;
   api = stack.use(await serveHttp(management, { diagnostics: createDiagnostics({ pool, serving, clock }) }));
   world = createWorld(management);
-  await world.provisioned();
-  await world.booked();
-  await world.publishedBreakPlan();
-  await world.readyPlan();
-  await world.waiting();
-  await world.episode();
+  await fillWorkspace(world);
 }
 
 /** The first column of a question about the workspace. */
@@ -137,7 +132,7 @@ async function send(token: string | undefined, maxExamples: number): Promise<Sch
 }
 
 if (python !== undefined) {
-  beforeAll(fillWorkspace);
+  beforeAll(startApi);
   afterAll(() => stack.disposeAsync());
 
   test('requests that Schemathesis generates meet no 5xx, and no status, media type, header or field that is not documented', async () => {

@@ -7,7 +7,7 @@ import { markFilesReceived } from '../src/workspace/uploads/follow-uploads.ts';
 import { sendAsManagement } from '../src/background/send-as-management.ts';
 import { mp3, startOutsideHost, type OutsideFile, type OutsideHost } from './_outside-host.ts';
 import { mediaUrl, startTestManagement, type TestManagement } from './_management.ts';
-import { hour, service } from './_values.ts';
+import { clipOf, hour, service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
 
 let management: TestManagement;
@@ -297,20 +297,9 @@ test('an episode that is published while its clip is deleted is never left publi
 
 test("a production's clip is the address of its rendition", async () => {
   const world = createWorld(management);
-  const { id, attributes } = await world.encoded();
-  const clip = await world.send(
-    'media_clip.record',
-    null,
-    {
-      episode_id: attributes['episode_id'],
-      production_id: id,
-      file_format: 'mp3',
-      sha256: 'a'.repeat(64),
-      size: 384,
-      duration_ms: 24,
-    },
-    service('management'),
-  );
+  const production = await world.encoded();
+  const { id, attributes } = production;
+  const clip = await world.send('media_clip.record', null, clipOf(production), service('management'));
   expect(clip.attributes).toEqual({
     episode_id: attributes['episode_id'],
     production_id: id,

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Actor } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
 import { createAccess } from '../src/workspace/access/access.ts';
-import { serveHttp, type HttpWorld } from './_http.ts';
-import { startTestManagement, type TestManagement } from './_management.ts';
+import { serveHttp } from './_http.ts';
+import { api, management } from './_shared-http.ts';
 import { clipOf, person, service } from './_values.ts';
 import { createWorld } from './_world.ts';
 
 type Person = Extract<Actor, { kind: 'principal' }>;
-
-let management: TestManagement;
-let api: HttpWorld;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  management = stack.use(await startTestManagement());
-  api = stack.use(await serveHttp(management));
-});
-afterAll(() => stack.disposeAsync());
 
 test('who sees only a podcast gets a receipt without clients, terms and what they do not see, and so without its signature; operations hide the same', async () => {
   const world = createWorld(management);

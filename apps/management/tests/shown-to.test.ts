@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Actor } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
 import { shownTo } from '../src/workspace/webhooks/shown-to.ts';
-import { serveHttp, type HttpWorld } from './_http.ts';
-import { receiverOrigin, startTestManagement, type TestManagement } from './_management.ts';
+import { receiverOrigin } from './_management.ts';
 import { serveManagement } from './_serve.ts';
+import { api, management } from './_shared-http.ts';
 import { person, service } from './_values.ts';
 import { createWorld } from './_world.ts';
 
 type Person = Extract<Actor, { kind: 'principal' }>;
-
-let management: TestManagement;
-let api: HttpWorld;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  management = stack.use(await startTestManagement());
-  api = stack.use(await serveHttp(management));
-});
-afterAll(() => stack.disposeAsync());
 
 /** A workspace with an endpoint whose address holds a secret, and what its host has answered. */
 async function endpointWithSecrets() {

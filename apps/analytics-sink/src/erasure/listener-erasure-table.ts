@@ -8,7 +8,7 @@ export interface ErasureName {
   readonly workspaceId: string;
 }
 
-/** What an erasure did. */
+/** The result of an erasure. */
 export interface Erased {
   /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>;

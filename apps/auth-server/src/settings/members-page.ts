@@ -46,7 +46,7 @@ function giftsOf({ offer }: Invitation): readonly string[] {
     : offer.permissions.map((permission) => permissionNames[permission]);
 }
 
-/** What an invitation is to, where that is not the whole organization. */
+/** The podcasts of an invitation, as the end of a sentence; empty for the whole organization. */
 function placeOf({ offer }: Invitation): string {
   const titles = 'grant' in offer ? offer.grant.podcasts : 'podcast' in offer ? [offer.podcast] : [];
   return titles.length === 0 ? '' : ` to ${titles.map((title) => `“${title}”`).join(', ')}`;

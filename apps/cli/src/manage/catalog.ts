@@ -76,7 +76,7 @@ export function resourceTypeOf({ resource_types: types }: Catalog, text: string)
   throw unknownType(text, nearest(text, names));
 }
 
-/** What the commands that a text names are about: a resource type, or operations. Throws `UsageError` that names the nearest. */
+/** The subject of the commands that a text names: a resource type, or operations. Throws `UsageError` that names the nearest. */
 export function subjectTypeOf(catalog: Catalog, text: string): string {
   const subjects = catalog.commands.map(({ subject_type: subject }) => subject);
   return subjects.find((each) => each === text || each === `${text}s`) ?? resourceTypeOf(catalog, text);
