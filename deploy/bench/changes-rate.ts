@@ -55,7 +55,7 @@ export async function changesRate(): Promise<Row> {
     const perSecond = (read: () => Promise<void>) => async () => {
       const started = performance.now();
       await read();
-      return (changes * 1000) / (performance.now() - started);
+      return { value: (changes * 1000) / (performance.now() - started), items: changes };
     };
     const row = { name: 'feed of changes', unit: 'changes/s', baselineName: 'the same rows by raw pg' };
     return await compare(row, 3, perSecond(throughFeed), perSecond(byRawSql));

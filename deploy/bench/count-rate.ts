@@ -148,13 +148,13 @@ export async function countingRate(fleet: Fleet): Promise<Row> {
         const started = performance.now();
         for (let at = 0; at < facts.length; at += 1000) await publish(facts.slice(at, at + 1000));
         await until('counting', () => counted(workspaceId), { timeoutMs: 120_000 });
-        return (facts.length * 1000) / (performance.now() - started);
+        return { value: (facts.length * 1000) / (performance.now() - started), items: facts.length };
       },
       async () => {
         const facts = downloadFacts(downloads, newId('ws'));
         const started = performance.now();
         await insertBare(pool, facts);
-        return (facts.length * 1000) / (performance.now() - started);
+        return { value: (facts.length * 1000) / (performance.now() - started), items: facts.length };
       },
     );
   } finally {

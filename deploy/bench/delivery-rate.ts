@@ -30,8 +30,10 @@ export async function rangeThroughput(fleet: Fleet, stitched: Stitched, folder: 
     ['stitched audio, whole files', 'MB/s', [''], 4, (done: Load) => done.megabytesPerSecond],
     ['stitched audio, 64 KiB ranges', '/s', ranges, 16, (done: Load) => done.requestsPerSecond],
   ] as const) {
-    const measure = (url: string) => async () =>
-      of(await load(tool, url, { ranges: asked }, { ...options, connections }));
+    const measure = (url: string) => async () => {
+      const done = await load(tool, url, { ranges: asked }, { ...options, connections });
+      return { value: of(done), items: done.requests };
+    };
     rows.push(
       await compare(
         { name, unit, baselineName: 'nginx, one worker, one static file' },
@@ -58,7 +60,7 @@ export async function resolveRate(stitched: Stitched, folder: string): Promise<R
   const measure = (url: string, kept: number[]) => async () => {
     const done = await load(tool, url, { newListeners: true }, options);
     kept.push(done.p99Ms);
-    return done.requestsPerSecond;
+    return { value: done.requestsPerSecond, items: done.requests };
   };
   const baselineName = 'a bare redirect by node:http';
   const row = await compare(

@@ -5,6 +5,7 @@ import { findTool, type Tool } from './debian-tool.ts';
 
 /** Measurements of a server under load. */
 export interface Load {
+  readonly requests: number;
   readonly requestsPerSecond: number;
   readonly megabytesPerSecond: number;
   readonly p99Ms: number;
@@ -75,6 +76,7 @@ export async function load(
   const said = JSON.parse(line) as { requests: number; bytes: number; seconds: number; p99: number; errors: number };
   if (said.errors > 0) throw new Error(`${said.errors} requests failed`);
   return {
+    requests: said.requests,
     requestsPerSecond: said.requests / said.seconds,
     megabytesPerSecond: said.bytes / said.seconds / 1e6,
     p99Ms: said.p99,

@@ -1,73 +1,113 @@
-/** `npm run bench`: each row a ratio against an honest baseline, both measured in turn in one run. No thresholds: a person judges. */
+/**
+ * `npm run bench`: each row a ratio against an honest baseline, both measured in turn in one run, with the CPU time of one item beside
+ * it. No thresholds: a person judges. With words, only the groups of rows whose names contain one of them.
+ */
 import path from 'node:path';
-import { removeDataFolder, startFleet, temporaryDataFolder } from '@longwave/fleet';
+import { removeDataFolder, startFleet, temporaryDataFolder, type Fleet } from '@longwave/fleet';
+import { samples } from '@longwave/local/samples';
 import { makeAudio } from '@longwave/test-kit';
+import { openOperator, type Operator } from '@longwave/test-kit/clients';
+import { writePlansWithoutLimits } from '@longwave/test-kit/plans-without-limits';
 import { agentRate, codeFlowRate, verifyRate } from './access-rate.ts';
 import { changesRate } from './changes-rate.ts';
 import { commandMemory } from './command-memory.ts';
 import { commandRate } from './command-rate.ts';
 import { coreRate, countingRate } from './count-rate.ts';
+import { renderCpu } from './cpu.ts';
 import { decideRate } from './decide-rate.ts';
 import { decisionCore } from './decision-core.ts';
+import { rangeThroughput, resolveRate } from './delivery-rate.ts';
 import { encodeTime } from './encode-time.ts';
 import { listRate } from './list-rate.ts';
 import type { Row } from './measure.ts';
-import { rangeThroughput, resolveRate } from './delivery-rate.ts';
 import { requestRate } from './request-rate.ts';
 import { slowListeners } from './slow-listeners.ts';
-import { publishStitched } from './stitched.ts';
+import { publishStitched, type Stitched } from './stitched.ts';
 import { uploadMemory } from './upload-memory.ts';
-import { openOperator } from '@longwave/test-kit/clients';
-import { writePlansWithoutLimits } from '@longwave/test-kit/plans-without-limits';
-import { samples } from '@longwave/local/samples';
 
 const audioSeconds = 300;
 
-const rows: Row[] = [];
-function show(...measured: Row[]): void {
-  for (const row of measured) {
-    rows.push(row);
-    const number = (value: number) =>
-      (value >= 100 ? Math.round(value) : Number(value.toPrecision(3))).toLocaleString('en');
-    console.log(
-      `  ${row.ratio.toFixed(2).padStart(6)}   ${row.name}: ${number(row.ours)} ${row.unit} against ${number(row.baseline)} ${row.unit} (${row.baselineName})`,
-    );
-  }
+/** A running installation with a published episode that has a pre-roll. */
+interface Installation {
+  readonly fleet: Fleet;
+  readonly operator: Operator;
+  readonly stitched: Stitched;
+  /** For files of a measurement; removed at the end. */
+  readonly folder: string;
+}
+
+type Measure<On> = (on: On) => Promise<Row | readonly Row[]>;
+
+/** Measured without an installation. */
+const alone: Readonly<Record<string, Measure<void>>> = {
+  commands: () => commandRate(),
+  'memory of commands': () => commandMemory(),
+  'lists of resources': () => listRate(),
+  'feed of changes': () => changesRate(),
+  'counting, pure': () => coreRate(),
+  'decision core': () => decisionCore(),
+};
+
+const installed: Readonly<Record<string, Measure<Installation>>> = {
+  'stitched audio': ({ fleet, stitched, folder }) => rangeThroughput(fleet, stitched, folder),
+  'resolve and decide': ({ stitched, folder }) => resolveRate(stitched, folder),
+  'slow listeners': ({ fleet, stitched }) => slowListeners(fleet, stitched),
+  'ad decisions': ({ fleet, stitched }) => decideRate(fleet, stitched),
+  'counting, bus to rollup': ({ fleet }) => countingRate(fleet),
+  'requests of the REST API and feeds': ({ fleet, operator, stitched, folder }) =>
+    requestRate(fleet, operator, stitched, folder),
+  'verification of credentials': ({ fleet, operator }) => verifyRate(fleet, operator),
+  agents: ({ fleet, operator }) => agentRate(fleet, operator),
+  'OAuth flows': ({ fleet, operator, folder }) => codeFlowRate(fleet, operator, folder),
+  'concurrent uploads': ({ fleet, operator }) => uploadMemory(fleet, operator),
+};
+
+const encoding = 'encoding';
+
+const words = process.argv.slice(2);
+const isChosen = (name: string) => words.length === 0 || words.some((word) => name.includes(word));
+const names = [...Object.keys(alone), ...Object.keys(installed), encoding];
+if (!names.some(isChosen)) {
+  console.error(`No rows are named so. There are: ${names.join('; ')}.`);
+  process.exit(2);
+}
+
+function show(row: Row): void {
+  const number = (value: number) =>
+    (value >= 100 ? Math.round(value) : Number(value.toPrecision(3))).toLocaleString('en');
+  console.log(
+    `  ${row.ratio.toFixed(2).padStart(6)}   ${row.name}: ${number(row.ours)} ${row.unit} against ${number(row.baseline)} ${row.unit} (${row.baselineName})`,
+  );
+  if (row.cpu) console.log(`           CPU: ${renderCpu(row.cpu.ours)} against ${renderCpu(row.cpu.baseline)}`);
+}
+
+async function measureChosen<On>(groups: Readonly<Record<string, Measure<On>>>, on: On): Promise<void> {
+  for (const [name, measure] of Object.entries(groups))
+    if (isChosen(name)) [await measure(on)].flat().forEach((row) => show(row));
 }
 
 console.log('\n   ratio   ours against the baseline (medians of alternating rounds)\n');
-show(await commandRate());
-show(await commandMemory());
-show(await listRate());
-show(await changesRate());
-show(await coreRate());
-show(...(await decisionCore()));
+await measureChosen(alone, undefined);
 
 const data = temporaryDataFolder();
 try {
-  const plans = writePlansWithoutLimits(data.inside('plans.json'));
-  await using fleet = await startFleet({
-    dataFolder: data.root,
-    ports: 'free',
-    trustedProxies: '127.0.0.1/32',
-    env: { 'auth-server': { PLANS_FILE: plans } },
-  });
-  const operator = openOperator(fleet);
   const audio = makeAudio(data.inside('bench.wav'), audioSeconds);
-  const stitched = await publishStitched(fleet, operator, { audio, ad: samples.ad, artwork: samples.artwork });
-  show(...(await rangeThroughput(fleet, stitched, path.dirname(audio))));
-  show(...(await resolveRate(stitched, path.dirname(audio))));
-  show(await slowListeners(fleet, stitched));
-  show(await decideRate(fleet, stitched));
-  show(await countingRate(fleet));
-  show(...(await requestRate(fleet, operator, stitched, path.dirname(audio))));
-  show(...(await verifyRate(fleet, operator)));
-  show(await agentRate(fleet, operator));
-  show(await codeFlowRate(fleet, operator, path.dirname(audio)));
-  show(await uploadMemory(fleet, operator));
-  operator.close();
-  await fleet.stop();
-  show(await encodeTime(audio, audioSeconds, path.dirname(audio)));
+  const folder = path.dirname(audio);
+  if (Object.keys(installed).some(isChosen)) {
+    const plans = writePlansWithoutLimits(data.inside('plans.json'));
+    await using fleet = await startFleet({
+      dataFolder: data.root,
+      ports: 'free',
+      trustedProxies: '127.0.0.1/32',
+      env: { 'auth-server': { PLANS_FILE: plans } },
+    });
+    const operator = openOperator(fleet);
+    const stitched = await publishStitched(fleet, operator, { audio, ad: samples.ad, artwork: samples.artwork });
+    await measureChosen(installed, { fleet, operator, stitched, folder });
+    operator.close();
+    await fleet.stop();
+  }
+  if (isChosen(encoding)) show(await encodeTime(audio, audioSeconds, folder));
 } finally {
   removeDataFolder(data);
 }

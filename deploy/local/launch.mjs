@@ -62,7 +62,12 @@ The exit code is 0 only if every step passed.`,
     script: 'deploy/bench/main.ts',
     needs: ['system', 'build'],
     summary: 'measure the service on this machine, beside simple baselines',
-    usage: 'npm run bench',
+    usage: `npm run bench -- [words]
+
+  words   measure only the rows whose group has one of these words in its name: npm run bench -- stitched resolve
+          (a word that no group has shows the names of all)
+
+  Each row is a ratio against a baseline that was measured in the same run; the CPU time of one request or call stands beside it.`,
   },
   contracts: {
     script: 'deploy/local/contracts.ts',
