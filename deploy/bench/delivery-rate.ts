@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Fleet } from '@longwave/fleet';
 import { startBaseline } from './baseline-server.ts';
-import { findLoadTool, load, type Load } from './load.ts';
+import { findLoadTool, load, openLoad, type Load, type OpenLoad } from './load.ts';
 import { compare, median, type Row } from './measure.ts';
 import { startNginx } from './nginx.ts';
 import type { Stitched } from './stitched.ts';
@@ -47,9 +47,38 @@ export async function rangeThroughput(fleet: Fleet, stitched: Stitched, folder: 
   return rows;
 }
 
+const baselineName = 'a bare redirect by node:http';
+
+/** The time that 99 of 100 new listeners wait at most while half as many come as could be served at best, against a bare redirect. */
+function waitAtHalfLoad(url: string, bareUrl: string, best: number): Promise<Row> {
+  const p99 = (of: string) => async () => (await openLoad(of, best / 2, secondsPerRound)).p99Ms;
+  const name = 'resolve and decide, p99 at half of the greatest load (less is better)';
+  return compare({ name, unit: 'ms', baselineName }, 3, p99(url), p99(bareUrl));
+}
+
+/** New listeners per second while twice as many come as can be served at best: the others are refused, and those who are not wait no longer. */
+async function overload(url: string, best: number, bestP99: number): Promise<Row[]> {
+  const loads: OpenLoad[] = [];
+  for (let round = 0; round < 4; round++) loads.push(await openLoad(url, 2 * best, secondsPerRound));
+  const of = (value: (each: OpenLoad) => number) => median(loads.slice(1).map(value));
+  const refused = Math.round(of((each) => (100 * each.refused) / (each.refused + each.accepted)));
+  const ours = of((each) => each.acceptedPerSecond);
+  const [p99, refusedP99] = [of((each) => each.p99Ms), of((each) => each.refusedP99Ms)];
+  return [
+    {
+      name: `resolve and decide at twice the greatest load (${refused} % refused, each within ${Math.round(refusedP99)} ms)`,
+      ...{ unit: '/s', ours, baseline: best, baselineName: 'the greatest load', ratio: ours / best },
+    },
+    {
+      name: 'resolve and decide, p99 of those served then (less is better)',
+      ...{ unit: 'ms', ours: p99, baseline: bestP99, baselineName: 'p99 at the greatest load', ratio: p99 / bestP99 },
+    },
+  ];
+}
+
 /**
  * New listeners per second through the enclosure (decision, arrangement and binding stored, redirect), and the time that 99 of 100
- * of them wait at most, against a bare redirect by node:http.
+ * of them wait at most, against a bare redirect by node:http; then at half and at twice of that load.
  */
 export async function resolveRate(stitched: Stitched, folder: string): Promise<Row[]> {
   const tool = findLoadTool();
@@ -62,7 +91,6 @@ export async function resolveRate(stitched: Stitched, folder: string): Promise<R
     kept.push(done.p99Ms);
     return { value: done.requestsPerSecond, items: done.requests };
   };
-  const baselineName = 'a bare redirect by node:http';
   const row = await compare(
     { name: 'resolve and decide, new listeners', unit: '/s', baselineName },
     3,
@@ -70,6 +98,11 @@ export async function resolveRate(stitched: Stitched, folder: string): Promise<R
     measure(redirect.url, waits.baseline),
   );
   const [ours, baseline] = [median(waits.ours.slice(1)), median(waits.baseline.slice(1))];
-  const name = 'resolve and decide, p99 (less is better)';
-  return [row, { name, unit: 'ms', baselineName, ours, baseline, ratio: ours / baseline }];
+  const name = 'resolve and decide, p99 at the greatest load (less is better)';
+  return [
+    row,
+    { name, unit: 'ms', baselineName, ours, baseline, ratio: ours / baseline },
+    await waitAtHalfLoad(stitched.enclosureUrl, redirect.url, row.ours),
+    ...(await overload(stitched.enclosureUrl, row.ours, ours)),
+  ];
 }

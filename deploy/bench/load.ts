@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { findTool, type Tool } from './debian-tool.ts';
 
 /** Measurements of a server under load. */
@@ -18,9 +19,9 @@ export type Requests =
   /** Every request comes from a listener who was never seen before: from an address of its own, as a trusted proxy tells it. */
   | { readonly newListeners: true };
 
-/** Of the 131,072 addresses of 198.18.0.0/15 (RFC 2544, benchmarks) each run takes others. */
-const addressesPerRun = 20_000;
-let addressesTaken = 0;
+/** Each run has an app of its own, so that an address of 198.18.0.0/15 (RFC 2544, benchmarks) is a new listener in every run. */
+let runs = 0;
+const nextApp = () => `AntennaPod/3.${(runs += 1)}.0`;
 
 const makers = (requests: Requests) =>
   'ranges' in requests
@@ -31,11 +32,11 @@ request = function()
   if ranges[n] ~= "" then headers["Range"] = ranges[n] end
   return wrk.format("GET", nil, headers)
 end`
-    : `local n = ${(addressesTaken += addressesPerRun)}
+    : `local n = 0
 request = function()
   n = (n + 1) % 131072
   local address = string.format("198.%d.%d.%d", 18 + math.floor(n / 65536), math.floor(n / 256) % 256, n % 256)
-  return wrk.format("GET", nil, {["User-Agent"] = "AntennaPod/3.4.0", ["X-Forwarded-For"] = address})
+  return wrk.format("GET", nil, {["User-Agent"] = "${nextApp()}", ["X-Forwarded-For"] = address})
 end`;
 
 const summary = `
@@ -81,4 +82,35 @@ export async function load(
     megabytesPerSecond: said.bytes / said.seconds / 1e6,
     p99Ms: said.p99,
   };
+}
+
+/** What a load of new listeners is made of. */
+export interface OpenLoadOrder {
+  readonly url: string;
+  readonly perSecond: number;
+  readonly seconds: number;
+  readonly userAgent: string;
+}
+
+/** Answers to a load that does not wait for them; times are counted from when a request was due. */
+export interface OpenLoad {
+  /** Redirects. */
+  readonly accepted: number;
+  /** 503. */
+  readonly refused: number;
+  readonly withoutRetryAfter: number;
+  readonly failed: number;
+  readonly acceptedPerSecond: number;
+  readonly p99Ms: number;
+  readonly refusedP99Ms: number;
+}
+
+/** Asks for an enclosure so many times a second, each time as a new listener, whether answers come or not. Rejects when a request failed. */
+export async function openLoad(url: string, perSecond: number, seconds: number): Promise<OpenLoad> {
+  const order: OpenLoadOrder = { url, perSecond, seconds, userAgent: nextApp() };
+  const program = path.join(import.meta.dirname, 'open-load.ts');
+  const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(order)]);
+  const result = JSON.parse(stdout) as OpenLoad;
+  if (result.failed > 0 || result.withoutRetryAfter > 0) throw new Error(`requests failed: ${stdout}`);
+  return result;
 }
