@@ -1,11 +1,15 @@
+import type { DestinationStream } from 'pino';
 import type { Logger } from './logger.ts';
 import { outliveWriteErrors } from './outlive-write-errors.ts';
 import { redact } from './redact.ts';
 
 type Write = (chunk: string | Uint8Array, ...rest: never[]) => boolean;
 
-/** Everything that is printed in this process, also by libraries and `console`, passes `redact`, each write by itself. */
-function redactStream(stream: NodeJS.WriteStream): void {
+/**
+ * Everything that is printed in this process, also by libraries and `console`, passes `redact`, each write by itself. Answers how to print
+ * what has no secrets already.
+ */
+function redactStream(stream: NodeJS.WriteStream): Write {
   const write: Write = stream.write.bind(stream);
   const redacted: Write = (chunk, ...rest) =>
     write(
@@ -13,6 +17,7 @@ function redactStream(stream: NodeJS.WriteStream): void {
       ...rest,
     );
   stream.write = redacted;
+  return write;
 }
 
 /**
@@ -20,16 +25,18 @@ function redactStream(stream: NodeJS.WriteStream): void {
  * and causes as they are; here they are lines of the log. An uncaught exception ends the process with 1, as it would have. A log
  * that cannot be written ends nothing: `log.lost` says how many lines are missing once it can be written again.
  * @param currentLogger asked each time, because a service gets its final logger with its configuration
+ * @returns the standard output for lines of the log, which are redacted before
  */
-export function guardOutput(currentLogger: () => Logger): void {
-  for (const stream of [process.stdout, process.stderr]) {
+export function guardOutput(currentLogger: () => Logger): DestinationStream {
+  const [writeLine] = [process.stdout, process.stderr].map((stream) => {
     outliveWriteErrors(stream, (lines) => currentLogger().warn({ lines_since_start: lines }, 'log.lost'));
-    redactStream(stream);
-  }
+    return redactStream(stream);
+  });
   process.removeAllListeners('warning');
   process.on('warning', (warning) => currentLogger().warn({ err: warning }, 'process.warning'));
   process.on('uncaughtException', (error, origin) => {
     currentLogger().fatal({ err: error, origin }, 'service.crashed');
     process.exit(1);
   });
+  return { write: (line) => void writeLine!(line) };
 }

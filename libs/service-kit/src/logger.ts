@@ -1,18 +1,68 @@
-import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
+import { types } from 'node:util';
+import { pino, stdSerializers, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
 import { redact } from './redact.ts';
 
-/** A structured logger, one JSON line per event; every line passes `redact`. */
-export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
-  const target = destination ?? { write: (line: string) => void process.stdout.write(line) };
+/** Fields of the line that every request writes. Their values are made by us of ids and names, never of what a client sent. */
+const ownFields: ReadonlySet<string> = new Set([
+  'request_id',
+  'method',
+  'status',
+  'route',
+  'operation',
+  'bytes',
+  'duration_ms',
+  'credential_id',
+]);
+const eventName = /^[a-z0-9_.]+$/;
+
+/** A field under its own name, and redacted with it, because a name tells that its value is secret; what is no JSON becomes a text. */
+function redactField(name: string, value: unknown): object {
+  const shown = types.isNativeError(value) ? stdSerializers.err(value) : value;
+  try {
+    return JSON.parse(redact(JSON.stringify({ [name]: shown }))) as object;
+  } catch {
+    return { [name]: redact(types.isNativeError(value) ? (value.stack ?? value.message) : String(value)) };
+  }
+}
+
+function redactFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const clean: Record<string, unknown> = {};
+  for (const name in fields) {
+    const value = fields[name];
+    if (typeof value === 'number' || typeof value === 'boolean' || ownFields.has(name)) clean[name] = value;
+    else Object.assign(clean, redactField(name, value));
+  }
+  return clean;
+}
+
+/**
+ * A structured logger, one JSON line per event. Numbers and the fields of every request's line are written as they are; everything else
+ * passes `redact`, field by field.
+ * @param destination gets whole lines without secrets
+ */
+export function createLogger(
+  service: string,
+  level: string,
+  destination: DestinationStream = { write: (line) => void process.stdout.write(line) },
+): Logger {
   return pino(
     {
       level,
       base: { service },
       messageKey: 'event',
       timestamp: stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
+      // `redactFields` has rendered errors already.
+      serializers: { err: (error: unknown) => error },
+      formatters: { level: (label) => ({ level: label }), bindings: redactFields, log: redactFields },
+      hooks: {
+        logMethod(words, method) {
+          const [fields, event] = words as [object, string | undefined];
+          if (event === undefined || eventName.test(event)) method.apply(this, words);
+          else method.apply(this, [fields, redact(event)]);
+        },
+      },
     },
-    { write: (line: string) => target.write(redact(line)) },
+    destination,
   );
 }
 

@@ -25,14 +25,14 @@ export async function runService<C extends { readonly LOG_LEVEL: string; readonl
   service: string,
   modules: ServiceModules<C>,
 ): Promise<void> {
-  let logger = createLogger(service, 'info');
-  guardOutput(() => logger);
+  const output = guardOutput(() => logger);
+  let logger = createLogger(service, 'info', output);
   try {
     // Loaded here, because other users of this library need only its logger.
     const { startTelemetry } = await import('./telemetry.ts');
     const telemetry = await startTelemetry(service, process.env, () => logger);
     const config = (await modules.config()).readConfiguration(process.env);
-    logger = createLogger(service, config.LOG_LEVEL);
+    logger = createLogger(service, config.LOG_LEVEL, output);
     const stopping = new Promise<string>((resolve) => {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
     });
