@@ -1,5 +1,9 @@
 /** Encodes one local file as a production would: node apps/encoder/src/encode-file.ts INPUT OUTPUT [TARGET_LUFS]. Prints the result as JSON. */
-import { encodeAudio } from './media/encode-audio.ts';
+import { enableCompileCache } from 'node:module';
+
+// What is imported from here on is compiled at the first start only.
+enableCompileCache();
+const { encodeAudio } = await import('./media/encode-audio.ts');
 
 const [inputPath, outputPath, targetLufs = '-16'] = process.argv.slice(2);
 if (!inputPath || !outputPath) {

@@ -28,12 +28,13 @@ export interface Jobs {
   reportOf(jobId: string): Promise<ExecuteRequest>;
   /** Files in the encoder's work folder. */
   workFiles(): string[];
-  /** ffmpeg processes that read below the test's folder. */
-  ffmpegs(): string[];
+  /** Command lines of the ffmpeg processes that the encoder in process `parent` runs, or that this found before and that still run. */
+  ffmpegs(parent?: number): string[];
 }
 
 export function jobsOf(world: World): Jobs {
   let count = 0;
+  const found = new Set<string>();
   const enqueue: Jobs['enqueue'] = (kind, subjectType, subjectId, input, attempt = 0) => {
     const jobId = `job_${++count}`;
     world.management.enqueue({ jobId, kind, subjectType, subjectId, inputJson: JSON.stringify(input), attempt });
@@ -72,10 +73,15 @@ export function jobsOf(world: World): Jobs {
       readdirSync(path.join(world.folder, 'work'), { recursive: true })
         .map(String)
         .filter((name) => !/^worker-\d+$/.test(name)),
-    ffmpegs: () =>
-      execFileSync('ps', ['-eo', 'args'])
+    ffmpegs: (parent = process.pid) => {
+      const running = execFileSync('ps', ['-eo', 'pid,ppid,args'])
         .toString()
         .split('\n')
-        .filter((line) => /^(nice .*)?ff(mpeg|probe)/.test(line) && line.includes(world.folder)),
+        .map((line) => /^ *(\d+) +(\d+) +((?:nice .*)?ff(?:mpeg|probe) .*)/.exec(line))
+        .filter((match) => match !== null)
+        .filter(([, pid, ppid]) => Number(ppid) === parent || found.has(pid!));
+      for (const [, pid] of running) found.add(pid!);
+      return running.map(([, , , args]) => args!);
+    },
   };
 }

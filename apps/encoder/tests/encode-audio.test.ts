@@ -162,7 +162,22 @@ test('peaks above the maximum are limited while the loudness is kept', async () 
     "aevalsrc='0.05*sin(2*PI*400*t)+if(lt(mod(t,1),0.004),0.9*sin(2*PI*900*t),0)':s=48000:d=6",
   );
   const result = await encode(source);
-  expect(result.inputLoudness.truePeakDbtp! - 16 - result.inputLoudness.lufs!).toBeGreaterThan(-1);
+  expect(result.inputLoudness.samplePeakDbfs! - 16 - result.inputLoudness.lufs!).toBeGreaterThan(-1);
+  expect(result.loudness.truePeakDbtp!).toBeLessThanOrEqual(-1);
+  expect(Math.abs(result.loudness.lufs! + 16)).toBeLessThanOrEqual(0.5);
+});
+
+test('a peak between the samples, which the first measurement does not see, is limited as well', async () => {
+  // Samples of a tone at a quarter of the rate lie 3 dB below its peaks.
+  const source = makeSource(
+    folder,
+    'between.wav',
+    "aevalsrc='0.15*sin(2*PI*400*t)+if(lt(mod(t,1),0.004),0.72*sin(2*PI*12000*t+PI/4),0)':s=48000:d=4",
+    '-c:a',
+    'pcm_f32le',
+  );
+  const result = await encode(source);
+  expect(result.inputLoudness.samplePeakDbfs! - 16 - result.inputLoudness.lufs!).toBeLessThan(-3);
   expect(result.loudness.truePeakDbtp!).toBeLessThanOrEqual(-1);
   expect(Math.abs(result.loudness.lufs! + 16)).toBeLessThanOrEqual(0.5);
 });
@@ -175,7 +190,7 @@ test('the shortest sound gives a segment that can be decoded', async () => {
 
 test('silence stays silence and has no loudness', async () => {
   const result = await encode(makeSource(folder, 'silence.wav', 'anullsrc=r=44100:cl=mono', '-t', '1'));
-  expect(result.inputLoudness).toEqual({ lufs: null, truePeakDbtp: null });
+  expect(result.inputLoudness).toEqual({ lufs: null, samplePeakDbfs: null });
   expect(new Set(result.waveform.data)).toEqual(new Set([0]));
   expect(result.silences).toEqual([[0, result.durationMs]]);
 });

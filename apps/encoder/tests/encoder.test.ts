@@ -329,10 +329,12 @@ test('after kill -9 no ffmpeg is left, and another try gives the same digest', a
   });
   const exited = once(child, 'exit');
   const { jobId } = jobs.enqueueProduction(source);
-  await until(() => jobs.ffmpegs().some((line) => line.includes('libmp3lame')));
+  const ffmpegs = () => jobs.ffmpegs(child.pid);
+  // The encoder and the decoder that measures its output.
+  await until(() => ['libmp3lame', 'pipe:0'].every((word) => ffmpegs().some((line) => line.includes(word))));
   child.kill('SIGKILL');
   await exited;
-  await until(() => jobs.ffmpegs().length === 0, { timeoutMs: 5_000 });
+  await until(() => ffmpegs().length === 0, { timeoutMs: 5_000 });
   expect(await world.mediaKeys()).toEqual([]);
 
   app = await createApp(world.config, createLogger('encoder', 'silent'));

@@ -6,8 +6,8 @@ import type { Redis } from 'ioredis';
 const stageStarts: readonly (readonly [EncodingStage, number])[] = [
   ['downloading', 0],
   ['measuring', 0.05],
-  ['encoding', 0.3],
-  ['verifying', 0.85],
+  ['encoding', 0.2],
+  ['verifying', 0.93],
   ['storing', 0.97],
   ['done', 1],
 ];

@@ -1,5 +1,6 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { bytesOfFrames } from '@longwave/audio';
 import { encodeSegment } from './encode-segment.ts';
 import {
@@ -8,8 +9,8 @@ import {
   planGain,
   reviseGain,
   type GainPlan,
-  type Loudness,
   type LoudnessTarget,
+  type SourceLoudness,
 } from './gain-plan.ts';
 import type { SourceInfo } from './inspect-source.ts';
 import type { MediaWarning } from './media-warning.ts';
@@ -32,7 +33,7 @@ export interface EncodedSegment extends VerifiedSegment {
 
 export interface EncodedAudio extends EncodedSegment {
   readonly source: SourceInfo;
-  readonly inputLoudness: Loudness;
+  readonly inputLoudness: SourceLoudness;
   /** Defects of the source. */
   readonly warnings: readonly MediaWarning[];
 }
@@ -117,8 +118,7 @@ async function encodeToTarget(
   onProgress: OnProgress,
   signal: AbortSignal,
 ): Promise<Attempt> {
-  const { url, frames, durationMs, loudness } = measured;
-  const track = (stage: EncodeStage) => (positionMs: number) => onProgress(stage, Math.min(1, positionMs / durationMs));
+  const { loudness } = measured;
   const better = (a: Attempt, b: Attempt) =>
     distanceFromTarget(b.loudness, target.lufs) < distanceFromTarget(a.loudness, target.lufs) ? b : a;
   let best: Attempt | undefined;
@@ -127,13 +127,11 @@ async function encodeToTarget(
     for (let plan = first; paths.length < maxEncodes;) {
       const path = `${outputPath}.${paths.length + 1}`;
       paths.push(path);
-      const sha256 = await encodeSegment(url, path, plan, frames, track('encoding'), signal);
-      const verified = await verifySegment(path, frames, track('verifying'), signal);
-      const attempt = { path, sha256, plan, ...verified };
+      const attempt = await makeAttempt(measured, plan, path, onProgress, signal);
       best = best ? better(best, attempt) : attempt;
       const toleranceLu = paths.length === 1 ? target.toleranceLu : Math.max(target.toleranceLu, meterTolerance);
       if (isOnTarget(best.loudness, loudness, { ...target, toleranceLu })) break;
-      plan = reviseGain(plan, verified.loudness, loudness, target);
+      plan = reviseGain(plan, attempt.loudness, loudness, target);
     }
     return best!;
   } catch (error) {
@@ -142,6 +140,31 @@ async function encodeToTarget(
   } finally {
     await Promise.all(paths.filter((path) => path !== best?.path).map((path) => rm(path, { force: true })));
   }
+}
+
+/** Encodes once into a file at `path`. What is encoded is decoded and measured beside it; when one of the two fails, the other ends. */
+async function makeAttempt(
+  { url, frames, durationMs }: MeasuredSource,
+  plan: GainPlan,
+  path: string,
+  onProgress: OnProgress,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const failure = new AbortController();
+  const either = AbortSignal.any([signal, failure.signal]);
+  const copy = new PassThrough();
+  let stage: EncodeStage = 'encoding';
+  const track = (of: EncodeStage) => (positionMs: number) => {
+    if (of === stage) onProgress(stage, Math.min(1, positionMs / durationMs));
+  };
+  const encoding = encodeSegment(url, plan, frames, { path, copy }, track('encoding'), either).finally(
+    () => (stage = 'verifying'),
+  );
+  const verifying = verifySegment(copy, frames, track('verifying'), either);
+  for (const run of [encoding, verifying]) run.catch((error: unknown) => failure.abort(error));
+  await Promise.allSettled([encoding, verifying]);
+  either.throwIfAborted();
+  return { path, sha256: await encoding, plan, ...(await verifying) };
 }
 
 const segmentOf = ({ frames, durationMs }: MeasuredSource, attempt: Attempt, path: string): EncodedSegment => ({

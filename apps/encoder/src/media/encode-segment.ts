@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { Readable } from 'node:stream';
+import { open } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { bytesOfFrames, canonicalFormat, canonicalViolation, walkFrameChunks } from '@longwave/audio';
 import type { GainPlan } from './gain-plan.ts';
@@ -17,15 +17,11 @@ const alignmentSamples = canonicalFormat.frameSamples - (576 + 529);
 const lameScaleDb = -20 * Math.log10(0.95);
 
 function renderFilter(plan: GainPlan): string {
-  // The limiter works on four times the rate, where a sample peak is nearly a true peak; `latency` takes its look-ahead back.
+  // `latency` takes its look-ahead back.
   const limiter =
     plan.ceilingDb === undefined
       ? []
-      : [
-          'aresample=192000',
-          `alimiter=limit=${10 ** (plan.ceilingDb / 20)}:attack=5:release=50:level=disabled:latency=1`,
-          'aresample=48000',
-        ];
+      : [`alimiter=limit=${10 ** (plan.ceilingDb / 20)}:attack=5:release=50:level=disabled:latency=1`];
   const align = `adelay=${alignmentSamples}S|${alignmentSamples}S`;
   return [
     toCanonicalPcm,
@@ -37,12 +33,12 @@ function renderFilter(plan: GainPlan): string {
   ].join(',');
 }
 
-/** Encodes into a file of exactly `frames` canonical frames and answers its SHA-256. */
+/** Encodes into a file of exactly `frames` canonical frames, and into `copy` as they come; answers the SHA-256 of both. */
 export async function encodeSegment(
   url: string,
-  path: string,
   plan: GainPlan,
   frames: number,
+  { path, copy }: { readonly path: string; readonly copy: Writable },
   onPosition: (positionMs: number) => void,
   signal: AbortSignal,
 ): Promise<string> {
@@ -74,21 +70,18 @@ export async function encodeSegment(
     'mp3',
     'pipe:1',
   ];
+  await using file = await open(path, 'w');
+  async function* record(chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      await file.writeFile(chunk);
+      yield chunk;
+    }
+  }
   await runFfmpeg('ffmpeg', ['-loglevel', 'error', ...args], {
     signal,
     onPosition,
-    consume: (stdout) =>
-      pipeline(
-        Readable.from(alignedFrames(stdout, frames), { objectMode: false }),
-        async function* (chunks: AsyncIterable<Buffer>) {
-          for await (const chunk of chunks) {
-            hash.update(chunk);
-            yield chunk;
-          }
-        },
-        createWriteStream(path),
-        { signal },
-      ),
+    consume: (stdout) => pipeline(alignedFrames(stdout, frames), record, copy, { signal }),
   });
   return hash.digest('hex');
 }

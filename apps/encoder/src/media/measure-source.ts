@@ -2,9 +2,9 @@ import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { canonicalFormat, durationMsOfFrames, framesOfSamples } from '@longwave/audio';
-import type { Loudness } from './gain-plan.ts';
+import type { SourceLoudness } from './gain-plan.ts';
 import { checkDecodedDuration, inspectSource, type SourceInfo } from './inspect-source.ts';
-import { loudnessMeter, parseLoudness } from './loudness-meter.ts';
+import { parseSourceLoudness, sourceMeter } from './loudness-meter.ts';
 import { MediaFault } from './media-fault.ts';
 import { findWarnings, type MediaWarning } from './media-warning.ts';
 import { FfmpegExit, runFfmpeg, untrustedInput } from './run-ffmpeg.ts';
@@ -15,7 +15,7 @@ export interface MeasuredSource {
   /** The file that ffmpeg opens. */
   readonly url: string;
   readonly info: SourceInfo;
-  readonly loudness: Loudness;
+  readonly loudness: SourceLoudness;
   /** Canonical frames that it fills. */
   readonly frames: number;
   readonly durationMs: number;
@@ -71,7 +71,7 @@ async function decodeSource(
   source: SourceInfo,
   onPosition: (positionMs: number) => void,
   signal: AbortSignal,
-): Promise<{ readonly samples: number; readonly loudness: Loudness; readonly errors: number }> {
+): Promise<{ readonly samples: number; readonly loudness: SourceLoudness; readonly errors: number }> {
   let [samples, errors] = [0, 0];
   const consume = async (stdout: Readable) => {
     // One line of framecrc per block of samples: stream, dts, pts, duration, size, checksum.
@@ -82,7 +82,7 @@ async function decodeSource(
         throw new MediaFault('encoder_failed', 'The file is longer than 24 hours. Upload a shorter one.');
     }
   };
-  const filter = `${toCanonicalPcm},${loudnessMeter}`;
+  const filter = `${toCanonicalPcm},${sourceMeter}`;
   const args = [
     '-loglevel',
     'repeat+level+info',
@@ -103,7 +103,7 @@ async function decodeSource(
     };
     const stderr = await runFfmpeg('ffmpeg', args, { signal, consume, onLine, onPosition });
     checkDecodedDuration(source, (samples * 1000) / canonicalFormat.sampleRate);
-    return { samples, loudness: parseLoudness(stderr), errors };
+    return { samples, loudness: parseSourceLoudness(stderr), errors };
   } catch (error) {
     if (!(error instanceof FfmpegExit)) throw error;
     if (samples === 0)

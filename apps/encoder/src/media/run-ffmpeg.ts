@@ -47,6 +47,8 @@ export async function runFfmpeg(
   options: {
     readonly signal: AbortSignal;
     readonly consume: (stdout: Readable) => Promise<void>;
+    /** What the program reads from its standard input. A caller whose feed may fail aborts `signal` then. */
+    readonly feed?: Readable;
     /** Receives each line of standard error; private as well. */
     readonly onLine?: (line: string) => void;
     /** Position in the output, milliseconds. */
@@ -57,13 +59,15 @@ export async function runFfmpeg(
   const base =
     program === 'ffmpeg' ? ['-hide_banner', '-nostdin', '-nostats', '-progress', 'pipe:3'] : ['-hide_banner'];
   const child = spawn('nice', ['-n', '10', program, ...base, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: [options.feed ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe'],
     detached: true,
     env: childEnvironment,
   });
+  // A program that ends before its feed does says why by its exit code, not by the broken pipe.
+  if (child.stdin) options.feed?.pipe(child.stdin.on('error', () => undefined));
   // Node types the streams of a child process by what `stdio` may ask for, not by what it asks for here.
   // eslint-disable-next-line no-restricted-syntax
-  const [, stdout, stderr, progress] = child.stdio as unknown as [null, Readable, Readable, Readable];
+  const [, stdout, stderr, progress] = child.stdio as unknown as [unknown, Readable, Readable, Readable];
   let stalled = false;
   const kill = () => {
     try {

@@ -8,7 +8,7 @@ import {
   type Waveform,
 } from '@longwave/audio';
 import type { Loudness } from './gain-plan.ts';
-import { loudnessMeter, parseLoudness } from './loudness-meter.ts';
+import { parseLoudness, resultMeter } from './loudness-meter.ts';
 import { runFfmpeg, untrustedInput } from './run-ffmpeg.ts';
 
 /** 50 ms per pixel. */
@@ -21,9 +21,9 @@ export interface VerifiedSegment {
   readonly silences: readonly Silence[];
 }
 
-/** Decodes the result as a player does: loudness, true peak, waveform and silences in one pass. */
+/** Decodes `segment`, its bytes, as a player does: loudness, true peak, waveform and silences in one pass. */
 export async function verifySegment(
-  path: string,
+  segment: Readable,
   frames: number,
   onPosition: (positionMs: number) => void,
   signal: AbortSignal,
@@ -43,18 +43,18 @@ export async function verifySegment(
     // Of very few frames ffmpeg could not guess the format.
     '-f',
     'mp3',
-    ...untrustedInput(`file:${path}`),
+    ...untrustedInput('pipe:0'),
     '-map',
     '0:a:0',
     '-af',
-    loudnessMeter,
+    resultMeter,
     '-c:a',
     'pcm_s16le',
     '-f',
     's16le',
     'pipe:1',
   ];
-  const stderr = await runFfmpeg('ffmpeg', args, { signal, consume, onPosition });
+  const stderr = await runFfmpeg('ffmpeg', args, { signal, feed: segment, consume, onPosition });
   const decodedFrames = samples / channels / frameSamples;
   if (decodedFrames !== frames) throw new Error(`the segment of ${frames} frames decodes to ${decodedFrames}`);
   return { loudness: parseLoudness(stderr), waveform: waveform.finish(), silences: silences.finish() };
