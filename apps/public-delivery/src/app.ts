@@ -35,7 +35,7 @@ import { createBindings } from './plays/bindings.ts';
 import { archiveBindings } from './plays/archive-bindings.ts';
 import { createBoundPlays } from './plays/bound-plays.ts';
 import { createDecideAds } from './decisions/decide-ads.ts';
-import { createOpenPart } from './arrangements/open-part.ts';
+import { createPartSource } from './arrangements/part-source.ts';
 import { createDocumentCache } from './feeds/document-cache.ts';
 import { createChoosePlay } from './plays/choose-play.ts';
 import { createComposer } from './progressive/create-composer.ts';
@@ -178,7 +178,7 @@ export async function createApp(
         findPlay,
         runningPlays,
         tokens,
-        openPart: createOpenPart(pool, segments, artworks),
+        partSource: createPartSource(pool, segments, artworks),
         facts,
         listsVersion: lists.listsVersion,
         mediaUrl,

@@ -9,6 +9,11 @@ export interface BusMessage {
   readonly payload: unknown;
 }
 
+/** A message whose payload is text already: `json` is one JSON value, which the bus passes on without reading it. */
+export interface SerialisedMessage extends Omit<BusMessage, 'payload'> {
+  readonly json: string;
+}
+
 /** A message as a consumer sees it. */
 export interface DeliveredMessage extends BusMessage {
   /** 1 for the first try. */
@@ -57,7 +62,7 @@ export interface DeadLetter {
 /** At-least-once delivery, ordered per key. Two adapters: Redis Streams (one machine) and Apache Kafka (cluster). */
 export interface EventBus extends AsyncDisposable {
   /** Resolves when every message is durably accepted by the engine; rejects when any is not (the caller sends all again). */
-  publish(messages: readonly BusMessage[]): Promise<void>;
+  publish(messages: readonly (BusMessage | SerialisedMessage)[]): Promise<void>;
   /**
    * Publishes a message to every partition of a topic. In each partition it comes after all messages of this caller that were accepted
    * earlier. Resolves and rejects as `publish`.

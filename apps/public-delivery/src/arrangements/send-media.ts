@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ByteRangeServed } from '@longwave/events';
 import { ifRangeHolds, evaluateConditions, type Validators } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
 import { slicesOf, type ArrangementPart } from './arrangement.ts';
 import { readRange, type ByteInterval } from '../http/byte-range.ts';
-import type { OpenPart } from './open-part.ts';
+import type { FactSink } from '../facts/fact-sink.ts';
+import type { PartSource } from './part-source.ts';
 import { createWrittenMeter, type CountedMedia, type MeteredResponse, type WrittenMeter } from './written-meter.ts';
 
 /** A file to send, and how it is counted. */
@@ -15,12 +15,8 @@ export interface SentMedia extends Validators {
 }
 
 export interface SendMediaOptions {
-  readonly openPart: OpenPart;
-  readonly facts: {
-    readonly add: (fact: ByteRangeServed) => void;
-    /** Resolves when everything added before can no longer be lost by the end of this process. */
-    readonly settled: () => Promise<void>;
-  };
+  readonly partSource: PartSource;
+  readonly facts: Pick<FactSink, 'add' | 'settled'>;
   readonly now: () => Date;
 }
 
@@ -43,14 +39,10 @@ function writerTo(response: ServerResponse): (bytes: Buffer) => Promise<boolean>
 }
 
 /** Chunks of [from, to) with their place; `endsPart` marks the last one of a part, pieces of the header taken as one. */
-async function* readParts(
-  parts: SentMedia['parts'],
-  { from, to }: ByteInterval,
-  openPart: SendMediaOptions['openPart'],
-) {
+async function* readParts(parts: SentMedia['parts'], { from, to }: ByteInterval, partSource: PartSource) {
   for (const slice of slicesOf(parts, from, to)) {
     const part = parts[slice.part]!;
-    await using segment = await openPart(part);
+    await using segment = await partSource.open(part);
     let at = part.offset + slice.from;
     const end = part.offset + slice.to;
     for await (const bytes of segment.read(part.from + slice.from, part.from + slice.to)) {
@@ -59,6 +51,32 @@ async function* readParts(
     }
     if (at !== end) throw new Error(`part ${part.blob} ended at ${at - part.offset} of ${part.length} bytes`);
   }
+}
+
+/** The bytes [from, to) when they are one write, of one part and in memory. */
+function findInMemory(
+  parts: SentMedia['parts'],
+  { from, to }: ByteInterval,
+  partSource: PartSource,
+): readonly Buffer[] | undefined {
+  if (to - from > writeBytes) return undefined;
+  const [slice, ...others] = slicesOf(parts, from, to);
+  if (!slice || others.length > 0) return undefined;
+  const part = parts[slice.part]!;
+  return partSource.find(part, part.from + slice.from, part.from + slice.to);
+}
+
+/** Hands head and body to the kernel in one write; false when the client is gone before it took all. */
+function sendAtOnce(response: ServerResponse, bytes: readonly Buffer[], head: () => void): Promise<boolean> {
+  head();
+  if (response.destroyed || response.closed) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    response.once('close', () => resolve(false));
+    // All writes of one turn go together.
+    for (const each of bytes.slice(0, -1)) response.write(each);
+    response.write(bytes.at(-1), (error) => resolve(!error));
+    response.end();
+  });
 }
 
 /**
@@ -107,7 +125,7 @@ export async function sendMedia(
   response: ServerResponse,
   media: SentMedia,
   metered: MeteredResponse,
-  { openPart, facts, now }: SendMediaOptions,
+  { partSource, facts, now }: SendMediaOptions,
 ): Promise<void> {
   const { etag, modifiedAt, counted } = media;
   const { headers, method } = request;
@@ -147,16 +165,22 @@ export async function sendMedia(
       'content-length': String(sent.to - sent.from),
       ...(status === 206 && { 'content-range': `bytes ${sent.from}-${sent.to - 1}/${whole.to}` }),
     });
+  let last: ByteInterval | undefined;
   const measured = meter(status, range.kind === 'several' ? range.intervals : [sent]);
   try {
     if (method === 'HEAD') {
       head();
       response.end();
-    } else await sendBody(response, readParts(media.parts, sent, openPart), sent, measured, head, facts.settled);
+      return;
+    }
+    const inMemory = findInMemory(media.parts, sent, partSource);
+    if (!inMemory)
+      return await sendBody(response, readParts(media.parts, sent, partSource), sent, measured, head, facts.settled);
+    if (await sendAtOnce(response, inMemory, head)) last = sent;
   } catch (error) {
     if (response.headersSent) throw error;
     throw new Problem('temporarily_unavailable', undefined, { cause: error, retryAfterSeconds: 1 });
   } finally {
-    if (response.headersSent) measured.end();
+    if (response.headersSent) measured.end(last);
   }
 }

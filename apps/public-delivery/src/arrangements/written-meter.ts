@@ -1,6 +1,7 @@
 import type { ByteRangeServed, CountedPart } from '@longwave/events';
-import type { Listener } from '../listeners/identify-listener.ts';
+import { listenerKeyOf, servedType, type FactLine } from '../facts/fact-line.ts';
 import type { ByteInterval } from '../http/byte-range.ts';
+import type { Listener } from '../listeners/identify-listener.ts';
 
 /** A served file as it is counted. */
 export interface CountedMedia {
@@ -28,12 +29,62 @@ export interface WrittenMeter {
   wrote(from: number, to: number): void;
   /** Reports what was not reported yet. */
   report(): void;
-  /** The response is over; reports, at least once per response. */
-  end(): void;
+  /** The response is over, with these bytes as its last; reports, at least once per response. */
+  end(last?: ByteInterval): void;
 }
 
 /** Longest time that written bytes stay unreported. */
 const reportWithinMs = 1_000;
+
+/** The members of a JSON object as text. */
+const members = (object: Partial<ByteRangeServed>) => JSON.stringify(object).slice(1, -1);
+
+const fileTexts = new WeakMap<CountedMedia, string>();
+
+/** What all facts about a file have in common, made into text once. */
+function fileTextOf(media: CountedMedia): string {
+  const known = fileTexts.get(media);
+  if (known !== undefined) return known;
+  const text = members({
+    workspace_id: media.workspaceId,
+    podcast_id: media.podcastId,
+    episode_id: media.episodeId,
+    arrangement_id: media.arrangementId,
+    total_bytes: media.totalBytes,
+    parts: [...media.parts],
+    published_at: media.publishedAt.toISOString(),
+  });
+  fileTexts.set(media, text);
+  return text;
+}
+
+/** The same of one response. */
+const responseTextOf = (
+  { requestId, startedAt, method, listener, late, listsVersion }: MeteredResponse,
+  status: number,
+  requested: readonly ByteInterval[],
+): string =>
+  members({
+    request_id: requestId,
+    started_at: startedAt.toISOString(),
+    method,
+    status,
+    requested: requested.map(({ from, to }): [number, number] => [from, to]),
+    listener_key: listener.key,
+    ...(listener.previousKey !== undefined && { previous_listener_key: listener.previousKey }),
+    address_key: listener.addressKey,
+    address_verdict: listener.addressVerdict,
+    ...(listener.addressSafe && { address_safe: true }),
+    user_agent_digest: listener.userAgentDigest,
+    prefetch: listener.prefetch,
+    preload: listener.preload,
+    internal: listener.internal,
+    ...(listener.webPlayer !== undefined && { web_player: listener.webPlayer }),
+    country: listener.country,
+    region: listener.region,
+    late,
+    lists_version: listsVersion,
+  });
 
 /** Measures one response (docs/counting.md#from-a-request-to-a-number, Record): a fact at `report`, at most a second after bytes were written, and at the end. */
 export function createWrittenMeter(
@@ -41,10 +92,11 @@ export function createWrittenMeter(
   response: MeteredResponse,
   status: number,
   requested: readonly ByteInterval[],
-  add: (fact: ByteRangeServed) => void,
+  add: (fact: FactLine, writtenBytes: number) => void,
   now: () => Date,
 ): WrittenMeter {
-  const { listener } = response;
+  const key = listenerKeyOf(response.listener.key, media.episodeId);
+  let common: string | undefined;
   let pending: ByteInterval | undefined;
   let sequence = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -52,38 +104,11 @@ export function createWrittenMeter(
   function emit(): void {
     clearTimeout(timer);
     timer = undefined;
-    add({
-      kind: 'byte_range_served',
-      fact_id: `${response.requestId}:${sequence++}`,
-      request_id: response.requestId,
-      started_at: response.startedAt.toISOString(),
-      at: now().toISOString(),
-      workspace_id: media.workspaceId,
-      podcast_id: media.podcastId,
-      episode_id: media.episodeId,
-      arrangement_id: media.arrangementId,
-      method: response.method,
-      status,
-      requested: requested.map(({ from, to }): [number, number] => [from, to]),
-      written: pending ? [[pending.from, pending.to]] : [],
-      total_bytes: media.totalBytes,
-      parts: [...media.parts],
-      published_at: media.publishedAt.toISOString(),
-      listener_key: listener.key,
-      ...(listener.previousKey !== undefined && { previous_listener_key: listener.previousKey }),
-      address_key: listener.addressKey,
-      address_verdict: listener.addressVerdict,
-      ...(listener.addressSafe && { address_safe: true }),
-      user_agent_digest: listener.userAgentDigest,
-      prefetch: listener.prefetch,
-      preload: listener.preload,
-      internal: listener.internal,
-      ...(listener.webPlayer !== undefined && { web_player: listener.webPlayer }),
-      country: listener.country,
-      region: listener.region,
-      late: response.late,
-      lists_version: response.listsVersion,
-    });
+    common ??= `${responseTextOf(response, status, requested)},${fileTextOf(media)}`;
+    const id = `${response.requestId}:${sequence++}`;
+    const written = pending ? `[[${pending.from},${pending.to}]]` : '[]';
+    const own = `"kind":"byte_range_served","fact_id":"${id}","at":"${now().toISOString()}","written":${written}`;
+    add({ type: servedType, key, id, json: `{${own},${common}}` }, pending ? pending.to - pending.from : 0);
     pending = undefined;
   }
 
@@ -96,7 +121,8 @@ export function createWrittenMeter(
     report: () => {
       if (pending) emit();
     },
-    end: () => {
+    end: (last) => {
+      pending = last ?? pending;
       if (pending || sequence === 0) emit();
     },
   };

@@ -14,7 +14,7 @@ export interface FactJournalOptions {
 }
 
 export interface FactJournal extends AsyncDisposable {
-  /** Takes one line, without waiting; it is in the file within moments and published after the next flush. */
+  /** Takes one line, without waiting; it is in the file within moments, with the others of this turn, and published after the next flush. */
   append(line: string): void;
   /** Takes lines and resolves when they are in the file, so that no end of the process loses them. Rejects when the disk does not take them. */
   keep(lines: readonly string[]): Promise<void>;
@@ -57,6 +57,7 @@ export async function openFactJournal({
   let writing: Promise<void> | undefined;
   let flushing: Promise<boolean> | undefined;
   let stopped = false;
+  let scheduled: NodeJS.Immediate | undefined;
 
   // A crash or a full disk may have cut the last line; it must not swallow the next one.
   let torn = written > 0;
@@ -65,8 +66,9 @@ export async function openFactJournal({
     while (waiting.length > 0) {
       const batch = waiting;
       waiting = [];
-      const lines = batch.flatMap((each) => each.lines);
-      const bytes = Buffer.from((torn ? '\n' : '') + lines.map((line) => `${line}\n`).join(''));
+      let text = torn ? '\n' : '';
+      for (const { lines } of batch) for (const line of lines) text += `${line}\n`;
+      const bytes = Buffer.from(text);
       try {
         for (let at = 0; at < bytes.length;) {
           const { bytesWritten } = await file.write(bytes, at);
@@ -95,10 +97,18 @@ export async function openFactJournal({
     return writing;
   }
 
+  /** Writes at the end of this turn of the event loop: one write takes what all requests of the turn add. */
+  function schedule(): void {
+    scheduled ??= setImmediate(() => {
+      scheduled = undefined;
+      void write();
+    });
+  }
+
   /** The next whole lines that are synced, and how many bytes they take. */
   async function readBatch(): Promise<{ lines: string[]; sizeBytes: number }> {
     const length = Math.min(batchBytes, synced - published);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, published);
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, published);
     const end = buffer.subarray(0, bytesRead).lastIndexOf(newline) + 1;
     return {
       lines: buffer
@@ -157,13 +167,13 @@ export async function openFactJournal({
     append: (line) => {
       if (waiting.length >= maxWaiting) lost++;
       else waiting.push({ lines: [line] });
-      void write();
+      schedule();
     },
     keep: (lines) => {
       const written = Promise.withResolvers<void>();
       if (waiting.length >= maxWaiting) written.reject(new Error('too much waits for the disk'));
       else waiting.push({ lines, written });
-      void write();
+      schedule();
       return written.promise;
     },
     flush,
@@ -174,6 +184,7 @@ export async function openFactJournal({
       stopped = true;
       await flush();
       await writing;
+      clearImmediate(scheduled);
       await file.close();
     },
   };

@@ -7,6 +7,7 @@ import { createEventBus, type EventBus } from '@longwave/event-bus';
 import { factMessageSchema, topics, type DeliveryFact, type FactsPublished } from '@longwave/events';
 import { startTestRedis } from '@longwave/fleet';
 import { createLogger } from '@longwave/service-kit';
+import { toFactLine } from './fact-line.ts';
 import { openFactSink } from './fact-sink.ts';
 
 const logger = createLogger('test', 'silent');
@@ -76,7 +77,7 @@ test('while the bus is away no mark is sent, and when it is back the facts come 
   };
   clock = new Date('2026-01-01T11:00:00.000Z');
   await using facts = await open(flaky);
-  for (let n = 0; n < 50; n++) facts.add(seen(`agent-${n}`));
+  for (let n = 0; n < 50; n++) facts.add(toFactLine(seen(`agent-${n}`)), 0);
   clock = new Date('2026-01-01T11:01:00.000Z');
   await pause(500);
   expect(marks().some(({ until }) => until >= '2026-01-01T11:00')).toBe(false);

@@ -1,21 +1,25 @@
 import type { EventBus } from '@longwave/event-bus';
-import {
-  deliveryFactSchema,
-  factsPublishedSchema,
-  topics,
-  type DeliveryFact,
-  type FactsPublished,
-} from '@longwave/events';
+import { topics, type DeliveryFact, type FactsPublished } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import { meter, observeGauge, type Logger } from '@longwave/service-kit';
 import { newId } from '@longwave/ids';
-import { z } from 'zod';
 import { openFactJournal } from './fact-journal.ts';
+import {
+  decodeLine,
+  encodeLine,
+  isMark,
+  readMark,
+  toFactLine,
+  toMarkLine,
+  type FactLine,
+  type Mark,
+} from './fact-line.ts';
 import { readProducerName } from './producer-name.ts';
 
 /** Takes facts; they reach the bus at least once, in order per key. */
 export interface FactSink extends AsyncDisposable {
-  add(fact: DeliveryFact): void;
+  /** @param writtenBytes of audio that this fact adds */
+  add(fact: FactLine, writtenBytes: number): void;
   /** Resolves when the facts are in the journal. Rejects with `temporarily_unavailable` when it does not take them. */
   keep(facts: readonly DeliveryFact[]): Promise<void>;
   /** Resolves when everything added before is in the journal, or the journal cannot be written, which is logged. */
@@ -27,33 +31,6 @@ export interface FactSink extends AsyncDisposable {
 /** User agents remembered as reported today; a repetition is harmless. */
 const maxKnownAgents = 50_000;
 const batchMessages = 500;
-
-const types = {
-  byte_range_served: 'byte_range.served',
-  user_agent_seen: 'user_agent.seen',
-  delivery_event: 'delivery_event.received',
-} as const;
-
-/** Facts of one listener and episode keep their order. */
-const keyOf = (fact: DeliveryFact) =>
-  fact.kind === 'user_agent_seen' ? fact.user_agent_digest : `${fact.listener_key}:${fact.episode_id}`;
-
-/** Follows all facts of its time in the journal: once it is published, they are. */
-const markSchema = factsPublishedSchema.omit({ part: true, parts: true });
-type Mark = z.output<typeof markSchema>;
-
-const journalLine = z.discriminatedUnion('kind', [...deliveryFactSchema.options, markSchema]);
-
-const lineSchema = z.string().transform((line, context) => {
-  try {
-    return journalLine.parse(JSON.parse(line));
-  } catch {
-    context.addIssue({ code: 'custom', message: 'not a fact' });
-    return z.NEVER;
-  }
-});
-
-const isMark = (line: z.output<typeof journalLine>): line is Mark => line.kind === 'facts_published';
 
 /** Each part of the topic is read on its own, so each gets the mark. */
 const publishMark = (bus: EventBus, mark: Mark) =>
@@ -81,23 +58,19 @@ export async function openFactSink(options: FactSinkOptions): Promise<FactSink> 
   const producer = await readProducerName(folder);
   const publish = async (lines: readonly string[]) => {
     const read = lines.flatMap((line) => {
-      const parsed = lineSchema.safeParse(line);
-      if (!parsed.success) logger.warn({}, 'facts.unreadable_line');
-      return parsed.success ? [parsed.data] : [];
+      const decoded = decodeLine(line);
+      if (!decoded) logger.warn({}, 'facts.unreadable_line');
+      return decoded ? [decoded] : [];
     });
-    const facts = read.filter((line): line is DeliveryFact => !isMark(line));
+    const facts = read.filter((line) => !isMark(line));
     for (let at = 0; at < facts.length; at += batchMessages)
       await bus.publish(
-        facts.slice(at, at + batchMessages).map((fact) => ({
-          topic: topics.deliveryFacts,
-          key: keyOf(fact),
-          id: fact.fact_id,
-          type: types[fact.kind],
-          payload: fact,
-        })),
+        facts
+          .slice(at, at + batchMessages)
+          .map(({ type, key, id, json }) => ({ topic: topics.deliveryFacts, type, key, id, json })),
       );
     const mark = read.findLast(isMark);
-    if (mark) await publishMark(bus, mark);
+    if (mark) await publishMark(bus, readMark(mark));
   };
   const journal = await openFactJournal({ folder, publish, logger, flushEveryMs: 200, rewindBytes: 1 << 20 });
   const known = new Set<string>();
@@ -112,20 +85,18 @@ export async function openFactSink(options: FactSinkOptions): Promise<FactSink> 
     { unit: 'By', description: 'Facts in the journal that are not on the bus' },
     () => [{ value: journal.backlogBytes() }],
   );
-  const add = (fact: DeliveryFact) => {
-    if (fact.kind === 'byte_range_served') bytes.add(fact.written.reduce((sum, [from, to]) => sum + to - from, 0));
-    journal.append(JSON.stringify(fact));
-  };
-  const addMark = (ended: boolean) => {
-    const mark: Mark = { kind: 'facts_published', producer, until: now().toISOString(), ended };
-    journal.append(JSON.stringify(mark));
-  };
+  const append = (line: FactLine) => journal.append(encodeLine(line));
+  const addMark = (ended: boolean) =>
+    append(toMarkLine({ kind: 'facts_published', producer, until: now().toISOString(), ended }));
   addMark(false);
   const marking = setInterval(() => addMark(false), markEveryMs);
   return {
-    add,
+    add: (fact, writtenBytes) => {
+      bytes.add(writtenBytes);
+      append(fact);
+    },
     keep: (facts) =>
-      journal.keep(facts.map((fact) => JSON.stringify(fact))).catch((cause: unknown) => {
+      journal.keep(facts.map((fact) => encodeLine(toFactLine(fact)))).catch((cause: unknown) => {
         throw new Problem('temporarily_unavailable', undefined, { cause, retryAfterSeconds: 5 });
       }),
     settled: () => journal.keep([]).catch(() => undefined),
@@ -135,13 +106,15 @@ export async function openFactSink(options: FactSinkOptions): Promise<FactSink> 
       knownOn = day;
       if (digest === null || known.has(digest)) return;
       known.add(digest);
-      add({
-        kind: 'user_agent_seen',
-        fact_id: newId('fct'),
-        at: at.toISOString(),
-        user_agent_digest: digest,
-        user_agent: userAgent,
-      });
+      append(
+        toFactLine({
+          kind: 'user_agent_seen',
+          fact_id: newId('fct'),
+          at: at.toISOString(),
+          user_agent_digest: digest,
+          user_agent: userAgent,
+        }),
+      );
     },
     [Symbol.asyncDispose]: () => {
       clearInterval(marking);

@@ -2,7 +2,7 @@ import { clipFormats } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { meter } from '@longwave/service-kit';
-import type { OpenPart } from '../arrangements/open-part.ts';
+import type { PartSource } from '../arrangements/part-source.ts';
 import { sendMedia, type SentMedia } from '../arrangements/send-media.ts';
 import type { MeteredResponse } from '../arrangements/written-meter.ts';
 import type { FactSink } from '../facts/fact-sink.ts';
@@ -30,7 +30,7 @@ export interface AudioRoutesOptions {
   readonly findPlay: FindPlay;
   readonly runningPlays: Pick<RunningPlays, 'watch'>;
   readonly tokens: Pick<PlayTokens, 'mintPlay'>;
-  readonly openPart: OpenPart;
+  readonly partSource: PartSource;
   readonly facts: FactSink;
   readonly listsVersion: string;
   /** Without a slash at the end. */
@@ -67,7 +67,7 @@ const maxDigests = 2_000;
 
 /** Enclosures, arrangements and clean audio. */
 export function audioRoutes(options: AudioRoutesOptions): readonly Route[] {
-  const { pool, projection, identify, choosePlay, mayCount, findPlay, runningPlays, tokens, openPart } = options;
+  const { pool, projection, identify, choosePlay, mayCount, findPlay, runningPlays, tokens, partSource } = options;
   const { facts, listsVersion, mediaUrl, now } = options;
   const openPlay = createOpenPlays(pool, findPlay);
   const redirects = meter().createCounter('longwave.delivery.redirects', {
@@ -83,7 +83,7 @@ export function audioRoutes(options: AudioRoutesOptions): readonly Route[] {
     // Facts name the user agent by its digest. A client that requests no bytes is not recorded.
     facts.sawUserAgent(listener.userAgentDigest, listener.userAgent, startedAt);
     const metered: MeteredResponse = { requestId, method: request.method, startedAt, listener, late, listsVersion };
-    return sendMedia(request, response, withFileName(exchange, media), metered, { openPart, facts, now });
+    return sendMedia(request, response, withFileName(exchange, media), metered, { partSource, facts, now });
   }
 
   async function readEnclosure(exchange: Exchange): Promise<void> {

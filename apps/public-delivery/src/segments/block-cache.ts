@@ -11,6 +11,8 @@ export interface BlockCache {
    * Rejects with the file system's error, or when the file ends before the block does.
    */
   read(name: string, handle: FileHandle, sizeBytes: number, index: number): Buffer | Promise<Buffer>;
+  /** Block `index` of a file, if it is in memory. */
+  find(name: string, index: number): Buffer | undefined;
   /** Bytes held. */
   readonly sizeBytes: number;
 }
@@ -37,6 +39,7 @@ export function createBlockCache(maxBytes: number): BlockCache {
   });
   const reading = new Map<string, Promise<Buffer>>();
   return {
+    find: (name, index) => blocks.get(`${name}:${index}`),
     read: (name, handle, sizeBytes, index) => {
       const key = `${name}:${index}`;
       const known = blocks.get(key) ?? reading.get(key);

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '@longwave/service-kit';
-import { createBlockCache, type BlockCache } from './block-cache.ts';
+import { blockBytes, createBlockCache, type BlockCache } from './block-cache.ts';
 import { createOpenFiles, type SharedFile } from './open-files.ts';
 import { segmentOfFile, segmentOfStore, type OpenSegment, type SegmentStore } from './open-segment.ts';
 import { CorruptSegment, startDownload, type SegmentDownload } from './segment-download.ts';
@@ -10,6 +10,8 @@ import { CorruptSegment, startDownload, type SegmentDownload } from './segment-d
 export interface SegmentCache extends AsyncDisposable {
   /** Opens a segment. A small one is fetched first; an error of the store appears when it is read. Rejects with `CorruptSegment`. */
   open(digest: string, sizeBytes: number): Promise<OpenSegment>;
+  /** Bytes [from, to) of a segment that was read lately, one after the other; undefined when some of them are not in memory. */
+  find(digest: string, from: number, to: number): readonly Buffer[] | undefined;
   /** Makes sure that the segment is on the disk. */
   fetch(digest: string, sizeBytes: number): Promise<void>;
   /** Bytes on the disk. */
@@ -119,6 +121,20 @@ export async function createSegmentCache(options: SegmentCacheOptions): Promise<
     return file;
   }
 
+  function findInMemory(digest: string, from: number, to: number): Buffer[] | undefined {
+    const found: Buffer[] = [];
+    for (let at = from; at < to;) {
+      const start = at - (at % blockBytes);
+      const block = blocks.find(digest, start / blockBytes);
+      if (!block) return undefined;
+      found.push(block.subarray(at - start, to - start));
+      at = start + block.length;
+    }
+    const size = index.get(digest);
+    if (size !== undefined && index.delete(digest)) index.set(digest, size);
+    return found;
+  }
+
   async function openSegment(digest: string, sizeBytes: number): Promise<OpenSegment> {
     const blob = { digest, sizeBytes };
     try {
@@ -139,6 +155,7 @@ export async function createSegmentCache(options: SegmentCacheOptions): Promise<
 
   return {
     open: openSegment,
+    find: findInMemory,
     fetch: async (digest, sizeBytes) => {
       if (!index.has(digest)) await startFetching(digest, sizeBytes).kept;
     },

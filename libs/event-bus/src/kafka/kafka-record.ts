@@ -1,7 +1,8 @@
 import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
 import { z } from 'zod';
 import type { HeldMessage } from '../deliver-in-order.ts';
-import type { BusMessage, DeadLetter } from '../port.ts';
+import { payloadText } from '../payload-text.ts';
+import type { BusMessage, DeadLetter, SerialisedMessage } from '../port.ts';
 
 const stored = { id: z.string(), type: z.string() };
 const headersSchema = z.object(stored);
@@ -9,13 +10,14 @@ const deadHeadersSchema = z.object({ ...stored, error: z.string(), failed_at: z.
 
 /** A record: the key is the message key, the value its payload as JSON; the timestamp is the time of publication. */
 export function toRecord(
-  { key, id, type, payload }: BusMessage,
+  message: BusMessage | SerialisedMessage,
   publishedAt: Date,
   more: Record<string, string> = {},
 ): Message {
+  const { key, id, type } = message;
   return {
     key,
-    value: JSON.stringify(payload ?? null),
+    value: payloadText(message),
     timestamp: String(publishedAt.getTime()),
     headers: { id, type, ...more },
   };

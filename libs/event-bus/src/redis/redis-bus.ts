@@ -3,7 +3,7 @@ import type { BusLogger } from '../bus-logger.ts';
 import { parseBusName } from '../bus-name.ts';
 import { defaultBatchSize, defaultRetry } from '../deliver-in-order.ts';
 import type { EventBus, Subscription } from '../port.ts';
-import { entryFields, parseDeadLetter, type RawEntry } from './redis-entry.ts';
+import { appendScript, entryValues, parseDeadLetter, type RawEntry } from './redis-entry.ts';
 import { countWaiting } from './redis-groups.ts';
 import { partitionOfKey, redisKeys } from './redis-keys.ts';
 import { redriveScript } from './redis-scripts.ts';
@@ -72,23 +72,24 @@ export function createRedisBus(config: RedisBusConfig): EventBus {
   }
 
   /** Appends all of them or none. */
-  async function append(placed: readonly (readonly [stream: string, fields: string[]])[]): Promise<void> {
-    const transaction = redis.multi();
-    for (const [stream, fields] of placed) transaction.xadd(stream, '*', ...fields);
-    const replies = await transaction.exec();
-    if (replies === null) throw new Error('Redis discarded the messages.');
-    for (const [error] of replies) if (error) throw error;
+  async function append(placed: readonly (readonly [stream: string, values: readonly string[]])[]): Promise<void> {
+    const streams = [...new Set(placed.map(([stream]) => stream))];
+    const places = new Map(streams.map((stream, index) => [stream, String(index + 1)]));
+    const values = placed.flatMap(([stream, of]) => [places.get(stream)!, ...of]);
+    await redis.eval(appendScript, streams.length, ...streams, ...values);
   }
 
   return {
     async publish(messages) {
       if (messages.length === 0) return;
-      const placed: [stream: string, fields: string[]][] = [];
-      for (const message of messages) {
-        const partition = partitionOfKey(message.key, await partitionsOf(message.topic));
-        placed.push([redisKeys(message.topic).stream(partition), entryFields(message, now())]);
-      }
-      await append(placed);
+      for (const topic of new Set(messages.map((message) => message.topic))) await partitionsOf(topic);
+      const at = now();
+      await append(
+        messages.map((message) => {
+          const partition = partitionOfKey(message.key, partitionsByTopic.get(message.topic)!);
+          return [redisKeys(message.topic).stream(partition), entryValues(message, at)] as const;
+        }),
+      );
     },
 
     async publishToAll(topic, messageOf) {
@@ -96,7 +97,7 @@ export function createRedisBus(config: RedisBusConfig): EventBus {
       await append(
         Array.from({ length: found }, (_, partition) => [
           redisKeys(topic).stream(partition),
-          entryFields({ topic, ...messageOf(partition, found) }, now()),
+          entryValues({ topic, ...messageOf(partition, found) }, now()),
         ]),
       );
     },

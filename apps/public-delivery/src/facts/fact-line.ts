@@ -1,0 +1,79 @@
+import { crc32 } from 'node:zlib';
+import { deliveryFactSchema, factsPublishedSchema, type DeliveryFact } from '@longwave/events';
+import { z } from 'zod';
+
+/** A fact that is ready to be published. `type`, `key` and `id` are free of quotes and backslashes. */
+export interface FactLine {
+  readonly type: string;
+  /** Facts of one listener and episode keep their order. */
+  readonly key: string;
+  readonly id: string;
+  /** The fact, a JSON object. */
+  readonly json: string;
+}
+
+const types = {
+  byte_range_served: 'byte_range.served',
+  user_agent_seen: 'user_agent.seen',
+  delivery_event: 'delivery_event.received',
+} as const;
+
+/** The name and the key that facts about the bytes of an episode have on the bus. */
+export const servedType = types.byte_range_served;
+export const listenerKeyOf = (listenerKey: string, episodeId: string): string => `${listenerKey}:${episodeId}`;
+
+export const toFactLine = (fact: DeliveryFact): FactLine => ({
+  type: types[fact.kind],
+  key: fact.kind === 'user_agent_seen' ? fact.user_agent_digest : listenerKeyOf(fact.listener_key, fact.episode_id),
+  id: fact.fact_id,
+  json: JSON.stringify(fact),
+});
+
+/** Follows all facts of its time in the journal: once it is published, they are. */
+const markSchema = factsPublishedSchema.omit({ part: true, parts: true });
+export type Mark = z.output<typeof markSchema>;
+const markType = 'facts.published';
+
+export const toMarkLine = (mark: Mark): FactLine => ({
+  ...{ type: markType, key: mark.producer, id: `${mark.producer}:${mark.until}` },
+  json: JSON.stringify(mark),
+});
+
+export const isMark = (line: FactLine): boolean => line.type === markType;
+
+/** Throws when the line is no mark. */
+export const readMark = ({ json }: FactLine): Mark => markSchema.parse(JSON.parse(json));
+
+const checkOf = (text: string) => crc32(text).toString(16).padStart(8, '0');
+
+/**
+ * A line of the journal: the fact itself, behind what publishing needs and a CRC-32 of the rest of the line, so that it is published
+ * without being parsed. It is one JSON object, which releases before it read as the fact.
+ */
+export function encodeLine({ type, key, id, json }: FactLine): string {
+  const rest = `"type":"${type}","key":"${key}","id":"${id}",${json.slice(1)}`;
+  return `{"check":"${checkOf(rest)}",${rest}`;
+}
+
+const shape = /^\{"check":"([0-9a-f]{8})",("type":"([^"\\]+)","key":"([^"\\]*)","id":"([^"\\]*)",)/;
+const restAt = '{"check":"00000000",'.length;
+
+const earlierLine = z.discriminatedUnion('kind', [...deliveryFactSchema.options, markSchema]);
+
+/** A line of a journal that an earlier release left behind: the fact alone. */
+function decodeEarlier(line: string): FactLine | undefined {
+  try {
+    const fact = earlierLine.parse(JSON.parse(line));
+    return fact.kind === 'facts_published' ? toMarkLine(fact) : toFactLine(fact);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for a line that is cut or is not what was written. */
+export function decodeLine(line: string): FactLine | undefined {
+  const [, check, head, type, key, id] = shape.exec(line) ?? [];
+  if (check === undefined) return line.startsWith('{"kind":') ? decodeEarlier(line) : undefined;
+  if (check !== checkOf(line.slice(restAt))) return undefined;
+  return { type: type!, key: key!, id: id!, json: `{${line.slice(restAt + head!.length)}` };
+}
