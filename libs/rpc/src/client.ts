@@ -2,8 +2,12 @@ import { Client, credentials, Metadata, type ServiceDefinition, type ServiceErro
 import { principalMetadata } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { ServiceName } from '@longwave/services';
+import { maxCarriedRequestBytes, maxMessageBytes } from './call-limits.ts';
+import { createCallStream } from './call-stream.ts';
+import { traceSent } from './call-trace.ts';
 import { fromServiceError } from './problem-status.ts';
 import type { RequestOf, ResponseOf, Streams } from './serve.ts';
+import { streamedMethods } from './streamed-methods.ts';
 import type { Tls } from './tls.ts';
 
 interface CallOptions {
@@ -51,16 +55,29 @@ function cancelOnAbort(call: { readonly cancel: () => void }, { signal }: CallOp
   return () => signal?.removeEventListener('abort', cancel);
 }
 
-/** Opens a channel over mutual TLS to `address` ("host:port"), whose certificate must carry the name `service`. */
-export function openChannel(address: string, service: ServiceName, tls: Tls): RpcChannel {
+/**
+ * Opens a channel over mutual TLS to `address` ("host:port"), whose certificate must carry the name `service`.
+ * @param streamed paths of the unary methods whose calls share one stream, as far as the server knows how
+ */
+export function openChannel(
+  address: string,
+  service: ServiceName,
+  tls: Tls,
+  streamed: ReadonlySet<string> = streamedMethods,
+): RpcChannel {
   const client = new Client(address, credentials.createSsl(tls.ca, tls.key, tls.cert), {
     'grpc.ssl_target_name_override': service,
     'grpc.default_authority': service,
     'grpc.keepalive_time_ms': 30_000,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 2_000,
-    'grpc.max_receive_message_length': 16 * 1024 * 1024,
+    'grpc.max_receive_message_length': maxMessageBytes,
   });
+  const callStream = createCallStream(client);
+  const close = () => {
+    callStream.close();
+    client.close();
+  };
   /** The end in Unix milliseconds. */
   const endOf = ({ deadlineMs, deadline }: CallOptions) => {
     const lengthMs = deadlineMs ?? (deadline ? Infinity : 10_000);
@@ -86,6 +103,25 @@ export function openChannel(address: string, service: ServiceName, tls: Tls): Rp
         const stopWatching = cancelOnAbort(call, options);
       });
     };
+  /** A call on the shared stream, or by itself while there is none. */
+  const carried = (method: Method) => {
+    const { path, requestSerialize, responseDeserialize } = method;
+    const alone = unary(method);
+    return async (request: unknown, options: CallOptions): Promise<unknown> => {
+      const { signal, principalStatement = '' } = options;
+      if (signal?.aborted) throw abortedProblem(signal);
+      const send = callStream.sender();
+      if (!send) return alone(request, options);
+      try {
+        const bytes = requestSerialize(request);
+        if (bytes.length > maxCarriedRequestBytes) return await alone(request, options);
+        const call = { method: path, request: bytes, principalStatement, endMs: endOf(options), signal };
+        return responseDeserialize(await traceSent(path, (position) => send({ ...call, ...position })));
+      } catch (cause) {
+        throw cause instanceof Problem ? cause : new Problem('internal_error', undefined, { cause });
+      }
+    };
+  };
   /** The messages of a stream, read as fast as the reader takes them. A reader that stops early ends the call. */
   const stream = (method: Method) =>
     async function* (request: unknown, options: CallOptions): AsyncGenerator<unknown> {
@@ -102,11 +138,13 @@ export function openChannel(address: string, service: ServiceName, tls: Tls): Rp
     };
   return {
     client: <const D>(definition: D) => {
-      const methods: Record<string, unknown> = { close: () => client.close() };
-      for (const [name, method] of Object.entries(definition as unknown as ServiceDefinition))
-        methods[name] = method.responseStream ? stream(method) : unary(method);
+      const methods: Record<string, unknown> = { close };
+      for (const [name, method] of Object.entries(definition as unknown as ServiceDefinition)) {
+        const call = streamed.has(method.path) ? carried : unary;
+        methods[name] = method.responseStream ? stream(method) : call(method);
+      }
       return methods as unknown as RpcClient<D>;
     },
-    close: () => client.close(),
+    close,
   };
 }

@@ -1,5 +1,6 @@
 import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { Problem, problemFromView, problemView, type ProblemView } from '@longwave/problems';
+import type { Failure } from './generated/longwave/call/v1/call.ts';
 
 const trailer = 'longwave-problem-bin';
 
@@ -26,28 +27,40 @@ const maxTextLength = 2000;
 /** Bounded, and well-formed: grpc-js percent-encodes it and throws on half a surrogate pair. */
 const bounded = (text: string) => text.slice(0, maxTextLength).toWellFormed();
 
-/** A problem as a gRPC error, with its safe view in the trailer. */
-export function toServiceError(problem: Problem): Partial<ServiceError> {
-  const metadata = new Metadata();
+/** A problem as a gRPC status with its safe view: what a call answers that fails. */
+export function toFailure(problem: Problem): Failure {
   const view = problemView(problem);
   const errors = view.errors
     ?.slice(0, maxFieldErrors)
     .map(({ path, code, detail }) => ({ path: path.slice(0, 200), code, detail: detail.slice(0, 400) }));
   const safe = { ...view, detail: bounded(view.detail), ...(errors && { errors }) };
-  metadata.set(trailer, Buffer.from(JSON.stringify(safe)));
-  return { code: codes[problem.status] ?? status.INTERNAL, details: bounded(problem.message), metadata };
+  return {
+    code: codes[problem.status] ?? status.INTERNAL,
+    details: bounded(problem.message),
+    problem: Buffer.from(JSON.stringify(safe)),
+  };
+}
+
+/** A failure as a gRPC error, with the view of its problem in the trailer. */
+export function toServiceError({ code, details, problem }: Failure): Partial<ServiceError> {
+  const metadata = new Metadata();
+  metadata.set(trailer, problem);
+  return { code, details, metadata };
 }
 
 /** Codes without an answer of the service: it is away, or of an earlier release that does not know the method yet. */
 const away: readonly status[] = [status.UNAVAILABLE, status.CANCELLED, status.UNIMPLEMENTED];
 
-/** The problem of a gRPC error; transport failures become `temporarily_unavailable` or `timeout` with the error as cause. */
+/** The problem of a failed call; transport failures become `temporarily_unavailable` or `timeout` with the cause. */
+export function fromFailure({ code, problem }: Pick<Failure, 'code' | 'problem'>, cause: unknown): Problem {
+  if (problem.length > 0) return problemFromView(JSON.parse(problem.toString('utf8')) as ProblemView);
+  if (away.includes(code)) return new Problem('temporarily_unavailable', undefined, { cause, retryAfterSeconds: 1 });
+  if (code === status.DEADLINE_EXCEEDED) return new Problem('timeout', undefined, { cause, retryAfterSeconds: 1 });
+  return new Problem('internal_error', undefined, { cause });
+}
+
+/** The problem of a gRPC error. */
 export function fromServiceError(error: ServiceError): Problem {
   const [view] = error.metadata?.get(trailer) ?? [];
-  if (Buffer.isBuffer(view)) return problemFromView(JSON.parse(view.toString('utf8')) as ProblemView);
-  if (away.includes(error.code))
-    return new Problem('temporarily_unavailable', undefined, { cause: error, retryAfterSeconds: 1 });
-  if (error.code === status.DEADLINE_EXCEEDED)
-    return new Problem('timeout', undefined, { cause: error, retryAfterSeconds: 1 });
-  return new Problem('internal_error', undefined, { cause: error });
+  return fromFailure({ code: error.code, problem: Buffer.isBuffer(view) ? view : Buffer.alloc(0) }, error);
 }

@@ -4,6 +4,7 @@ import {
   ServerCredentials,
   type handleServerStreamingCall,
   type handleUnaryCall,
+  type MethodDefinition,
   type sendUnaryData,
   type ServerUnaryCall,
   type ServerWritableStream,
@@ -14,20 +15,13 @@ import { Problem } from '@longwave/problems';
 import { principalMetadata } from '@longwave/principal';
 import type { CallerName } from '@longwave/services';
 import { HealthImplementation } from 'grpc-health-check';
-import { toServiceError } from './problem-status.ts';
-import { callerOf, type Tls } from './tls.ts';
-
-/** A call besides its request, for its handler. */
-export interface RpcContext {
-  /** The calling service, from its certificate. */
-  readonly caller: CallerName;
-  /** The end user's signed statement, when one was sent on. */
-  readonly principalStatement: string | undefined;
-  /** Aborted when the caller gives up or the deadline passes. */
-  readonly signal: AbortSignal;
-  /** When the caller stops waiting; further calls take it as their deadline. */
-  readonly deadline: Date;
-}
+import { maxMessageBytes } from './call-limits.ts';
+import { CallStreamServiceService, type Failure } from './generated/longwave/call/v1/call.ts';
+import { allowedCaller, peerOf } from './peer.ts';
+import { toFailure, toServiceError } from './problem-status.ts';
+import { never, startCall, type RpcContext, type RunningCall } from './running-call.ts';
+import { serveCallStreams, type CarriedMethod } from './serve-call-stream.ts';
+import type { Tls } from './tls.ts';
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- the only way to infer from grpc-js' definition type */
 type RequestOf<M> = M extends { requestDeserialize: (value: any) => infer R } ? R : never;
@@ -69,79 +63,32 @@ export interface RpcServer {
   close(drainMs?: number): Promise<void>;
 }
 
-const never = new Date(8.64e15);
-
 type AnyCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>;
-
-/** Names of connections already identified; decoding a certificate costs more than most handlers. */
-const knownPeers = new WeakMap<object, string | undefined>();
-
-/** The HTTP/2 session of a call: private to grpc-js, so undefined when a version hides it elsewhere. */
-const sessionOf = (call: unknown): object | undefined =>
-  (call as { readonly call?: { readonly stream?: { readonly session?: object } } }).call?.stream?.session;
-
-/** The caller's name from the peer certificate, or undefined. */
-function peerOf(call: AnyCall): string | undefined {
-  const session = sessionOf(call);
-  if (session && knownPeers.has(session)) return knownPeers.get(session);
-  const name = readPeer(call);
-  if (session) knownPeers.set(session, name);
-  return name;
-}
-
-function readPeer(call: AnyCall): string | undefined {
-  const certificate = call.getAuthContext().sslPeerCertificate as { subjectaltname?: string } | undefined;
-  return callerOf(certificate?.subjectaltname);
-}
 
 interface Report {
   readonly onError: (error: unknown, method: string) => void;
   readonly toProblem?: (error: unknown) => Problem | undefined;
 }
 
-/** The problem that the caller gets for an error; failures that are ours are reported. */
-function failureOf(error: unknown, call: AnyCall, report: Report) {
+/** What the caller of a method gets for an error; failures that are ours are reported. */
+function failureOf(error: unknown, path: string, report: Report): Failure {
   const problem = error instanceof Problem ? error : report.toProblem?.(error);
-  if (!problem || problem.status >= 500) report.onError(error, call.getPath());
-  return toServiceError(problem ?? new Problem('internal_error'));
+  if (!problem || problem.status >= 500) report.onError(error, path);
+  return toFailure(problem ?? new Problem('internal_error'));
 }
 
-/** The caller of a method. Throws `permission_denied` when it is not on the allow-list. */
-function allowedCaller(call: AnyCall, allowed: readonly string[]): CallerName {
-  const caller = peerOf(call);
-  if (caller === undefined || !allowed.includes(caller))
-    throw new Problem('permission_denied', 'This service may not call this method.');
-  return caller as CallerName;
-}
+const serviceErrorOf = (error: unknown, call: AnyCall, report: Report) =>
+  toServiceError(failureOf(error, call.getPath(), report));
 
-/** The context of a call, and a function that says that it was answered. */
-function contextOf(call: AnyCall, caller: CallerName): { readonly context: RpcContext; readonly answered: () => void } {
-  // grpc-js reports every finished call as cancelled too; only one that ends before its answer was given up.
-  let aborted: AbortController | undefined;
-  let state: 'running' | 'answered' | 'cancelled' = 'running';
-  call.on('cancelled', () => {
-    if (state !== 'running') return;
-    state = 'cancelled';
-    aborted?.abort();
-  });
+/** A call that came by itself. */
+function startedCall(call: AnyCall, caller: CallerName): RunningCall {
   const [statement] = call.metadata.get(principalMetadata);
   const deadline = call.getDeadline();
-  const context: RpcContext = {
-    caller,
-    principalStatement: statement?.toString(),
-    get signal() {
-      aborted ??= new AbortController();
-      if (state === 'cancelled') aborted.abort();
-      return aborted.signal;
-    },
-    deadline: deadline instanceof Date ? deadline : deadline === Infinity ? never : new Date(deadline),
-  };
-  return {
-    context,
-    answered: () => {
-      if (state === 'running') state = 'answered';
-    },
-  };
+  const endsAt = deadline instanceof Date ? deadline : deadline === Infinity ? never : new Date(deadline);
+  const started = startCall(caller, statement?.toString(), endsAt);
+  // grpc-js reports every finished call as cancelled too; only one that ends before its answer was given up.
+  call.on('cancelled', started.cancel);
+  return started;
 }
 
 type AnyHandler = (
@@ -154,19 +101,19 @@ function unary(handler: AnyHandler, allowed: readonly string[], report: Report):
   return (call: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => {
     let caller: CallerName;
     try {
-      caller = allowedCaller(call, allowed);
+      caller = allowedCaller(peerOf(call), allowed);
     } catch (error) {
-      return answer(failureOf(error, call, report));
+      return answer(serviceErrorOf(error, call, report));
     }
-    const { context, answered } = contextOf(call, caller);
-    Promise.try(handler, call.request, context, async () => undefined).then(
+    const { context, answered } = startedCall(call, caller);
+    Promise.try(handler, call.request, context, noMessages).then(
       (response) => {
         answered();
         answer(null, response);
       },
       (error: unknown) => {
         answered();
-        answer(failureOf(error, call, report));
+        answer(serviceErrorOf(error, call, report));
       },
     );
   };
@@ -186,14 +133,14 @@ function streaming(
   report: Report,
 ): handleServerStreamingCall<unknown, unknown> {
   return (call) => {
-    const fail = (error: unknown) => call.emit('error', failureOf(error, call, report));
+    const fail = (error: unknown) => call.emit('error', serviceErrorOf(error, call, report));
     let caller: CallerName;
     try {
-      caller = allowedCaller(call, allowed);
+      caller = allowedCaller(peerOf(call), allowed);
     } catch (error) {
       return void fail(error);
     }
-    const { context, answered } = contextOf(call, caller);
+    const { context, answered } = startedCall(call, caller);
     const { signal } = context;
     Promise.try(handler, call.request, context, sendTo(call, signal)).then(
       () => {
@@ -209,8 +156,20 @@ function streaming(
   };
 }
 
+const noMessages = async () => undefined;
+
+const carriedMethod = (
+  { path, requestDeserialize, responseSerialize }: MethodDefinition<unknown, unknown>,
+  handler: AnyHandler,
+  allowed: readonly string[],
+): CarriedMethod => ({
+  ...{ path, requestDeserialize, responseSerialize, allowed },
+  handler: (request, context) => handler(request, context, noMessages),
+});
+
 /**
  * Serves gRPC over mutual TLS with the standard health service (`grpc.health.v1`).
+ * Unary methods are served call by call and over the stream that carries calls (`CallStreamService`).
  * Each method answers only the callers on its allow-list; a thrown `Problem` arrives whole, anything else as `internal_error`.
  */
 export async function serveRpc(options: {
@@ -222,17 +181,23 @@ export async function serveRpc(options: {
   /** The problem behind an error of an engine (a database that is away), when there is one. */
   readonly toProblem?: (error: unknown) => Problem | undefined;
 }): Promise<RpcServer> {
-  const server = new Server({ 'grpc.max_receive_message_length': 16 * 1024 * 1024 });
+  const server = new Server({ 'grpc.max_receive_message_length': maxMessageBytes });
   const health = new HealthImplementation({ '': 'SERVING' });
   health.addToServer(server);
+  const carried = new Map<string, CarriedMethod>();
   for (const service of options.services) {
     const implementation: Record<string, UntypedHandleCall> = {};
     const handlers = service.handlers as Record<string, AnyHandler>;
     const callers = service.callers as Record<string, readonly string[]>;
-    for (const [method, { responseStream }] of Object.entries(service.definition))
-      implementation[method] = (responseStream ? streaming : unary)(handlers[method]!, callers[method]!, options);
+    for (const [name, method] of Object.entries(service.definition)) {
+      const [handler, allowed] = [handlers[name]!, callers[name]!];
+      implementation[name] = (method.responseStream ? streaming : unary)(handler, allowed, options);
+      if (!method.responseStream) carried.set(method.path, carriedMethod(method, handler, allowed));
+    }
     server.addService(service.definition, implementation);
   }
+  const callStreams = serveCallStreams(carried, (error, path) => failureOf(error, path, options));
+  server.addService(CallStreamServiceService, { carry: callStreams.carry });
   const { ca, cert, key } = options.tls;
   const credentials = ServerCredentials.createSsl(ca, [{ cert_chain: cert, private_key: key }], true);
   const port = await new Promise<number>((resolve, reject) =>
@@ -243,6 +208,7 @@ export async function serveRpc(options: {
     close: (drainMs = 10_000) =>
       new Promise((resolve) => {
         health.setStatus('', 'NOT_SERVING');
+        callStreams.close();
         const force = setTimeout(() => server.forceShutdown(), drainMs);
         server.tryShutdown(() => {
           clearTimeout(force);

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Client } from '@grpc/grpc-js';
 import { developmentCa } from '@longwave/fleet';
+import { until } from '@longwave/test-kit';
 import {
   ProbeServiceService,
   type ProbeRequest,
@@ -52,8 +54,34 @@ export async function serveProbe(probe: ProbeHandler, listen = '127.0.0.1:0') {
   return { ...server, failures };
 }
 
-/** A caller of the encoder on `port`. */
-export function connect(port: number, tls: Tls = identities.management) {
-  const channel = openChannel(`127.0.0.1:${port}`, 'encoder', tls);
-  return { probe: channel.client(ProbeServiceService).probe, close: () => channel.close() };
+/** How a channel sends its calls. */
+export type Way = 'calls by themselves' | 'calls on the stream';
+export const ways: readonly Way[] = ['calls by themselves', 'calls on the stream'];
+
+const methodsOfProbe = new Set([ProbeServiceService.probe.path, ProbeServiceService.prepareArtwork.path]);
+
+let requestsAlone = 0;
+const { makeUnaryRequest } = Client.prototype;
+Client.prototype.makeUnaryRequest = function (this: Client, ...sent: unknown[]) {
+  requestsAlone++;
+  return Reflect.apply(makeUnaryRequest, this, sent) as ReturnType<typeof makeUnaryRequest>;
+};
+
+/** How many calls `work` sends by themselves. */
+export async function countRequestsAlone(work: () => Promise<unknown>): Promise<number> {
+  const before = requestsAlone;
+  await work();
+  return requestsAlone - before;
+}
+
+/** A caller of the encoder on `port`. `streaming` resolves when its calls travel on the stream; it reaches no handler. */
+export function connect(port: number, tls: Tls = identities.management, way: Way = 'calls by themselves') {
+  const streamed = way === 'calls on the stream' ? methodsOfProbe : new Set<string>();
+  const channel = openChannel(`127.0.0.1:${port}`, 'encoder', tls, streamed);
+  const { probe, prepareArtwork } = channel.client(ProbeServiceService);
+  const touch = () => prepareArtwork({ storageKey: '' }, {}).catch(() => undefined);
+  const streaming = async () => {
+    if (way === 'calls on the stream') await until(async () => (await countRequestsAlone(touch)) === 0);
+  };
+  return { probe, prepareArtwork, streaming, close: () => channel.close() };
 }

@@ -64,7 +64,7 @@ export async function startOtlp(resource: Resource, protocol: Protocol, metricsE
         requireParentforOutgoingSpans: true,
       }),
       new ExpressInstrumentation(),
-      new GrpcInstrumentation(),
+      new GrpcInstrumentation({ ignoreGrpcMethods: ['Carry'] }),
       new KafkaJsInstrumentation(),
       new PgInstrumentation({ requireParentSpan: true }),
       new IORedisInstrumentation(),

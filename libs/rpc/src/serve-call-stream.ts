@@ -1,0 +1,146 @@
+import { Metadata, status, type handleBidiStreamingCall, type ServerDuplexStream } from '@grpc/grpc-js';
+import { Problem } from '@longwave/problems';
+import { createBatchQueue, maxBatchItems, type BatchQueue } from './batches.ts';
+import { maxCallsUnderWay, maxMessageBytes, maxTimerMs } from './call-limits.ts';
+import { traceHandled } from './call-trace.ts';
+import type { Answer, Call, CarryRequest, CarryResponse } from './generated/longwave/call/v1/call.ts';
+import { allowedCaller, peerOf } from './peer.ts';
+import { never, startCall, type RpcContext, type RunningCall } from './running-call.ts';
+
+/** A unary method as the stream serves it. */
+export interface CarriedMethod {
+  readonly path: string;
+  readonly requestDeserialize: (bytes: Buffer) => unknown;
+  readonly responseSerialize: (value: unknown) => Buffer;
+  readonly handler: (request: unknown, context: RpcContext) => Promise<unknown>;
+  readonly allowed: readonly string[];
+}
+
+type Outcome = NonNullable<Answer['outcome']>;
+type FailureOf = (error: unknown, path: string) => Extract<Outcome, { $case: 'failure' }>['value'];
+type Stream = ServerDuplexStream<CarryRequest, CarryResponse>;
+
+/** Room for the frame around the largest answer. */
+const frameBytes = 64;
+const bytesOf = ({ outcome }: Answer) => frameBytes + (outcome?.$case === 'response' ? outcome.value.length : 512);
+
+const bareFailure = (code: status, details: string): Outcome => ({
+  $case: 'failure',
+  value: { code, details, problem: Buffer.alloc(0) },
+});
+
+function responseOf(method: CarriedMethod, response: unknown): Outcome {
+  const value = method.responseSerialize(response);
+  if (value.length > maxMessageBytes - 2 * frameBytes)
+    return bareFailure(status.RESOURCE_EXHAUSTED, 'The answer is too long.');
+  return { $case: 'response', value };
+}
+
+const deadlineOf = ({ leftMs }: Call) => (leftMs === undefined ? never : new Date(Date.now() + leftMs));
+
+/** Serves the calls of one stream. Answers how to take leave of its caller. */
+function serveStream(stream: Stream, methods: ReadonlyMap<string, CarriedMethod>, failureOf: FailureOf): () => void {
+  const peer = peerOf(stream);
+  const running = new Map<number, Pick<RunningCall, 'cancel'>>();
+  let isEnding = false;
+  const endWhenDone = () => {
+    if (isEnding && running.size === 0 && answers.length === 0) stream.end();
+  };
+  const answers: BatchQueue<Answer> = createBatchQueue(
+    stream,
+    bytesOf,
+    (items) => {
+      const takesMore = stream.write({ answers: [...items], closing: false });
+      // A caller that reads no answers gets no further calls served.
+      if (!takesMore) stream.pause();
+      endWhenDone();
+      return takesMore;
+    },
+    () => stream.resume(),
+  );
+  const breakOff = () =>
+    void stream.emit('error', { code: status.INVALID_ARGUMENT, details: 'The message breaks the protocol.' });
+  const refuse = (id: number, error: unknown, path: string) =>
+    answers.push({ id, outcome: { $case: 'failure', value: failureOf(error, path) } });
+
+  function handle(call: Call, method: CarriedMethod): void {
+    const { id } = call;
+    const { path, handler } = method;
+    let request: unknown;
+    let started: RunningCall;
+    try {
+      const caller = allowedCaller(peer, method.allowed);
+      request = method.requestDeserialize(call.request);
+      started = startCall(caller, call.principalStatement || undefined, deadlineOf(call));
+    } catch (error) {
+      return refuse(id, error, path);
+    }
+    const timer = call.leftMs === undefined ? undefined : setTimeout(started.cancel, Math.min(call.leftMs, maxTimerMs));
+    const cancel = () => {
+      clearTimeout(timer);
+      started.cancel();
+    };
+    running.set(id, { cancel });
+    const settle = (outcome: Outcome) => {
+      clearTimeout(timer);
+      running.delete(id);
+      if (started.answered()) answers.push({ id, outcome });
+      endWhenDone();
+    };
+    const fail = (error: unknown) => settle({ $case: 'failure', value: failureOf(error, path) });
+    traceHandled(path, call, () => Promise.try(handler, request, started.context))
+      .then((response) => responseOf(method, response))
+      .then(settle, fail);
+  }
+
+  function accept(call: Call): void {
+    if (call.cancelled) return running.get(call.id)?.cancel();
+    if (running.has(call.id)) return breakOff();
+    const method = methods.get(call.method);
+    if (!method) {
+      const outcome = bareFailure(status.UNIMPLEMENTED, `The server has no unary method ${call.method}`);
+      return answers.push({ id: call.id, outcome });
+    }
+    if (running.size + answers.length >= maxCallsUnderWay)
+      return refuse(call.id, new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 }), method.path);
+    handle(call, method);
+  }
+
+  stream.on('data', ({ calls }: CarryRequest) => {
+    if (calls.length > maxBatchItems) return breakOff();
+    for (const call of calls) accept(call);
+  });
+  stream.on('end', () => {
+    isEnding = true;
+    endWhenDone();
+  });
+  // However the stream ends, nobody waits for its calls any more.
+  stream.on('cancelled', () => {
+    answers.close();
+    for (const call of running.values()) call.cancel();
+  });
+  // The caller sends calls when it has seen these.
+  stream.sendMetadata(new Metadata());
+  return () => stream.write({ answers: [], closing: true });
+}
+
+/**
+ * The handler of `Carry`: serves calls of these methods, by path, as if each had come by itself.
+ * @returns `close` tells every caller to send further calls elsewhere; its stream ends when its last call is answered
+ */
+export function serveCallStreams(
+  methods: ReadonlyMap<string, CarriedMethod>,
+  failureOf: FailureOf,
+): { readonly carry: handleBidiStreamingCall<CarryRequest, CarryResponse>; readonly close: () => void } {
+  const open = new Set<() => void>();
+  return {
+    carry: (stream) => {
+      const takeLeave = serveStream(stream, methods, failureOf);
+      open.add(takeLeave);
+      stream.on('cancelled', () => open.delete(takeLeave));
+    },
+    close: () => {
+      for (const takeLeave of open) takeLeave();
+    },
+  };
+}
