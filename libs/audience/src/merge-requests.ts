@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ByteRangeServed } from '@longwave/events';
 import { unionIntervals, type Interval } from './intervals.ts';
 import { parseTimeMs } from './classify-fact.ts';
@@ -11,7 +11,7 @@ const digests = new WeakMap<ByteRangeServed['parts'], string>();
 function partsDigest(parts: ByteRangeServed['parts']): string {
   const known = digests.get(parts);
   if (known !== undefined) return known;
-  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  const digest = hash('sha256', JSON.stringify(parts));
   digests.set(parts, digest);
   return digest;
 }

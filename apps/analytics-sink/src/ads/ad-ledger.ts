@@ -68,9 +68,9 @@ async function moveBills(tx: Transaction, servingIds: readonly string[]): Promis
     [servingIds],
   );
   const { rows: earliest } = await tx.query<{ row: AdRow }>(
-    `select distinct on (serving_id) to_json(a) as row from ad_delivered a
-     where serving_id = any($1) and counted and billable
-     order by serving_id, started_at, listener_key, episode_id, window_on, break_key, slot, creative_id`,
+    `select to_json(a) as row from unnest($1::text[]) as serving (id) cross join lateral (
+       select * from ad_delivered a where a.serving_id = serving.id and a.counted and a.billable
+       order by started_at, listener_key, episode_id, window_on, break_key, slot, creative_id limit 1) a`,
     [servingIds],
   );
   const due = new Map(

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { methodologyVersion, unionIntervals, type Judgement, type Layout } from '@longwave/audience';
 import { columns, type Columns, type JsonRows, renderMultirange } from '@longwave/audience-store';
 import type { ByteRangeServed } from '@longwave/events';
-import type { Transaction } from '@longwave/postgres';
+import { copyRows, type Transaction } from '@longwave/postgres';
 
 export interface ClassifiedFact {
   readonly fact: ByteRangeServed;
@@ -10,11 +10,15 @@ export interface ClassifiedFact {
   readonly judgement: Judgement | undefined;
 }
 
+const layoutDigests = new WeakMap<ByteRangeServed, string>();
+
 /** SHA-256 (hex) of a fact's arrangement, its size and its parts. */
 export function layoutDigest(fact: ByteRangeServed): string {
-  return createHash('sha256')
-    .update(JSON.stringify([fact.arrangement_id, fact.total_bytes, fact.parts]))
-    .digest('hex');
+  const known = layoutDigests.get(fact);
+  if (known !== undefined) return known;
+  const digest = hash('sha256', JSON.stringify([fact.arrangement_id, fact.total_bytes, fact.parts]));
+  layoutDigests.set(fact, digest);
+  return digest;
 }
 
 /** Stores layouts that are new. */
@@ -41,32 +45,64 @@ export async function loadLayouts(tx: Transaction, digests: readonly string[]): 
   return new Map(rows.map((row) => [row.digest, { totalBytes: Number(row.total_bytes), parts: row.parts }]));
 }
 
-/** Appends facts and answers the new ones: a redelivered fact is not counted again. */
+/** Whether another transaction has stored a fact since this one looked for it: `insertFacts` knows it at the next try. */
+export const isFactDuplicate = (error: unknown): boolean =>
+  (error as { readonly constraint?: unknown } | null)?.constraint === 'fact_pkey';
+
+/**
+ * Appends facts and answers the new ones: a redelivered fact is not counted again. Throws what `isFactDuplicate` knows when
+ * another transaction stores one of them at the same time.
+ */
 export async function insertFacts(
   tx: Transaction,
   facts: readonly ClassifiedFact[],
   listsVersion: string,
 ): Promise<ClassifiedFact[]> {
   const judgedBy = `${methodologyVersion} ${listsVersion}`;
-  const rows = facts.map(({ fact, judgement }): JsonRows['fact'] & { readonly parts: undefined } => ({
-    ...fact,
-    parts: undefined,
-    previous_listener_key: fact.previous_listener_key ?? null,
-    web_player: fact.web_player ?? null,
-    address_safe: fact.address_safe === true,
-    layout_digest: layoutDigest(fact),
-    requested: renderMultirange(unionIntervals(fact.requested)),
-    written: renderMultirange(unionIntervals(fact.written)),
-    judgement: judgement ?? null,
-    judged_by: judgement === undefined ? null : judgedBy,
-  }));
-  const inserted = await tx.query<Columns<'fact', 'fact_id'>>(
-    `insert into fact (${columns.fact}) select ${columns.fact} from json_populate_recordset(null::fact, $1) order by fact_id
-     on conflict do nothing returning fact_id`,
-    [JSON.stringify(rows)],
+  const { rows: stored } = await tx.query<Columns<'fact', 'fact_id'>>(
+    `select fact_id from fact where fact_id = any($1)`,
+    [facts.map(({ fact }) => fact.fact_id)],
   );
-  const ids = new Set(inserted.rows.map((row) => row.fact_id));
-  const fresh = facts.filter(({ fact }) => ids.has(fact.fact_id));
+  const known = new Set(stored.map((row) => row.fact_id));
+  const fresh = facts.filter(({ fact }) => !known.has(fact.fact_id));
+  // One order for all transactions, because each waits for the facts of the others.
+  const inOrder = fresh.toSorted((a, b) => (a.fact.fact_id < b.fact.fact_id ? -1 : 1));
+  await copyRows(
+    tx,
+    'fact',
+    columns.fact,
+    inOrder.map(({ fact, judgement }): JsonRows['fact'] => ({
+      fact_id: fact.fact_id,
+      request_id: fact.request_id,
+      started_at: fact.started_at,
+      at: fact.at,
+      workspace_id: fact.workspace_id,
+      podcast_id: fact.podcast_id,
+      episode_id: fact.episode_id,
+      layout_digest: layoutDigest(fact),
+      method: fact.method,
+      status: fact.status,
+      published_at: fact.published_at,
+      listener_key: fact.listener_key,
+      previous_listener_key: fact.previous_listener_key ?? null,
+      address_key: fact.address_key,
+      address_verdict: fact.address_verdict,
+      address_safe: fact.address_safe === true,
+      user_agent_digest: fact.user_agent_digest,
+      prefetch: fact.prefetch,
+      preload: fact.preload,
+      internal: fact.internal,
+      web_player: fact.web_player ?? null,
+      country: fact.country,
+      region: fact.region,
+      late: fact.late,
+      lists_version: fact.lists_version,
+      judgement: judgement ?? null,
+      judged_by: judgement === undefined ? null : judgedBy,
+      requested: renderMultirange(unionIntervals(fact.requested)),
+      written: renderMultirange(unionIntervals(fact.written)),
+    })),
+  );
   const pending = fresh.filter(({ judgement }) => judgement === undefined);
   if (pending.length > 0)
     await tx.query(

@@ -34,11 +34,12 @@ async function findLinks(tx: Transaction, rows: readonly ListenerEpisode[]): Pro
   const { rows: links } = await tx.query<Required<ListenerEpisode>>(
     `with touched as materialized (select distinct listener_key, episode_id
        from json_populate_recordset(null::listener_episode, $1))
-     select l.* from touched t join listener_episode l using (listener_key, episode_id)
+     select l.* from touched t cross join lateral (
+       select * from listener_episode l where l.listener_key = t.listener_key and l.episode_id = t.episode_id offset 0) l
        where l.previous_listener_key is not null
      union
-     select l.* from touched t join listener_episode l
-       on l.previous_listener_key = t.listener_key and l.episode_id = t.episode_id`,
+     select l.* from touched t cross join lateral (
+       select * from listener_episode l where l.previous_listener_key = t.listener_key and l.episode_id = t.episode_id offset 0) l`,
     [JSON.stringify(rows)],
   );
   return links;

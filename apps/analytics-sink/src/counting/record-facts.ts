@@ -19,6 +19,7 @@ import { rollingRow, sessionRows, type AdRow, type Counts, type RollingRow, type
 import {
   insertFacts,
   insertLayouts,
+  isFactDuplicate,
   layoutDigest,
   saveJudgements,
   takePendingFacts,
@@ -138,6 +139,19 @@ async function countFacts(
 }
 
 /**
+ * Tries again as long as another transaction stores one of the same facts at the same time. It has ended then, so each further try finds
+ * more of them, and has nothing to do for those.
+ */
+async function retryDuplicates<T>(work: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      return await work();
+    } catch (error) {
+      if (!isFactDuplicate(error)) throw error;
+    }
+}
+
+/**
  * Records facts and their changes of the counts in one transaction: a crash leaves all of it or nothing. Repeated facts change nothing.
  * Locks are taken in one order: user agents, layouts, facts, listeners, days of keys, servings, hours.
  *
@@ -159,7 +173,9 @@ export async function recordFacts(
   const events = facts.filter((fact) => fact.kind === 'delivery_event');
   const layouts = new Map(served.map((fact) => [layoutDigest(fact), fact] as const));
   const newLayouts = new Map([...layouts].filter(([digest]) => !memory.storedLayouts.has(digest)));
-  const unjudged = await transaction(pool, async (tx) => {
+  for (const [digest, { total_bytes, parts }] of newLayouts)
+    memory.layouts.set(digest, { totalBytes: total_bytes, parts });
+  const record = async (tx: Transaction): Promise<string[]> => {
     const basis = await readChangeBasis(tx, lists.listsVersion);
     if (seen.length > 0) await insertUserAgents(tx, seen);
     const classified = await classifyFacts(tx, served, lists, memory);
@@ -175,7 +191,8 @@ export async function recordFacts(
     const agents = events.flatMap(({ user_agent_digest }) => user_agent_digest ?? []);
     await readUserAgents(tx, agents, lists, memory);
     return [...waiting, ...(await recordEvents(tx, events, verdictIn(memory), lists.listsVersion))];
-  });
+  };
+  const unjudged = await retryDuplicates(() => transaction(pool, record));
   for (const digest of newLayouts.keys()) memory.storedLayouts.add(digest);
   const digests = [...new Set([...unjudged, ...seen.map((fact) => fact.user_agent_digest)])];
   if (digests.length > 0) await settlePendingFacts(pool, digests, { lists, limits }, memory);

@@ -79,7 +79,9 @@ export async function loadRecountWindows(
        where earlier.at is not null),
      start as (select chain, min(window_start) as window_start from step group by chain)
      select s.chain, s.window_start, r.* from start s join chain t using (chain)
-       join served_request r on r.listener_key = any(t.keys) and r.episode_id = t.episode_id and r.started_at >= s.window_start`,
+       cross join lateral (
+         select * from served_request r
+         where r.listener_key = any(t.keys) and r.episode_id = t.episode_id and r.started_at >= s.window_start offset 0) r`,
     [
       JSON.stringify(
         chains.map(({ keys, episodeId, sinceMs }, chain) => ({

@@ -24,8 +24,11 @@ export async function loadCounts(tx: Transaction, recountWindows: readonly Recou
   const read = <R>(table: 'session' | 'rolling_download' | 'ad_delivered') =>
     readRows<R>(
       tx,
+      // By index for each key: joined as sets, a plan may read the whole table.
       `select to_json(t) as row from json_to_recordset($1) as k(listener_key text, episode_id text, since timestamptz)
-       join ${table} t using (listener_key, episode_id) where t.started_at >= k.since`,
+       cross join lateral (
+         select * from ${table} t where t.listener_key = k.listener_key and t.episode_id = k.episode_id and t.started_at >= k.since
+         offset 0) t`,
       keys,
     );
   return {
