@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { busFromConfig, subscribeWhenReachable } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import { objectStoreFromConfig } from '@longwave/object-store';
@@ -9,12 +9,14 @@ import type { Logger, RunningApp } from '@longwave/service-kit';
 import { pollLoop, sleep } from '@longwave/worker-kit';
 import type { ServingConfig } from './config.ts';
 import { connectRedis } from './connect-redis.ts';
-import { announceDecisions } from './decisions/announce-decisions.ts';
+import { createAnnouncements } from './decisions/announce-decisions.ts';
 import { archivedBefore, createDecisionArchive } from './decisions/decision-archive.ts';
 import { createDecidePlay } from './decisions/decide-play.ts';
-import { countGoalSlots, countShares, insertDecisions } from './decisions/decision-table.ts';
 import { createDecisionWriter } from './decisions/decision-writer.ts';
 import { createFindDecisions } from './decisions/find-decisions.ts';
+import { createInsert } from './decisions/insert-packed.ts';
+import { createTextLists } from './decisions/known-texts.ts';
+import { countGoalSlots, countShares } from './decisions/line-item-count-table.ts';
 import { createReplayDecisions } from './decisions/replay-decision.ts';
 import { createGoalGuard } from './goals/goal-guard.ts';
 import { createListenerMemory } from './listeners/listener-memory.ts';
@@ -99,18 +101,25 @@ export async function createApp(
       }),
     );
 
-  const write = createDecisionWriter((rows) => insertDecisions(pool, rows));
+  const texts = createTextLists(pool, reasonOf('known_texts.not_stored'));
+  const announcements = createAnnouncements(pool, texts, (messages) => bus.publish(messages));
   const announcing = stack.use(
     pollLoop({
       everyMs: refreshMs,
       run: async (signal) => {
         await sleep(announceAfterMs, signal);
-        if (!signal.aborted) await announceDecisions(pool, (messages) => bus.publish(messages));
+        if (!signal.aborted) await announcements.publish();
       },
       onError: reasonOf('decisions.announce_failed'),
     }),
   );
-  const decisions = createDecisionArchive(pool, store);
+  const write = createDecisionWriter(
+    createInsert(pool, texts, (batchId, filled) => {
+      announcements.add(batchId, filled);
+      announcing.wake();
+    }),
+  );
+  const decisions = createDecisionArchive(pool, store, texts);
   stack.use(
     repeatSweeps({
       sweeps: [
@@ -126,8 +135,7 @@ export async function createApp(
   );
   const decidePlay = createDecidePlay({
     ...{ decisions, plans, suspensions, goals, listeners, shares, write, logger },
-    onFilled: () => announcing.wake(),
-    newAttempt: randomUUID,
+    newAttempt: () => randomBytes(6).toString('base64url'),
   });
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
@@ -135,7 +143,7 @@ export async function createApp(
     services: servingServices(
       decidePlay,
       createReplayDecisions(pool, store, decisions),
-      createFindDecisions(pool),
+      createFindDecisions(pool, texts),
       listeners,
     ),
     onError: (error, method) => {

@@ -3,7 +3,8 @@ import { decisionMadeSchema, topics, type DecisionMade } from '@longwave/events'
 import { newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
 import { until } from '@longwave/test-kit';
-import { announceDecisions } from '../src/decisions/announce-decisions.ts';
+import { createAnnouncements } from '../src/decisions/announce-decisions.ts';
+import { decisionOf, filledAnswer, insertByRelease4, insertInto, textsOf } from './_decision.ts';
 import { lineItem, playOf, preroll, startEngines, untilDecidedBy, type Engines, type Node } from './_support.ts';
 
 let engines: Engines;
@@ -46,7 +47,13 @@ async function workspaceWith(lines: Parameters<Engines['publishPlan']>[1]): Prom
   return workspaceId;
 }
 
-const waiting = async () => (await pool.query('select from decision_announcement')).rowCount!;
+/** Decisions that are not published yet. */
+const waiting = async () =>
+  (
+    await pool.query(
+      'select unnest(decision_ids) from announcement_batch union all select null from decision_announcement',
+    )
+  ).rowCount!;
 
 test('every decision that filled slots is published once it is stored, with exactly its slots, and an empty one is not', async () => {
   const workspaceId = await workspaceWith([lineItem(), lineItem({ type: 'guaranteed', billable: true })]);
@@ -97,34 +104,46 @@ test('decisions made while the bus is away are told when it is back', async () =
   await until(async () => (await waiting()) === 0);
 });
 
-test('what a node leased and never published is published by another when the lease is over; a bus that refuses loses nothing', async () => {
+test('what a node stored and never published is published by another when its lease is over; a bus that refuses loses nothing', async () => {
   await node![Symbol.asyncDispose]();
   node = undefined;
-  const insert = async (leased: string) => {
+  const filled = () => {
     const decisionId = newId('dec');
-    await pool.query(
-      `insert into decision (decision_id, workspace_id, at, request_digest, response, trace) values ($1, $2, now(), '',
-         '{"picks": [{"serving_id": "srv", "campaign_id": "cmp", "line_item_id": "li", "creative_id": "crv", "break_key": "pre", "slot": 0, "billable": true}]}',
-         '{"request_class": {"podcast_id": "pod", "episode_id": "ep", "country": "DE"}}')`,
-      [decisionId, newId('ws')],
-    );
-    await pool.query(`insert into decision_announcement (decision_id, leased_until) values ($1, ${leased})`, [
-      decisionId,
-    ]);
-    return decisionId;
+    return decisionOf({ decisionId, answer: filledAnswer(decisionId) });
   };
-  const dead = await insert(`now() - interval '1 ms'`);
-  const held = await insert(`now() + interval '1 hour'`);
-  const refusing = announceDecisions(pool, async () => {
+  const insert = insertInto(pool);
+  const store = async (leased: string) => {
+    const decisions = [filled(), filled()];
+    const known = (await pool.query<{ id: string }>('select batch_id as id from announcement_batch')).rows;
+    await insert([...decisions, decisionOf()]);
+    await pool.query(`update announcement_batch set leased_until = ${leased} where batch_id <> all ($1::uuid[])`, [
+      known.map((row) => row.id),
+    ]);
+    return decisions.map((each) => each.decisionId);
+  };
+  const dead = await store(`now() - interval '1 ms'`);
+  await store(`now() + interval '1 hour'`);
+  // Of a release up to 0.4.0.
+  const old = await insertByRelease4(pool, [filled(), filled(), decisionOf()]);
+  await pool.query(`update decision_announcement set leased_until = now() + interval '1 hour' where decision_id = $1`, [
+    old[1],
+  ]);
+  const heldOld = old[1]!;
+  const announcing = (publish: Parameters<typeof createAnnouncements>[2]) =>
+    createAnnouncements(pool, textsOf(pool), publish);
+  const refuse = async () => {
     throw new Error('the bus is away');
-  });
-  await expect(refusing).rejects.toThrow('the bus is away');
+  };
+  await expect(announcing(refuse).publish()).rejects.toThrow('the bus is away');
   const told: string[][] = [[], []];
   await Promise.all(
-    told.map((ids) =>
-      announceDecisions(pool, async (messages) => void ids.push(...messages.map((message) => message.id))),
-    ),
+    told.map((ids) => announcing(async (messages) => void ids.push(...messages.map(({ id }) => id))).publish()),
   );
-  expect(told.flat()).toEqual([dead]);
-  expect((await pool.query('select decision_id from decision_announcement')).rows).toEqual([{ decision_id: held }]);
+  const { rows } = await pool.query<{ decision_id: string }>('select decision_id from decision_announcement');
+  expect(rows).toHaveLength(1);
+  expect(rows[0]!.decision_id === heldOld || old.includes(rows[0]!.decision_id)).toBe(true);
+  expect(told.flat().toSorted()).toEqual(
+    [...dead, old.find((id) => id !== heldOld && told.flat().includes(id))!].toSorted(),
+  );
+  expect(await waiting()).toBe(3);
 });

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newId } from '@longwave/ids';
+import { idFromUuid, idToUuid, newId } from '@longwave/ids';
 import type { ObjectStore } from '@longwave/object-store';
 import { createPool, type Pool } from '@longwave/postgres';
 import { until } from '@longwave/test-kit';
 import { archivedBefore, createDecisionArchive } from '../src/decisions/decision-archive.ts';
-import { countGoalSlots } from '../src/decisions/decision-table.ts';
+import { countGoalSlots } from '../src/decisions/line-item-count-table.ts';
 import { createReplayDecisions } from '../src/decisions/replay-decision.ts';
+import { textsOf } from './_decision.ts';
 import {
   guaranteed,
   lineItem,
@@ -54,13 +55,13 @@ const publishedWorkspace = async (...lineItems: Parameters<Engines['publishPlan'
 const archivedIds = async (workspaceId: string) =>
   (
     await pool.query<{ decision_id: string }>(
-      'select decision_id from decision where workspace_id = $1 and archived_in is not null order by decision_id',
-      [workspaceId],
+      'select decision_id from packed_decision where workspace_id = $1 and archived_in is not null order by decision_id',
+      [idToUuid(workspaceId)],
     )
-  ).rows.map((row) => row.decision_id);
+  ).rows.map((row) => idFromUuid('dec', row.decision_id));
 
 /** Waits until all decisions are published, so that any of them may be moved. */
-const untilAnnounced = () => until(async () => (await pool.query('select from decision_announcement')).rowCount === 0);
+const untilAnnounced = () => until(async () => (await pool.query('select from announcement_batch')).rowCount === 0);
 
 const objectKeys = async () => {
   const keys: string[] = [];
@@ -102,10 +103,10 @@ test('old decisions move to the object store; replay, explain and a repeated req
   for (const { request, answer } of recent) expect(await node.client.decide(request, {})).toEqual(answer);
   expect(await countGoalSlots(pool, [sold.line_item_id])).toEqual(counted);
   const { rows } = await pool.query<{ bytes: number }>(
-    'select max(pg_column_size(decision.*))::int as bytes from decision where decision_id = any ($1)',
-    [oldIds],
+    'select max(pg_column_size(d.*))::int as bytes from packed_decision d where decision_id = any ($1::uuid[])',
+    [oldIds.map(idToUuid)],
   );
-  expect(rows[0]!.bytes).toBeLessThan(300);
+  expect(rows[0]!.bytes).toBeLessThan(110);
 });
 
 test('a run after a kill between storing and emptying stores the same object again; two at once move each decision once', async () => {
@@ -120,12 +121,12 @@ test('a run after a kill between storing and emptying stores the same object aga
       throw new Error('killed');
     },
   };
-  await expect(createDecisionArchive(pool, killed).moveOld(before(), 1_000)).rejects.toThrow('killed');
+  await expect(createDecisionArchive(pool, killed, textsOf(pool)).moveOld(before(), 1_000)).rejects.toThrow('killed');
   expect(await archivedIds(workspaceId)).toEqual([]);
   const [left] = (await objectKeys()).filter((key) => !earlier.includes(key));
   expect(left).toMatch(/^decisions\/\d{4}-\d\d-\d\d\/[0-9a-f]{64}\.ndjson\.gz$/);
 
-  const archive = createDecisionArchive(pool, engines.store);
+  const archive = createDecisionArchive(pool, engines.store, textsOf(pool));
   await Promise.all([archive.moveOld(before(), 1_000), archive.moveOld(before(), 1_000)]);
   expect(await archivedIds(workspaceId)).toHaveLength(plays.length);
   expect(await archive.moveOld(before(), 1_000)).toBe(0);
@@ -142,16 +143,16 @@ test('a decision of a day that is not over yet stays, and so does one that the b
   const [whole, waiting] = await playDaysAgo(workspaceId, [250, 251]);
   await untilAnnounced();
   await pool.query(
-    "insert into decision_announcement (decision_id, leased_until) values ($1, now() + interval '1 hour')",
-    [waiting!.request.decisionId],
+    "insert into announcement_batch (batch_id, leased_until, decision_ids) values ($1::uuid, now() + interval '1 hour', array[$1::uuid])",
+    [idToUuid(waiting!.request.decisionId)],
   );
-  const archive = createDecisionArchive(pool, engines.store);
+  const archive = createDecisionArchive(pool, engines.store, textsOf(pool));
   const firstMoment = archivedBefore(new Date(Number(whole!.request.atMs)), 0);
   await archive.moveOld(firstMoment, 1_000);
   expect(await archivedIds(workspaceId)).toEqual([]);
   await archive.moveOld(before(), 1_000);
   expect(await archivedIds(workspaceId)).toEqual([whole!.request.decisionId]);
-  await pool.query('delete from decision_announcement');
+  await pool.query('delete from announcement_batch');
 });
 
 test('decisions are moved after whole UTC days', () => {
@@ -171,7 +172,7 @@ test('a decision of another workspace is looked for no further than one that doe
       return engines.store.get(...args);
     },
   });
-  const archive = createDecisionArchive(pool, counting);
+  const archive = createDecisionArchive(pool, counting, textsOf(pool));
   await archive.moveOld(before(), 1_000);
   expect(await archivedIds(workspaceId)).toEqual([old!.request.decisionId]);
   reads = 0;

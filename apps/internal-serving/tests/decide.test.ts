@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { jcsDigest } from '@longwave/idempotency';
-import { newId } from '@longwave/ids';
+import { idToUuid, newId } from '@longwave/ids';
 import { anyTargeting } from '@longwave/events';
 import { createPool } from '@longwave/postgres';
 import { until } from '@longwave/test-kit';
 import { renderAnswer } from '../src/decisions/decision-record.ts';
-import { countGoalSlots } from '../src/decisions/decision-table.ts';
+import { createDecisionArchive } from '../src/decisions/decision-archive.ts';
+import { countGoalSlots } from '../src/decisions/line-item-count-table.ts';
+import { textsOf } from './_decision.ts';
 import {
   guaranteed,
   lineItem,
@@ -100,17 +102,16 @@ test('200 plays at once, 20 of them asked again on the other node, give one row,
   const plays = Array.from({ length: 180 }, () => playOf(workspaceId));
   const asked = plays.flatMap((play, at) => (at < 20 ? [play, play] : [play]));
   const answers = await Promise.all(asked.map((play, at) => (at % 2 ? node : other).client.decide(play, {})));
-  const { rows } = await pool.query('select decision_id, response from decision where decision_id = any ($1)', [
-    plays.map((play) => play.decisionId),
-  ]);
+  const { find } = createDecisionArchive(pool, engines.store, textsOf(pool));
+  const stored = new Map(
+    await Promise.all(plays.map(async ({ decisionId }) => [decisionId, (await find(decisionId))!.answer] as const)),
+  );
   const given = (await countGiven()) - givenBefore;
   await pool.end();
 
-  expect(rows).toHaveLength(180);
   expect(given).toBe(answers.filter((_, at) => at >= 40 || at % 2 === 0).flatMap((answer) => answer.picks).length);
-  const stored = new Map(rows.map((row) => [row.decision_id, row.response]));
   answers.forEach((answer, at) => {
-    expect(answer).toEqual(renderAnswer(stored.get(asked[at]!.decisionId)));
+    expect(answer).toEqual(renderAnswer(stored.get(asked[at]!.decisionId)!));
     expect(answer.decisionId).toBe(asked[at]!.decisionId);
   });
 });
@@ -129,11 +130,14 @@ test('a decision leaves a trace with a verdict for every candidate and no listen
   await node.client.decide(play, {});
 
   const pool = createPool(engines.database.url, 'serving', { name: 'test', max: 1 });
-  const { rows } = await pool.query('select * from decision where decision_id = $1', [play.decisionId]);
+  const stored = (await createDecisionArchive(pool, engines.store, textsOf(pool)).find(play.decisionId))!;
+  const { rows } = await pool.query<{ packed: Buffer }>('select packed from packed_decision where decision_id = $1', [
+    idToUuid(play.decisionId),
+  ]);
   await pool.end();
-  expect(rows[0]).toMatchObject({ workspace_id: workspaceId, serving_plan_id: servingPlanId, plan_digest: digest });
-  expect(rows[0].trace.request_class).toMatchObject({ country: 'DE', listener_bucket: 'present' });
-  expect(rows[0].trace.candidates).toEqual([
+  expect(stored).toMatchObject({ workspaceId, servingPlanId, planDigest: digest });
+  expect(stored.trace.request_class).toMatchObject({ country: 'DE', listener_bucket: 'present' });
+  expect(stored.trace.candidates).toEqual([
     expect.objectContaining({ line_item_id: anywhere.line_item_id, verdict: 'won', rank: 1 }),
     expect.objectContaining({ line_item_id: french.line_item_id, verdict: 'targeting_country', rank: null }),
   ]);
@@ -149,11 +153,12 @@ test('a decision leaves a trace with a verdict for every candidate and no listen
     maxDurationMs: Number(one.maxDurationMs),
     positionMs: Number(one.positionMs),
   }));
-  expect(rows[0].trace).toMatchObject({
+  expect(stored.trace).toMatchObject({
     input_digest: jcsDigest({ ...input, breaks: inputBreaks }),
-    output_digest: jcsDigest(rows[0].response),
+    output_digest: jcsDigest(stored.answer),
   });
-  expect(JSON.stringify(rows)).not.toContain(Buffer.alloc(16, 7).toString('hex'));
+  expect(JSON.stringify(stored)).not.toContain(Buffer.alloc(16, 7).toString('hex'));
+  expect(rows[0]!.packed.includes(Buffer.alloc(16, 7))).toBe(false);
 });
 
 test('one workspace never serves what another booked, nor learns of its decisions', async () => {
@@ -206,8 +211,10 @@ test('a caller waits no longer than its deadline, and its retry gets one answer'
   const pool = createPool(engines.database.url, 'serving', { name: 'test', max: 1 });
   const blocker = await pool.connect();
   await blocker.query('begin');
-  await blocker.query(`insert into decision (decision_id, workspace_id, at, request_digest, response, trace)
-                       values ('${play.decisionId}', '${workspaceId}', now(), '', '{}', '{}')`);
+  await blocker.query(
+    'insert into packed_decision (decision_id, workspace_id, at) values ($1::uuid, $1::uuid, now())',
+    [idToUuid(play.decisionId)],
+  );
   const started = performance.now();
   await expect(node.client.decide(play, { deadlineMs: 200 })).rejects.toMatchObject({ code: 'timeout' });
   expect(performance.now() - started).toBeLessThan(1_000);

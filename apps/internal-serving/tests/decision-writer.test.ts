@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
-import { newId } from '@longwave/ids';
+import { idToUuid, newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
-import { findDecisionRow, insertDecisions, type DecisionRow } from '../src/decisions/decision-table.ts';
+import { findDecisionRow } from '../src/decisions/decision-table.ts';
 import { createDecisionWriter } from '../src/decisions/decision-writer.ts';
+import { unpackRow } from '../src/decisions/packed-decision.ts';
+import type { NewDecision } from '../src/decisions/stored-decision.ts';
+import { decisionOf, insertInto, textsOf } from './_decision.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -18,48 +21,22 @@ afterAll(async () => {
   await database.stop();
 });
 
-function rowOf(given: Partial<DecisionRow> = {}): DecisionRow {
-  const decisionId = newId('dec');
-  return {
-    decisionId,
-    workspaceId: newId('ws'),
-    atMs: 1_767_225_600_123,
-    servingPlanId: undefined,
-    planDigest: undefined,
-    requestDigest: '00',
-    answer: { decision_id: decisionId, serving_plan_id: '', picks: [], no_ad_reason: 'no_plan' },
-    trace: {
-      index_version: null,
-      request_class: { podcast_id: '', episode_id: '', country: '', listener_bucket: 'absent' },
-      stages: [],
-      candidates: [],
-      seed: 0,
-      input_digest: '',
-      output_digest: '',
-    },
-    inputs: undefined,
-    countedSlots: [],
-    shareOpportunities: [],
-    shareServings: [],
-    ...given,
-  };
-}
-
 /** PostgreSQL refuses NUL in a text. */
-const unstorable = () => rowOf({ workspaceId: '\0' });
+const unstorable = () => decisionOf({ countedSlots: [{ lineItemId: '\0', attempt: 'a' }] });
 
 function writerWithSizes() {
   const sizes: number[] = [];
-  const write = createDecisionWriter((rows) => {
-    sizes.push(rows.length);
-    return insertDecisions(pool, rows);
+  const insert = insertInto(pool);
+  const write = createDecisionWriter((decisions) => {
+    sizes.push(decisions.length);
+    return insert(decisions);
   });
   return { write, sizes };
 }
 
-const countOf = async (rows: readonly DecisionRow[]) => {
-  const ids = rows.map((row) => row.decisionId);
-  return (await pool.query('select from decision where decision_id = any ($1)', [ids])).rowCount;
+const countOf = async (rows: readonly NewDecision[]) => {
+  const ids = rows.map((row) => idToUuid(row.decisionId));
+  return (await pool.query('select from packed_decision where decision_id = any ($1::uuid[])', [ids])).rowCount;
 };
 
 test('a batched row comes back as it was given', async () => {
@@ -68,15 +45,22 @@ test('a batched row comes back as it was given', async () => {
     { lineItemId: newId('li'), attempt: 'first' },
     { lineItemId: newId('li'), attempt: 'second' },
   ];
-  const row = rowOf({ servingPlanId: newId('spl'), planDigest: 'ab', countedSlots });
-  expect(await Promise.all([write(row), write(rowOf())])).toEqual([true, true]);
-  const { decisionId, shareOpportunities: _opportunities, shareServings: _servings, ...stored } = row;
-  expect(await findDecisionRow(pool, decisionId)).toEqual({ kind: 'stored', decision: stored });
+  const decisionId = newId('dec');
+  const planDigest = 'ab'.repeat(32);
+  const servingPlanId = newId('spl');
+  const plain = decisionOf({ decisionId, servingPlanId, planDigest, countedSlots });
+  const row = { ...plain, trace: { ...plain.trace, index_version: planDigest } };
+  expect(await Promise.all([write(row), write(decisionOf())])).toEqual([true, true]);
+  const { decisionId: _id, shareOpportunities: _opportunities, shareServings: _servings, ...stored } = row;
+  const found = await findDecisionRow(pool, decisionId);
+  if (found?.kind !== 'packed') throw new Error('not found');
+  const read = await unpackRow(textsOf(pool), found);
+  expect(JSON.parse(JSON.stringify(read))).toEqual(JSON.parse(JSON.stringify(stored)));
 });
 
 test('500 decisions at once take few inserts of at most 200, and every row is there when its call resolves', async () => {
   const { write, sizes } = writerWithSizes();
-  const rows = Array.from({ length: 500 }, () => rowOf());
+  const rows = Array.from({ length: 500 }, () => decisionOf());
   const written = await Promise.all(rows.map(async (row) => [await write(row), await countOf([row])]));
   expect(written).toEqual(rows.map(() => [true, 1]));
   expect(sizes).toEqual([200, 200, 100]);
@@ -84,7 +68,7 @@ test('500 decisions at once take few inserts of at most 200, and every row is th
 
 test('an id that comes twice is written by exactly one call, within a batch, across batches and across nodes', async () => {
   const [one, other] = [writerWithSizes(), writerWithSizes()];
-  const rows = Array.from({ length: 50 }, () => rowOf());
+  const rows = Array.from({ length: 50 }, () => decisionOf());
   const twice = [...rows, ...rows.toReversed()];
   const round = () => Promise.all([...twice.map(one.write), ...twice.toReversed().map(other.write)]);
   const written = [...(await round()), ...(await round())];
@@ -94,9 +78,9 @@ test('an id that comes twice is written by exactly one call, within a batch, acr
 
 test('a failing insert rejects exactly the calls of its batch, and the next one works', async () => {
   const { write, sizes } = writerWithSizes();
-  const before = Array.from({ length: 200 }, () => rowOf());
+  const before = Array.from({ length: 200 }, () => decisionOf());
   const poison = unstorable();
-  const failing = [rowOf(), poison, rowOf()];
+  const failing = [decisionOf(), poison, decisionOf()];
   const outcomes = await Promise.allSettled([...before, ...failing, poison].map(write));
   const statuses = outcomes.map((outcome) => outcome.status);
   expect(statuses.slice(0, 200)).toEqual(before.map(() => 'fulfilled'));
@@ -109,17 +93,16 @@ test('a failing insert rejects exactly the calls of its batch, and the next one 
 
 test('decisions do not wait for an insert that another node holds up', async () => {
   const { write } = writerWithSizes();
-  const held = rowOf();
+  const held = decisionOf();
   const blocker = await pool.connect();
   await blocker.query('begin');
   await blocker.query(
-    `insert into decision (decision_id, workspace_id, at, request_digest, response, trace)
-     values ($1, 'ws', now(), '', '{}', '{}')`,
-    [held.decisionId],
+    'insert into packed_decision (decision_id, workspace_id, at) values ($1::uuid, $1::uuid, now())',
+    [idToUuid(held.decisionId)],
   );
   const waiting = write(held);
   await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
-  expect(await write(rowOf())).toBe(true);
+  expect(await write(decisionOf())).toBe(true);
   await blocker.query('commit');
   blocker.release();
   expect(await waiting).toBe(false);

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newId } from '@longwave/ids';
+import { idToUuid, newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
 import type { FindRequest } from '@longwave/rpc/serving';
 import { until } from '@longwave/test-kit';
 import { createFindDecisions } from '../src/decisions/find-decisions.ts';
+import { decisionOf, insertByRelease4, textsOf } from './_decision.ts';
 import {
   lineItem,
   playOf,
@@ -121,7 +122,7 @@ test('a found decision has its podcast, episode, time, plan and picks, and nothi
 
 test('pages of any length, and calls that look at few decisions, together give every decision once and in order', async () => {
   const through = async (given: Partial<FindRequest>, examine: number) => {
-    const find = createFindDecisions(pool, examine);
+    const find = createFindDecisions(pool, textsOf(pool), examine);
     const found: string[] = [];
     let calls = 0;
     for (let after: FindRequest['after']; ;) {
@@ -163,18 +164,32 @@ test('a wrong question is refused, and so is a caller that is not management or 
   await expect(node.client.find(any(), {})).rejects.toMatchObject({ code: 'permission_denied' });
 });
 
+test('decisions of releases up to 0.4.0 are found among the others, in order and once', async () => {
+  const old = [0, 1, 1].map((at) => decisionOf({ workspaceId, atMs: start + at * minute }));
+  await insertByRelease4(pool, old);
+  const find = createFindDecisions(pool, textsOf(pool), 4);
+  const found: (readonly [id: string, atMs: number])[] = [];
+  for (let after: FindRequest['after'], page; !page || page.next; after = page.next) {
+    page = await find(any({ limit: 3, after }));
+    found.push(...page.decisions.map(({ decisionId, atMs }) => [decisionId, Number(atMs)] as const));
+  }
+  expect(found.map(([id]) => id).toSorted()).toEqual([...all, ...old.map(({ decisionId }) => decisionId)].toSorted());
+  expect(found).toEqual(found.toSorted(([a, aMs], [b, bMs]) => bMs - aMs || (a < b ? 1 : -1)));
+  await pool.query('delete from decision where workspace_id = $1', [workspaceId]);
+});
+
 test('the search reads an index of the workspace, and decisions that were moved to the object store are not found', async () => {
   const { rows } = await pool
     .query<{ 'QUERY PLAN': string }>(
-      `set enable_seqscan = off; explain select decision_id from decision
-     where workspace_id = '${workspaceId}' and archived_in is null and at >= now() and (at, decision_id) < (now(), 'x')
+      `set enable_seqscan = off; explain select decision_id from packed_decision
+     where workspace_id = '${idToUuid(workspaceId)}' and packed is not null and at >= now() and at <= now()
      order by at desc, decision_id desc limit 10`,
     )
     .then((results) => (results as unknown as { rows: { 'QUERY PLAN': string }[] }[])[1]!);
-  expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('Scan Backward using decision_of_workspace_idx');
-  await until(async () => (await pool.query('select from decision_announcement')).rowCount === 0);
-  await pool.query(`update decision set archived_in = '\\x00', response = null, trace = null where decision_id = $1`, [
-    all[0],
+  expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('packed_decision_of_workspace_idx');
+  await until(async () => (await pool.query('select from announcement_batch')).rowCount === 0);
+  await pool.query(`update packed_decision set archived_in = '\\x00', packed = null where decision_id = $1`, [
+    idToUuid(all[0]!),
   ]);
   expect(await idsOf({})).toEqual(all.slice(1));
 });

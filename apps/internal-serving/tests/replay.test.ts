@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { decisionTraceSchema, type DecisionTrace } from '@longwave/ad-decision';
 import { anyTargeting, type PlanLineItem } from '@longwave/events';
-import { newId } from '@longwave/ids';
-import { createPool } from '@longwave/postgres';
+import { idToUuid, newId } from '@longwave/ids';
+import { createPool, type Pool } from '@longwave/postgres';
 import { until } from '@longwave/test-kit';
 import fc from 'fast-check';
+import { createDecisionArchive } from '../src/decisions/decision-archive.ts';
+import type { StoredInputs } from '../src/decisions/decision-record.ts';
+import { noTexts } from '../src/decisions/known-texts.ts';
+import { listDecision, packDecision } from '../src/decisions/packed-decision.ts';
+import { decisionOf, insertByRelease4, textsOf } from './_decision.ts';
 import {
   guaranteed,
   lineItem,
@@ -32,6 +37,9 @@ afterAll(async () => {
   await node[Symbol.asyncDispose]();
   await engines[Symbol.asyncDispose]();
 });
+
+const storedOf = (pool: Pool, decisionId: string) =>
+  createDecisionArchive(pool, engines.store, textsOf(pool)).find(decisionId);
 
 const creativesOf = (durations: readonly number[]): PlanLineItem['creatives'] =>
   durations.map((duration_ms) => {
@@ -99,11 +107,7 @@ test('random decisions with goals, caps, shares and halts replay to the same byt
   const pool = createPool(engines.database.url, 'serving', { name: 'test', max: 1 });
   await until(async () => {
     await playMore(5);
-    const { rowCount } = await pool.query(
-      `select from decision where workspace_id = $1 and inputs ->> 'suspensions' is not null`,
-      [workspaceId],
-    );
-    return rowCount! > 0;
+    return (await storedOf(pool, decided.at(-1)!))?.inputs?.suspensions !== null;
   });
   const second = await engines.publishPlan(workspaceId, booked.slice(3));
   await untilDecidedBy(node, workspaceId, second.servingPlanId);
@@ -114,12 +118,16 @@ test('random decisions with goals, caps, shares and halts replay to the same byt
     const replay = await operator.replay({ workspaceId, decisionId }, {});
     expect(replay).toMatchObject({ status: 'identical', replayedOutputDigest: replay.storedOutputDigest });
   }
-  const { rows } = await pool.query<{ inputs: unknown }>('select inputs from decision where workspace_id = $1', [
-    workspaceId,
+  const stored = await Promise.all(decided.map((decisionId) => storedOf(pool, decisionId)));
+  const { rows } = await pool.query<{ packed: Buffer }>('select packed from packed_decision where workspace_id = $1', [
+    idToUuid(workspaceId),
   ]);
   await pool.end();
   expect(rows.length).toBeGreaterThan(decided.length);
-  for (const listener of listeners) expect(JSON.stringify(rows)).not.toContain(listener.toString('hex'));
+  for (const listener of listeners) {
+    expect(JSON.stringify(stored)).not.toContain(listener.toString('hex'));
+    expect(rows.some(({ packed }) => packed.includes(listener))).toBe(false);
+  }
 });
 
 test('a decision with changed inputs differs, and one whose plan or suspensions are gone has inputs_expired', async () => {
@@ -133,15 +141,25 @@ test('a decision with changed inputs differs, and one whose plan or suspensions 
     return (await node.client.decide(playOf(workspaceId, { decisionId: asked.decisionId }), {})).picks.length === 1;
   });
   const pool = createPool(engines.database.url, 'serving', { name: 'test', max: 1 });
-  const change = (inputs: string) =>
-    pool.query(`update decision set inputs = ${inputs} where decision_id = $1`, [asked.decisionId]);
+  const stored = (await storedOf(pool, asked.decisionId))!;
+  const change = (inputs: Partial<StoredInputs>) => {
+    const changed = { ...stored, decisionId: asked.decisionId, inputs: { ...stored.inputs!, ...inputs } };
+    const list = listDecision({ ...changed, shareOpportunities: [], shareServings: [] });
+    return pool.query('update packed_decision set packed = $2 where decision_id = $1', [
+      idToUuid(asked.decisionId),
+      packDecision(stored.requestDigest, list, noTexts),
+    ]);
+  };
   const { storedOutputDigest } = await operator.replay(asked, {});
-  await change(`jsonb_set(inputs, '{told,room}', '{"${booked.line_item_id}": 0}')`);
+  await change({ told: { ...stored.inputs!.told, room: { [booked.line_item_id]: 0 } } });
   const differing = await operator.replay(asked, {});
-  await change(`jsonb_set(inputs, '{suspensions}', '"gone"')`);
+  await change({ suspensions: 'gone' });
   const unsuspended = await operator.replay(asked, {});
-  await change('null');
-  const old = await operator.replay(asked, {});
+  // Of a release before replay.
+  const older = decisionOf({ workspaceId });
+  await insertByRelease4(pool, [older]);
+  await pool.query('update decision set inputs = null where decision_id = $1', [older.decisionId]);
+  const old = await operator.replay({ workspaceId, decisionId: older.decisionId }, {});
   await pool.end();
   expect(differing).toMatchObject({ status: 'differs', storedOutputDigest });
   expect(differing.replayedOutputDigest).not.toBe(storedOutputDigest);
@@ -260,9 +278,11 @@ test('a line item for an operating system serves there alone; a decision from be
   const unknown = await servedOn('');
   expect(unknown.served).toEqual([notThere.line_item_id]);
   const pool = createPool(engines.database.url, 'serving', { name: 'test', max: 1 });
-  await pool.query(`update decision set inputs = inputs #- '{context,operatingSystem}' where decision_id = $1`, [
-    unknown.decisionId,
-  ]);
+  const stored = (await storedOf(pool, unknown.decisionId))!;
+  const { operatingSystem: _none, ...context } = stored.inputs!.context;
+  await pool.query('delete from packed_decision where decision_id = $1', [idToUuid(unknown.decisionId)]);
+  const inputs = { ...stored.inputs!, context: context as StoredInputs['context'] };
+  await insertByRelease4(pool, [decisionOf({ ...stored, decisionId: unknown.decisionId, inputs })]);
   await pool.end();
   const older = await operator.replay({ workspaceId, decisionId: unknown.decisionId }, {});
   expect(older.status).toBe('identical');

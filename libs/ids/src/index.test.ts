@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { idBytes, idFromBytes, idToUuid, isId, newId } from './index.ts';
+import { idBytes, idFromBytes, idFromUuid, idToUuid, isId, newId } from './index.ts';
 
 test('any 16 bytes survive the way to an id and back', () => {
   fc.assert(
@@ -8,6 +8,7 @@ test('any 16 bytes survive the way to an id and back', () => {
       const id = idFromBytes('ep', bytes);
       expect(isId(id, 'ep')).toBe(true);
       expect(idBytes(id)).toEqual(Buffer.from(bytes));
+      expect(idFromUuid('ep', idToUuid(id))).toBe(id);
     }),
   );
 });

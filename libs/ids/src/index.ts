@@ -17,6 +17,7 @@ export const idPrefixes = {
 } as const;
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+const digits = new Map([...alphabet].map((character, value) => [character, value]));
 const pattern = /^([a-z]{2,4})_([0-7][0-9a-hjkmnp-tv-z]{25})$/;
 
 /** 16 bytes → 26 lower-case Crockford base32 characters (128 bits, most significant first). */
@@ -48,9 +49,19 @@ export function isId(text: string, prefix?: string): boolean {
 export function idBytes(id: string): Buffer {
   const match = pattern.exec(id);
   if (!match) throw new RangeError('not an id');
-  let value = 0n;
-  for (const character of match[2]!) value = (value << 5n) | BigInt(alphabet.indexOf(character));
-  return Buffer.from(value.toString(16).padStart(32, '0'), 'hex');
+  const bytes = Buffer.allocUnsafe(16);
+  let bits = 0;
+  // The first two of 130 bits are zeros.
+  let count = -2;
+  let at = 0;
+  for (const character of match[2]!) {
+    bits = ((bits << 5) | digits.get(character)!) & 0xfff;
+    count += 5;
+    if (count < 8) continue;
+    count -= 8;
+    bytes[at++] = bits >>> count;
+  }
+  return bytes;
 }
 
 /** The id of a prefix from its 16 bytes; inverse of `idBytes`. */
@@ -62,4 +73,9 @@ export function idFromBytes<P extends string>(prefix: P, bytes: Uint8Array): `${
 /** The id as a UUID in the usual form. */
 export function idToUuid(id: string): string {
   return stringify(idBytes(id));
+}
+
+/** The id of a prefix from a UUID in the usual form; inverse of `idToUuid`. */
+export function idFromUuid<P extends string>(prefix: P, uuid: string): `${P}_${string}` {
+  return idFromBytes(prefix, Buffer.from(uuid.replaceAll('-', ''), 'hex'));
 }

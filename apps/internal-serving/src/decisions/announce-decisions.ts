@@ -1,75 +1,136 @@
 import type { BusMessage } from '@longwave/event-bus';
-import { decisionMadeSchema, topics, type DecisionMade } from '@longwave/events';
+import { topics, type DecisionMade } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
-import type { Columns } from '../generated/rows.ts';
-import type { StoredAnswer, StoredTrace } from './decision-record.ts';
+import {
+  leaseBatches,
+  leaseOldAnnouncements,
+  releaseBatches,
+  releaseOldAnnouncements,
+  removeBatches,
+  removeOldAnnouncements,
+} from './announcement-table.ts';
+import { listDecisionRows } from './decision-table.ts';
+import type { TextLists } from './known-texts.ts';
+import { listOldDecisions } from './old-decision-table.ts';
+import { unpackRow } from './packed-decision.ts';
+import type { NewDecision, StoredDecision } from './stored-decision.ts';
 
-const batchSize = 500;
-/** A node that has not published by then counts as dead. Decisions that it did publish are published twice. */
-const leaseSeconds = 30;
-
-type AnnouncedRow = Columns<
-  'decision',
-  'decision_id' | 'workspace_id' | 'at' | 'response' | 'trace',
-  // A decision moves to the object store only after it was announced.
-  { response: StoredAnswer; trace: StoredTrace }
->;
+/** Decisions, and batches of them, that are published together. */
+const maxMessages = 500;
+const maxBatches = 20;
+/** Messages that wait in memory. Those beyond are read from the database once their lease has run out. */
+const maxWaiting = 10_000;
 
 /**
  * The key is the decision's id: nothing in the ledger waits for another decision's order, and ids spread evenly, where a line item's
  * id would put a whole campaign on one partition.
  */
-function messageOf({ decision_id, workspace_id, at, response, trace }: AnnouncedRow): BusMessage {
-  const payload: DecisionMade = decisionMadeSchema.parse({
-    decision_id,
-    workspace_id,
+function messageOf(decisionId: string, { workspaceId, atMs, answer, trace }: StoredDecision): BusMessage {
+  const payload: DecisionMade = {
+    decision_id: decisionId,
+    workspace_id: workspaceId,
     podcast_id: trace.request_class.podcast_id,
     episode_id: trace.request_class.episode_id,
-    decided_at: at.toISOString(),
+    decided_at: new Date(atMs).toISOString(),
     country: trace.request_class.country || 'unknown',
-    slots: response.picks,
-  });
-  return { topic: topics.decisions, key: decision_id, id: decision_id, type: 'decision.made', payload };
+    slots: answer.picks.map((pick) => ({
+      serving_id: pick.serving_id,
+      campaign_id: pick.campaign_id,
+      line_item_id: pick.line_item_id,
+      creative_id: pick.creative_id,
+      break_key: pick.break_key,
+      slot: pick.slot,
+      billable: pick.billable,
+    })),
+  };
+  return { topic: topics.decisions, key: decisionId, id: decisionId, type: 'decision.made', payload };
+}
+
+export interface DecisionAnnouncements {
+  /** Decisions that this node has stored; it holds their lease. */
+  add(batchId: string, decisions: readonly NewDecision[]): void;
+  /** Publishes what was added, and what nodes that died have left. */
+  publish(): Promise<void>;
 }
 
 /**
- * Publishes every decision that gave slots away and is not published yet, at least once. Rows are found by their presence, leased to
- * one node, and deleted when the bus has them: a node that dies leaves its lease to run out.
+ * Publishes every decision that filled slots, at least once. A row names the decisions that were stored by one statement and is leased
+ * to the node that stored them, which publishes them from memory and deletes the row; after a death the lease runs out, and another
+ * node reads them.
  */
-export async function announceDecisions(
+export function createAnnouncements(
   pool: Pool,
+  texts: Pick<TextLists, 'get'>,
   publish: (messages: readonly BusMessage[]) => Promise<void>,
-): Promise<void> {
-  for (;;) {
-    const { rows: leased } = await pool.query<Columns<'decision_announcement', 'decision_id'>>({
-      name: 'lease-announcements',
-      text: `update decision_announcement set leased_until = now() + make_interval(secs => $2)
-             where decision_id in (select decision_id from decision_announcement where leased_until < now()
-                                   order by leased_until limit $1 for update skip locked)
-             returning decision_id`,
-      values: [batchSize, leaseSeconds],
-    });
-    if (leased.length === 0) return;
-    const ids = leased.map((row) => row.decision_id);
-    try {
-      const { rows } = await pool.query<AnnouncedRow>({
-        name: 'read-announced',
-        text: 'select decision_id, workspace_id, at, response, trace from decision where decision_id = any ($1)',
-        values: [ids],
-      });
-      await publish(rows.map(messageOf));
-    } catch (error) {
-      // The lease ends at once, so that the next try need not wait for it.
-      await pool.query(`update decision_announcement set leased_until = '-infinity' where decision_id = any ($1)`, [
-        ids,
-      ]);
-      throw error;
+): DecisionAnnouncements {
+  const waiting: { readonly batchId: string; readonly messages: readonly BusMessage[] }[] = [];
+  let waitingMessages = 0;
+
+  async function publishWaiting(): Promise<void> {
+    while (waiting.length > 0) {
+      const taken: (typeof waiting)[number][] = [];
+      for (let messages = 0; messages < maxMessages && waiting.length > 0; messages += taken.at(-1)!.messages.length)
+        taken.push(waiting.shift()!);
+      const batchIds = taken.map(({ batchId }) => batchId);
+      waitingMessages -= taken.reduce((sum, { messages }) => sum + messages.length, 0);
+      try {
+        await publish(taken.flatMap(({ messages }) => messages));
+      } catch (error) {
+        await releaseBatches(pool, batchIds);
+        throw error;
+      }
+      await removeBatches(pool, batchIds);
     }
-    await pool.query({
-      name: 'delete-announced',
-      text: 'delete from decision_announcement where decision_id = any ($1)',
-      values: [ids],
-    });
-    if (leased.length < batchSize) return;
   }
+
+  async function publishLeft(): Promise<void> {
+    for (;;) {
+      const batches = await leaseBatches(pool, maxBatches);
+      if (batches.length === 0) return;
+      const batchIds = batches.map(({ batchId }) => batchId);
+      try {
+        const rows = await listDecisionRows(
+          pool,
+          batches.flatMap(({ decisionIds }) => decisionIds),
+        );
+        const messages = rows.map(async (row) => messageOf(row.decisionId, await unpackRow(texts, row)));
+        await publish(await Promise.all(messages));
+      } catch (error) {
+        await releaseBatches(pool, batchIds);
+        throw error;
+      }
+      await removeBatches(pool, batchIds);
+      if (batches.length < maxBatches) return;
+    }
+  }
+
+  /** Those that releases up to 0.4.0 stored. */
+  async function publishOld(): Promise<void> {
+    for (;;) {
+      const ids = await leaseOldAnnouncements(pool, maxMessages);
+      if (ids.length === 0) return;
+      try {
+        const decisions = await listOldDecisions(pool, ids);
+        await publish([...decisions].map(([decisionId, decision]) => messageOf(decisionId, decision)));
+      } catch (error) {
+        await releaseOldAnnouncements(pool, ids);
+        throw error;
+      }
+      await removeOldAnnouncements(pool, ids);
+      if (ids.length < maxMessages) return;
+    }
+  }
+
+  return {
+    add(batchId, decisions) {
+      if (waitingMessages + decisions.length > maxWaiting) return;
+      waitingMessages += decisions.length;
+      waiting.push({ batchId, messages: decisions.map((each) => messageOf(each.decisionId, each)) });
+    },
+    publish: async () => {
+      await publishWaiting();
+      await publishLeft();
+      await publishOld();
+    },
+  };
 }

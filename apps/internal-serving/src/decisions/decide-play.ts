@@ -24,8 +24,6 @@ export interface DecidePlayOptions extends Limits {
   readonly suspensions: Pick<CurrentSuspensions, 'active'>;
   readonly shares: Pick<ShareCounts, 'shareOf' | 'count'>;
   readonly write: WriteDecision;
-  /** Called after every stored decision that filled slots. */
-  readonly onFilled: () => void;
   /** A name for one attempt at a decision, never used before. */
   readonly newAttempt: () => string;
   readonly logger: Logger;
@@ -138,10 +136,7 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
       shareOpportunities: decision.opportunities,
       shareServings,
     });
-    if (written) {
-      shares.count(atMs, decision.opportunities, shareServings);
-      if (decision.picks.length > 0) options.onFilled();
-    }
+    if (written) shares.count(atMs, decision.opportunities, shareServings);
     const final = written ? answer : await earlierAnswer(request, counted, attempt);
     logger.debug(
       {

@@ -1,12 +1,10 @@
-import { getLines, moveLines, type ObjectStore } from '@longwave/object-store';
+import { getLines, moveLines, type ObjectStore, type OldRows } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
-import {
-  markArchived,
-  readOldestDay,
-  toStoredDecision,
-  findDecisionRow,
-  type StoredDecision,
-} from './decision-table.ts';
+import { findDecisionRow, markArchived, readOldestDay, type FoundDecision } from './decision-table.ts';
+import type { TextLists } from './known-texts.ts';
+import { findOldDecision, markOldArchived, readOldestOldDay } from './old-decision-table.ts';
+import { unpackRow } from './packed-decision.ts';
+import { archiveLine, toStoredDecision, type StoredDecision } from './stored-decision.ts';
 
 export interface DecisionArchive {
   /**
@@ -26,7 +24,7 @@ const root = 'decisions';
  * Decisions in PostgreSQL and, when they are old, in the object store. A row is emptied only after the object with it is stored, and
  * names that object; its id stays taken. After a kill between the two, the next run stores the same object again.
  */
-export function createDecisionArchive(pool: Pool, store: ObjectStore): DecisionArchive {
+export function createDecisionArchive(pool: Pool, store: ObjectStore, texts: Pick<TextLists, 'get'>): DecisionArchive {
   async function readArchived(decisionId: string, day: string, digest: string): Promise<StoredDecision> {
     for (const line of await getLines(store, `${root}/${day}`, digest)) {
       const row: unknown = line.includes(decisionId) ? JSON.parse(line) : undefined;
@@ -35,22 +33,50 @@ export function createDecisionArchive(pool: Pool, store: ObjectStore): DecisionA
     throw new Error(`decision ${decisionId} is missing in its archive ${digest}`);
   }
 
+  async function findRow(decisionId: string, workspaceId?: string): Promise<FoundDecision | undefined> {
+    const row = await findDecisionRow(pool, decisionId, workspaceId);
+    if (row?.kind === 'packed') return { kind: 'stored', decision: await unpackRow(texts, row) };
+    return row?.kind === 'archived' ? row : findOldDecision(pool, decisionId, workspaceId);
+  }
+
+  async function readLines(before: Date, maxRows: number): Promise<OldRows | undefined> {
+    const oldest = await readOldestDay(pool, before, maxRows);
+    if (!oldest) return undefined;
+    const lineOf = async (row: (typeof oldest.rows)[number]) => ({
+      id: row.decisionId,
+      line: archiveLine(row.decisionId, await unpackRow(texts, row)),
+    });
+    return { day: oldest.day, rows: await Promise.all(oldest.rows.map(lineOf)) };
+  }
+
   return {
     find: async (decisionId, workspaceId) => {
-      const row = await findDecisionRow(pool, decisionId, workspaceId);
-      return row?.kind === 'archived' ? readArchived(decisionId, row.day, row.digest) : row?.decision;
+      const found = await findRow(decisionId, workspaceId);
+      return found?.kind === 'archived' ? readArchived(decisionId, found.day, found.digest) : found?.decision;
     },
 
-    moveOld: (before, maxRows) =>
-      moveLines(
+    moveOld: async (before, maxRows) => {
+      const moved = await moveLines(
         store,
         root,
         { maxRows, maxLines },
         {
-          read: (count) => readOldestDay(pool, before, count),
+          read: (count) => readLines(before, count),
           remove: (ids, digest) => markArchived(pool, ids, digest),
         },
-      ),
+      );
+      const left = maxRows - moved;
+      const movedOld = await moveLines(
+        store,
+        root,
+        { maxRows: left, maxLines },
+        {
+          read: (count) => readOldestOldDay(pool, before, count),
+          remove: (ids, digest) => markOldArchived(pool, ids, digest),
+        },
+      );
+      return moved + movedOld;
+    },
   };
 }
 

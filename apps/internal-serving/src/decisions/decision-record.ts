@@ -32,7 +32,7 @@ export interface StoredAnswer {
 }
 
 /** Follows from decision and slot alone, so that every node and every retry names the same serving. */
-function servingIdOf(decisionId: string, breakKey: string, slot: number): string {
+export function servingIdOf(decisionId: string, breakKey: string, slot: number): string {
   const digest = hash('sha256', `${decisionId}\n${breakKey}\n${slot}`, 'buffer');
   return idFromBytes('srv', digest.subarray(0, 16));
 }
@@ -92,14 +92,8 @@ export interface StoredTrace {
 /** SHA-256 (hex) over JCS (RFC 8785) of an answer. */
 export const outputDigestOf = (answer: StoredAnswer): string => hash('sha256', JSON.stringify(answer), 'hex');
 
-/** No listener key, only whether there was one; no price. */
-export function traceOf(
-  request: PlayRequest,
-  plan: CurrentPlan | undefined,
-  decision: Decision,
-  answer: StoredAnswer,
-): StoredTrace {
-  const { context } = request;
+/** What a trace says of the play: no listener key, only whether there was one. */
+export function requestClassOf(context: DecisionContext, hasListener: boolean): StoredTrace['request_class'] {
   const requestClass = {
     podcast_id: context.podcastId,
     episode_id: context.episodeId,
@@ -113,7 +107,7 @@ export function traceOf(
     explicit: context.explicit,
     content_categories: context.contentCategories,
     stream_format: context.streamFormat,
-    listener_bucket: request.listener ? ('present' as const) : ('absent' as const),
+    listener_bucket: hasListener ? ('present' as const) : ('absent' as const),
     breaks: context.breaks.map((one) => ({
       key: one.key,
       position: one.position,
@@ -122,9 +116,20 @@ export function traceOf(
       max_duration_ms: one.maxDurationMs,
     })),
   };
+  return requestClass;
+}
+
+/** No listener key, no price. */
+export function traceOf(
+  request: PlayRequest,
+  plan: CurrentPlan | undefined,
+  decision: Decision,
+  answer: StoredAnswer,
+): StoredTrace {
+  const { context } = request;
   return {
     index_version: plan?.digest ?? null,
-    request_class: requestClass,
+    request_class: requestClassOf(context, request.listener !== undefined),
     stages: decision.stages.map((stage) => ({
       break_key: stage.breakKey,
       name: stage.name,

@@ -4,13 +4,18 @@ import type { Pool } from '@longwave/postgres';
 import { parseOrProblem } from '@longwave/problems';
 import type { FindRequest, FindResponse } from '@longwave/rpc/serving';
 import { z } from 'zod';
-import { findDecisionRows, type FoundRow } from './find-decisions-table.ts';
+import { readDecisionRows, type DecisionPosition } from './decision-table.ts';
+import type { TextLists } from './known-texts.ts';
+import { readOldDecisions } from './old-decision-table.ts';
+import { unpackRow } from './packed-decision.ts';
+import type { StoredDecision } from './stored-decision.ts';
 
 /** Decisions of a workspace within a time, the newest first. Rejects with `validation_failed` naming every wrong field. */
 export type FindDecisions = (request: FindRequest) => Promise<FindResponse>;
 
-/** Decisions that one page looks at: some ten milliseconds of reading. */
+/** Decisions that one page looks at, and those that are read at once: a few milliseconds in which nothing else is decided. */
 const maxExamined = 2_000;
+const chunkSize = 100;
 
 const id = (prefix: string) => z.string().refine((text) => text === '' || isId(text, prefix));
 const time = z.bigint().transform((ms) => new Date(Number(ms)));
@@ -32,14 +37,39 @@ const schema = z.strictObject({
   after: z.strictObject({ atMs: time, decisionId: id('dec').min(1) }).optional(),
 });
 
-const wireDecision = (row: FoundRow): FindResponse['decisions'][number] => ({
-  decisionId: row.decision_id,
-  atMs: BigInt(Date.parse(row.at)),
-  podcastId: row.podcast_id,
-  episodeId: row.episode_id,
-  servingPlanId: row.serving_plan_id,
-  noAdReason: row.no_ad_reason,
-  picks: row.picks.map((pick) => ({
+type Wanted = Omit<z.output<typeof schema>, 'workspaceId' | 'fromMs' | 'toMs' | 'limit' | 'after'>;
+
+interface FoundDecision {
+  readonly decisionId: string;
+  readonly decision: StoredDecision;
+}
+
+/** An empty text stands for any. */
+function isWanted(wanted: Wanted, { trace, answer }: StoredDecision): boolean {
+  const is = (text: string, value: unknown) => text === '' || text === value;
+  const { podcast_id: podcastId, episode_id: episodeId } = trace.request_class;
+  const candidates = trace.candidates as readonly { readonly line_item_id: string; readonly verdict: string }[];
+  const isAny = wanted.lineItemId === '' && wanted.verdict === '';
+  const isPickOfAny = wanted.campaignId === '' && wanted.creativeId === '';
+  return (
+    is(wanted.podcastId, podcastId) &&
+    is(wanted.episodeId, episodeId) &&
+    is(wanted.outcome, answer.picks.length === 0 ? 'empty' : 'filled') &&
+    is(wanted.noAdReason, answer.no_ad_reason) &&
+    (isAny || candidates.some((one) => is(wanted.lineItemId, one.line_item_id) && is(wanted.verdict, one.verdict))) &&
+    (isPickOfAny ||
+      answer.picks.some((pick) => is(wanted.campaignId, pick.campaign_id) && is(wanted.creativeId, pick.creative_id)))
+  );
+}
+
+const wireDecision = ({ decisionId, decision }: FoundDecision): FindResponse['decisions'][number] => ({
+  decisionId,
+  atMs: BigInt(decision.atMs),
+  podcastId: decision.trace.request_class.podcast_id,
+  episodeId: decision.trace.request_class.episode_id,
+  servingPlanId: decision.servingPlanId ?? '',
+  noAdReason: decision.answer.no_ad_reason,
+  picks: decision.answer.picks.map((pick) => ({
     breakKey: pick.break_key,
     slot: pick.slot,
     campaignId: pick.campaign_id,
@@ -48,17 +78,48 @@ const wireDecision = (row: FoundRow): FindResponse['decisions'][number] => ({
   })),
 });
 
+const isNewer = (a: FoundDecision, b: FoundDecision) =>
+  b.decision.atMs - a.decision.atMs || (a.decisionId < b.decisionId ? 1 : -1);
+
 /**
  * Finds decisions that were not moved to the object store yet; their traces are read by their ids.
  * @param examine decisions that one call looks at
  */
-export const createFindDecisions =
-  (pool: Pool, examine = maxExamined): FindDecisions =>
-  async (request) => {
-    const { fromMs: from, toMs: to, limit, after, ...wanted } = parseOrProblem(schema, request);
-    const page = await findDecisionRows(pool, { ...wanted, from, to, after }, { limit, examine });
+export function createFindDecisions(pool: Pool, texts: Pick<TextLists, 'get'>, examine = maxExamined): FindDecisions {
+  /** The decisions behind a position, of all releases, the newest first. */
+  async function readChunk(position: DecisionPosition, count: number): Promise<readonly FoundDecision[]> {
+    const [rows, old] = await Promise.all([
+      readDecisionRows(pool, position, count),
+      readOldDecisions(pool, position, count),
+    ]);
+    const unpacked = rows.map(async (row) => ({
+      decisionId: row.decisionId,
+      decision: await unpackRow(texts, row),
+    }));
+    const before = old.map(([decisionId, decision]) => ({ decisionId, decision }));
+    return [...(await Promise.all(unpacked)), ...before].sort(isNewer).slice(0, count);
+  }
+
+  return async (request) => {
+    const { workspaceId, fromMs: from, toMs: to, limit, after: asked, ...wanted } = parseOrProblem(schema, request);
+    const found: FoundDecision[] = [];
+    let after = asked && { atMs: asked.atMs.getTime(), decisionId: asked.decisionId };
+    let isEnd = false;
+    for (let left = examine; left > 0 && found.length < limit && !isEnd;) {
+      const count = Math.min(left, chunkSize);
+      const chunk = await readChunk({ workspaceId, from, to, after }, count);
+      left -= chunk.length;
+      isEnd = chunk.length < count;
+      for (const each of chunk) {
+        if (found.length === limit) break;
+        after = { atMs: each.decision.atMs, decisionId: each.decisionId };
+        if (isWanted(wanted, each.decision)) found.push(each);
+      }
+    }
+    const isComplete = isEnd && found.length < limit;
     return {
-      decisions: page.found.map(wireDecision),
-      next: page.next && { atMs: BigInt(Date.parse(page.next.at)), decisionId: page.next.decision_id },
+      decisions: found.map(wireDecision),
+      next: isComplete || !after ? undefined : { atMs: BigInt(after.atMs), decisionId: after.decisionId },
     };
   };
+}

@@ -16,7 +16,7 @@ import { findSuspensionSet } from '../suspensions/serving-state-table.ts';
 import { noPlan } from './decide-play.ts';
 import { answerOf, outputDigestOf } from './decision-record.ts';
 import type { DecisionArchive } from './decision-archive.ts';
-import type { StoredDecision } from './decision-table.ts';
+import type { StoredDecision } from './stored-decision.ts';
 
 export interface ReplayDecisions {
   /** Repeats a stored decision from its recorded inputs. Rejects with `not_found` outside its workspace. */

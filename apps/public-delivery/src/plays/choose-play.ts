@@ -32,10 +32,17 @@ export interface ChoosePlayOptions {
 
 export type ChoosePlay = (episode: PlayableEpisode, listener: Listener, at: Date, requestId: string) => Promise<Play>;
 
-/** The same play has the same id in every process that asks for its decision. */
+const dayMs = 86_400_000;
+
+/**
+ * The same play has the same id in every process that asks for its decision. Its first two bytes are the day since 1970-01-01 (UTC), so
+ * that the decisions of a day lie together where they are stored.
+ */
 function decisionIdOf(listenerKey: string, episodeId: string, sequence: number, at: Date): string {
   const name = [listenerKey, episodeId, sequence, at.toISOString().slice(0, 10)].join('\n');
-  return idFromBytes('dec', createHash('sha256').update(name).digest().subarray(0, 16));
+  const bytes = createHash('sha256').update(name).digest().subarray(0, 16);
+  bytes.writeUInt16BE(Math.floor(at.getTime() / dayMs) & 0xffff);
+  return idFromBytes('dec', bytes);
 }
 
 /**

@@ -1,0 +1,108 @@
+import { seedOf } from '@longwave/ad-decision';
+import { outputDigestOf, requestClassOf, servingIdOf } from '../src/decisions/decision-record.ts';
+import type { NewDecision } from '../src/decisions/stored-decision.ts';
+
+const id = (prefix: string, digit: string) => `${prefix}_0123456789abcdefghjkmnpq${digit}r`;
+const decisionId = id('dec', '1');
+const [lineItemId, otherId] = [id('li', '2'), id('li', '3')];
+const context: NewDecision['inputs']['context'] = {
+  ...{ decisionId, atMs: 1_795_468_407_644, podcastId: id('pod', '4'), episodeId: id('ep', '5') },
+  ...{ streamFormat: 'mp3/96000/44100/1', country: 'AT', region: 'AT-9', surface: 'progressive', device: 'mobile' },
+  ...{ operatingSystem: 'iOS', app: 'Pocket Casts', language: 'de', explicit: true },
+  ...{ contentCategories: ['Arts', 'Küche'], publishedAtMs: 1_795_000_000_000, loudnessLufs: -16.25 },
+  breaks: [
+    { key: 'pre', position: 'pre', maxSlots: 1, maxDurationMs: 60_000, positionMs: 0, slotRules: [] },
+    {
+      ...{ key: 'mid:1', position: 'mid', maxSlots: 2, maxDurationMs: 90_000, positionMs: 600_000 },
+      slotRules: [{ slot: 1, maxDurationMs: 30_000, lineItemTypes: ['house'], productions: ['host_read'] }],
+    },
+  ],
+} as unknown as NewDecision['inputs']['context'];
+const answer: NewDecision['answer'] = {
+  decision_id: decisionId,
+  no_ad_reason: 'capped',
+  picks: [
+    {
+      billable: true,
+      break_key: 'mid:1',
+      campaign_id: id('cmp', '6'),
+      click_url: 'https://shop.example/?c=1',
+      creative_id: id('crv', '7'),
+      duration_ms: 30_024,
+      line_item_id: lineItemId,
+      segment_digest: '5a'.repeat(32),
+      serving_id: servingIdOf(decisionId, 'mid:1', 1),
+      size_bytes: 480_384,
+      slot: 1,
+    },
+  ],
+  serving_plan_id: id('spl', '8'),
+};
+
+/** A decision with everything that one may have. */
+export const goldenDecision: NewDecision = {
+  ...{ decisionId, workspaceId: id('ws', '9'), atMs: context.atMs, answer },
+  servingPlanId: answer.serving_plan_id,
+  planDigest: '0f'.repeat(32),
+  requestDigest: 'e1'.repeat(32),
+  trace: {
+    index_version: '0f'.repeat(32),
+    request_class: requestClassOf(context, true),
+    stages: [
+      { break_key: 'pre', name: 'eligibility', in: 400, out: 1, dropped_by: { targeting_country: 399 } },
+      { break_key: 'mid:1', name: 'selection', in: 1, out: 1, dropped_by: {} },
+    ],
+    candidates: [
+      { break_key: 'pre', line_item_id: otherId, verdict: 'capped', codes: ['capped', 'outranked'], tier: 3, rank: 1 },
+      { break_key: 'mid:1', line_item_id: lineItemId, verdict: 'won', codes: ['won'], tier: 2, rank: null },
+    ],
+    policy_versions: [{ id: id('pol', 'a'), version: 3, kind: 'frequency' }],
+    seed: seedOf(decisionId),
+    input_digest: 'e1'.repeat(32),
+    output_digest: outputDigestOf(answer),
+  },
+  inputs: {
+    context,
+    told: { room: { [lineItemId]: 4 }, shares: { [otherId]: [1, 200] }, heard: { [`${otherId} 86400000`]: 2 } },
+    suspensions: '77'.repeat(32),
+    policies: '88'.repeat(32),
+    cap_keys: [lineItemId, `${lineItemId}/mid:1`],
+  },
+  countedSlots: [{ lineItemId, attempt: 'Zm9vYmFy' }],
+  ...{ shareOpportunities: [otherId], shareServings: [] },
+};
+
+/** Texts that the second form has in common with others. */
+export const goldenTexts: readonly string[] = [
+  ...[lineItemId, otherId, 'mid:1', '0f'.repeat(32), answer.serving_plan_id, 'unused'],
+  ...Array.from({ length: 60 }, (_, at) => `filler ${at}`),
+  ...['Pocket Casts', 'mp3/96000/44100/1'],
+];
+
+/** The decision in every form in which decisions were ever stored (hex). Forms are added, never changed. */
+export const packedByVersion = {
+  'version 1':
+    '01e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1000000004b0f4773706c0110c8531d0952d8d73e1194' +
+    'e95b5d18490f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f4b0f47706f640110c8531d0952d8d73e1194' +
+    'e95b5c984665700110c8531d0952d8d73e1194e95b5cb845116d70332f39363030302f34343130302f3145024154450441542d39909295' +
+    '450c506f636b657420436173747345026465424f45044172747345064bc3bc6368654380bcd9f29e344400000000004030c0404b0c8181' +
+    '0143e0d403004d45056d69643a3182024390bf0543c0cf244e4a04c501c643b0ea01c74ed0c84ed1844a038d4a01466c690110c8531d09' +
+    '52d8d73e1194e95b5c58048e4a01466c690110c8531d0952d8d73e1194e95b5c784f0143c8018f4a0145266c695f303132333435363738' +
+    '3961626364656667686a6b6d6e707133722038363430303030300249777777777777777777777777777777777777777777777777777777' +
+    '77777777774988888888888888888888888888888888888888888888888888888888888888884f6145236c695f30313233343536373839' +
+    '61626364656667686a6b6d6e707132722f6d69643a31a34b0b426047636d700110c8531d0952d8d73e1194e95b5cd8451968747470733a' +
+    '2f2f73686f702e6578616d706c652f3f633d31476372760110c8531d0952d8d73e1194e95b5cf843c8ea0161495a5a5a5a5a5a5a5a5a5a' +
+    '5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a404380a91d014b0a8187439003014a01a9438f03608c0101404b0c8162a34fa3c4' +
+    '03016061864002404e4a03c947706f6c0110c8531d0952d8d73e1194e95b5d58ca03cb894f6145085a6d3976596d4679',
+  'version 1 with known texts':
+    '01e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1070000004b0f59584b0f47706f640110c8531d0952d8' +
+    'd73e1194e95b5c984665700110c8531d0952d8d73e1194e95b5cb84c1845024154450441542d399092954c1745026465424f4504417274' +
+    '7345064bc3bc6368654380bcd9f29e344400000000004030c0404b0c81810143e0d403004d5782024390bf0543c0cf244e4a04c501c643' +
+    'b0ea01c74ed0c84ed1844a038d4a0155048e4a01564f0143c8018f4a0145266c695f3031323334353637383961626364656667686a6b6d' +
+    '6e707133722038363430303030300249777777777777777777777777777777777777777777777777777777777777777749888888888888' +
+    '88888888888888888888888888888888888888888888888888884f5545236c695f3031323334353637383961626364656667686a6b6d6e' +
+    '707132722f6d69643a31a34b0b425747636d700110c8531d0952d8d73e1194e95b5cd8451968747470733a2f2f73686f702e6578616d70' +
+    '6c652f3f633d31476372760110c8531d0952d8d73e1194e95b5cf843c8ea0155495a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a' +
+    '5a5a5a5a5a5a5a5a5a5a404380a91d014b0a8187439003014a01a9438f03578c0101404b0c8156a34fa3c403015755864002404e4a03c9' +
+    '47706f6c0110c8531d0952d8d73e1194e95b5d58ca03cb894f5545085a6d3976596d4679',
+};
