@@ -225,6 +225,16 @@ test('a feed that was pushed out of the cache is rendered again', async () => {
   }
 });
 
+test('requests of one moment are each answered for their own feed', async () => {
+  const [one, two, gone] = [await shown(), await shown(), await shown()];
+  await apply(bench, next(gone.events.podcast, {}, { state: 'archived' }));
+  const asked = [one.path, '/feeds/nobody.xml', two.path, gone.path, one.path];
+  const answers = await Promise.all(asked.map((path) => ask(path)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 404, 200, 410, 200]);
+  const tags = [one, two, one].map(async ({ feed }) => (await feed()).headers.etag);
+  expect([answers[0], answers[2], answers[4]].map((answer) => answer!.headers.etag)).toEqual(await Promise.all(tags));
+});
+
 describe('a podcast that is not simply public', () => {
   test('leaves with its episodes: unpublished is 404, archived 410', async () => {
     const { events, feed } = await shown();

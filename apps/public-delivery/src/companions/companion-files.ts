@@ -54,7 +54,7 @@ export async function sendTranscript(
   cacheControl: string,
 ): Promise<void> {
   const format = parameter(exchange, 'format', formatShape) as TranscriptFormat;
-  const chosen = choose(transcripts, exchange.request.query['lang']);
+  const chosen = choose(transcripts, exchange.query['lang']);
   if (!chosen) throw new Problem('not_found');
   const transcript = retimeTranscript(await readTranscript(store, chosen.storage_key), stretches);
   const bytes = Buffer.from(renderTranscript(format, transcript), 'utf8');

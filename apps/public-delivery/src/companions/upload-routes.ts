@@ -17,7 +17,7 @@ export function uploadRoutes(pool: Pool, store: ObjectStore): readonly Route[] {
       name: 'file.read',
       path: '/delivery/v1/f/:upload/:filename',
       get: async (exchange) => {
-        const { params } = exchange.request;
+        const { params } = exchange;
         const id = String(params['upload']);
         const upload = isId(id, 'upl') ? await findPublicUpload(pool, id) : undefined;
         if (!upload || upload.filename !== params['filename']) throw new Problem('not_found');

@@ -20,8 +20,8 @@ export interface FeedRoutesOptions {
   readonly now: () => Date;
 }
 
-function pageOf({ request }: Exchange): number | undefined {
-  const { page } = request.query;
+function pageOf({ query }: Exchange): number | undefined {
+  const { page } = query;
   if (page === undefined) return undefined;
   if (typeof page !== 'string' || !pageShape.test(page)) throw new Problem('not_found');
   return Number(page);

@@ -1,7 +1,7 @@
-import type { Pool } from '@longwave/postgres';
+import { inBatches, type Pool } from '@longwave/postgres';
 import { createGate } from '@longwave/service-kit';
 import { LRUCache } from 'lru-cache';
-import { findFeed, type FeedState } from '../projection/feed-table.ts';
+import { findFeeds, type FeedState } from '../projection/feed-table.ts';
 import { createLastKnown } from '../projection/last-known.ts';
 import type { DocumentCache } from './document-cache.ts';
 import { createRenderDocument, type FeedDocument, type FeedVersion } from './render-document.ts';
@@ -31,7 +31,7 @@ const maxStates = 10_000;
 const maxRenderings = 2;
 
 /**
- * Finds the feed of a podcast by one row of the database. A document is rendered at most once per revision, in batches, and then kept
+ * Finds the feed of a podcast by one row of the database; requests of one moment share the question. A document is rendered at most once per revision, in batches, and then kept
  * compressed on the disk. While the database is away, the document that was rendered last is the feed.
  */
 export function createFindFeed(pool: Pool, documents: DocumentCache, settings: FeedSettings): FindFeed {
@@ -40,6 +40,8 @@ export function createFindFeed(pool: Pool, documents: DocumentCache, settings: F
   const rendering = new Map<string, Promise<FeedDocument | undefined>>();
   const gate = createGate(maxRenderings);
   const lastState = createLastKnown<FeedState | undefined>(maxStates);
+  // A question begins after the requests that it answers, so each sees every change that was made before it.
+  const findState = inBatches((subdomains: readonly string[]) => findFeeds(pool, subdomains));
 
   function renderOnce(key: string, subdomain: string, page: number | undefined): Promise<FeedDocument | undefined> {
     const running = rendering.get(key);
@@ -55,7 +57,7 @@ export function createFindFeed(pool: Pool, documents: DocumentCache, settings: F
   }
 
   return async (subdomain, page) => {
-    const state = await lastState(subdomain, () => findFeed(pool, subdomain));
+    const state = await lastState(subdomain, () => findState(subdomain));
     if (state?.state === 'archived') return { kind: 'ended' };
     if (state?.state !== 'published') return { kind: 'missing' };
     if (state.newFeedUrl !== undefined) return { kind: 'moved', url: state.newFeedUrl };

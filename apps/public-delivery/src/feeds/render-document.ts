@@ -2,7 +2,7 @@ import { renderFeed, type FeedPaging } from '@longwave/feed';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import {
   countShownEpisodes,
-  findFeed,
+  findFeeds,
   getShownPodcast,
   getTrailers,
   readEpisodes,
@@ -79,7 +79,7 @@ export function createRenderDocument(pool: Pool, documents: DocumentCache, setti
     transaction(
       pool,
       async (tx) => {
-        const state = await findFeed(tx, subdomain);
+        const [state] = await findFeeds(tx, [subdomain]);
         if (state?.state !== 'published' || state.newFeedUrl !== undefined) return undefined;
         const podcast = await getShownPodcast(tx, state.podcastId);
         const episodes = page === undefined ? 0 : await countShownEpisodes(tx, state.podcastId);

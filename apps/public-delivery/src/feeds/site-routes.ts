@@ -2,7 +2,7 @@ import { escapeXml } from '@longwave/feed';
 import { Problem } from '@longwave/problems';
 import { transaction, type Pool } from '@longwave/postgres';
 import { feedPath, shownArtworkUrl } from './to-feed.ts';
-import { findFeed, getShownPodcast } from '../projection/feed-table.ts';
+import { findFeeds, getShownPodcast } from '../projection/feed-table.ts';
 import type { PodcastAttributes } from '../projection/projected.ts';
 import { parameter } from '../http/parameter.ts';
 import type { Exchange, Route } from '../http/route.ts';
@@ -54,7 +54,7 @@ export function siteRoutes({ pool, mediaUrl }: { readonly pool: Pool; readonly m
   async function get(exchange: Exchange): Promise<void> {
     const subdomain = parameter(exchange, 'subdomain', subdomainShape);
     const page = await transaction(pool, async (tx) => {
-      const state = await findFeed(tx, subdomain);
+      const [state] = await findFeeds(tx, [subdomain]);
       if (state?.state === 'archived') throw new Problem('resource_gone');
       if (state?.state !== 'published') throw new Problem('not_found');
       return renderSite(await getShownPodcast(tx, state.podcastId), mediaUrl);

@@ -1,9 +1,11 @@
 import { serveFrontPage } from '@longwave/api-docs';
+import express from 'express';
 import type { Route } from './route.ts';
 
 /** The page at the root of `{media_url}`. */
 export function frontPageRoute(baseUrl: string): Route {
-  const page = serveFrontPage({
+  const page = express().disable('x-powered-by').disable('etag');
+  const serve = serveFrontPage({
     about:
       'Podcast hosting with an audio ad server. This is the host of feeds and audio, which podcast apps and their listeners ask for.',
     links: [
@@ -19,9 +21,10 @@ export function frontPageRoute(baseUrl: string): Route {
       },
     ],
   });
+  page.get('/', serve);
   return {
     name: 'front_page.read',
     path: '/',
-    get: async ({ request, response }) => void page(request, response, () => undefined),
+    get: async ({ request, response }) => void page(request, response),
   };
 }

@@ -5,8 +5,8 @@ import type { Exchange } from './route.ts';
 export const tokenShape = /^t1\.[A-Za-z0-9_-]{40,400}$/;
 
 /** A parameter of the path. Throws `not_found` when it has another shape. */
-export function parameter({ request }: Exchange, name: string, shape: RegExp): string {
-  const value = String(request.params[name]);
+export function parameter({ params }: Exchange, name: string, shape: RegExp): string {
+  const value = String(params[name]);
   if (!shape.test(value)) throw new Problem('not_found');
   return value;
 }

@@ -1,13 +1,18 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { ParsedUrlQuery } from 'node:querystring';
 import { problemDocument, problemOf, trackRequest } from '@longwave/http-kit';
 import { databaseOutage } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
-import express, { type Express, type Request, type Response } from 'express';
+import { createMatcher, splitTarget } from './match-route.ts';
 
 /** One request under way. */
 export interface Exchange {
-  readonly request: Request;
-  readonly response: Response;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: ParsedUrlQuery;
   readonly requestId: string;
   readonly startedAt: Date;
 }
@@ -27,11 +32,11 @@ export interface Route {
 /** A connection on which nothing moves for this long is closed; apps that pause longer resume by range. */
 const stalledMs = 15 * 60_000;
 
-const cors = {
+const corsHeaders = Object.entries({
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
     'Content-Range, Content-Length, Accept-Ranges, ETag, Last-Modified, Content-Disposition, Retry-After, X-Request-Id',
-};
+});
 const preflight = {
   'access-control-allow-headers':
     'Range, If-Range, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Content-Type',
@@ -45,7 +50,7 @@ const methodsOf = ({ get, post }: Route) =>
  * Answers a problem (RFC 9457) with the sentence of its code alone, without the detail of where it was thrown, and with the request id
  * of the log line, which is in X-Request-Id too.
  */
-function sendProblem(response: Response, problem: Problem, requestId: string): void {
+function sendProblem(response: ServerResponse, problem: Problem, requestId: string): void {
   const { retryAfterSeconds } = problem.context;
   const shown = new Problem(problem.code, undefined, {
     status: problem.status,
@@ -62,20 +67,51 @@ function sendProblem(response: Response, problem: Problem, requestId: string): v
   response.end(body);
 }
 
-/** Answers the routes and their preflights; one log line per request, which never names its URL, address or user agent. */
-export function createRouter(routes: readonly Route[], logger: Logger, now: () => Date): Express {
-  const app = express().disable('x-powered-by').disable('etag').set('query parser', 'simple');
+const unknown: Handler = () => Promise.reject(new Problem('not_found'));
 
-  const answer = (name: string, handle: Handler) => async (request: Request, response: Response) => {
+/** What a path does with a method: its name in logs and the handler. */
+function choose(route: Route, method: string | undefined): readonly [name: string, handle: Handler] {
+  const { name, get, post } = route;
+  if (get && (method === 'GET' || method === 'HEAD')) return [name, get];
+  if (post && method === 'POST') return [name, post];
+  const methods = methodsOf(route);
+  if (method === 'OPTIONS')
+    return [
+      `${name}.preflight`,
+      async ({ response }) =>
+        void response.writeHead(204, { 'access-control-allow-methods': methods, ...preflight }).end(),
+    ];
+  return [
+    name,
+    ({ response }) => {
+      response.setHeader('allow', methods);
+      return Promise.reject(new Problem('method_not_allowed'));
+    },
+  ];
+}
+
+/**
+ * Answers the routes and their preflights; one log line per request, which never names its URL, address or user agent. It is no express
+ * app, whose chain of handlers costs more than a range from memory takes otherwise (ADR 50).
+ */
+export function createRouter(routes: readonly Route[], logger: Logger, now: () => Date): RequestListener {
+  const match = createMatcher(routes);
+
+  async function answer(
+    name: string,
+    handle: Handler,
+    asked: Omit<Exchange, 'requestId' | 'startedAt'>,
+  ): Promise<void> {
+    const { request, response } = asked;
     const beforeBytes = request.socket.bytesWritten;
     response.setTimeout(stalledMs);
-    response.setHeaders(new Map(Object.entries(cors)));
+    for (const [header, value] of corsHeaders) response.setHeader(header, value);
     const requestId = trackRequest(request, response, logger, () => ({
       route: name,
       bytes: request.socket.bytesWritten - beforeBytes,
     }));
     try {
-      await handle({ request, response, requestId, startedAt: now() });
+      await handle({ ...asked, requestId, startedAt: now() });
     } catch (error) {
       const problem = problemOf(error, databaseOutage);
       if (problem.status >= 500)
@@ -83,33 +119,18 @@ export function createRouter(routes: readonly Route[], logger: Logger, now: () =
       if (response.headersSent) response.destroy();
       else sendProblem(response, problem, requestId);
     }
-  };
-  const unknown = () => Promise.reject(new Problem('not_found'));
-
-  for (const route of routes) {
-    const { name, path, get, post } = route;
-    const methods = methodsOf(route);
-    if (get) app.get(path, answer(name, get));
-    if (post) app.post(path, answer(name, post));
-    app.options(
-      path,
-      answer(`${name}.preflight`, async ({ response }) => {
-        response.writeHead(204, { 'access-control-allow-methods': methods, ...preflight }).end();
-      }),
-    );
-    app.all(
-      path,
-      answer(name, ({ response }) => {
-        response.setHeader('allow', methods);
-        return Promise.reject(new Problem('method_not_allowed'));
-      }),
-    );
   }
-  app.use(answer('unknown', unknown));
-  // Express' own refusals (a path that cannot be decoded) are answered like unknown addresses.
-  app.use(
-    (_error: unknown, request: Request, response: Response, _next: unknown) =>
-      void answer('unreadable', unknown)(request, response),
-  );
-  return app;
+
+  return (request, response) => {
+    const { path, query } = splitTarget(request.url ?? '');
+    const asked = { request, response, query };
+    try {
+      const found = match(path);
+      const [name, handle] = found ? choose(found.route, request.method) : (['unknown', unknown] as const);
+      void answer(name, handle, { ...asked, params: found?.params ?? {} });
+    } catch {
+      // A path that cannot be decoded is that of no route.
+      void answer('unreadable', unknown, { ...asked, params: {} });
+    }
+  };
 }

@@ -53,7 +53,7 @@ function assertReachable(found: FoundAudio | undefined): Exclude<FoundAudio, { k
 const hasAds = ({ binding }: Play): boolean => Object.keys(binding?.ads ?? {}).length > 0;
 
 /** `?download=1`: a browser shall save the file instead of playing it. */
-const isDownload = ({ request }: Exchange): boolean => request.query['download'] === '1';
+const isDownload = ({ query }: Exchange): boolean => query['download'] === '1';
 
 /** Names the file for a browser that saves it. */
 const withFileName = (exchange: Exchange, media: SentMedia): SentMedia => {
@@ -79,15 +79,16 @@ export function audioRoutes(options: AudioRoutesOptions): readonly Route[] {
 
   function send(exchange: Exchange, listener: Listener, { media, begun, late }: OpenPlay): Promise<void> {
     const { request, response, requestId, startedAt } = exchange;
+    const { method = 'GET' } = request;
     runningPlays.watch(media.counted.episodeId, { ...begun, parts: media.parts }, response);
     // Facts name the user agent by its digest. A client that requests no bytes is not recorded.
     facts.sawUserAgent(listener.userAgentDigest, listener.userAgent, startedAt);
-    const metered: MeteredResponse = { requestId, method: request.method, startedAt, listener, late, listsVersion };
+    const metered: MeteredResponse = { requestId, method, startedAt, listener, late, listsVersion };
     return sendMedia(request, response, withFileName(exchange, media), metered, { partSource, facts, now });
   }
 
   async function readEnclosure(exchange: Exchange): Promise<void> {
-    const { request, response, startedAt, requestId } = exchange;
+    const { request, response, query, startedAt, requestId } = exchange;
     const alias = parameter(exchange, 'alias', tokenShape);
     parameter(exchange, 'file', audioName);
     const found = assertReachable(await projection.findAudioByAlias(alias, startedAt));
@@ -103,7 +104,7 @@ export function audioRoutes(options: AudioRoutesOptions): readonly Route[] {
     const isDryRun = listener.isDryRun || request.method === 'HEAD' || !mayCount(listener);
     const play = await choosePlay(episode, { ...listener, isDryRun }, startedAt, requestId);
     // Another play has other bytes under the same address and the same date, so that the tag alone tells them apart.
-    if (request.query['direct'] === '1')
+    if (query['direct'] === '1')
       return send(exchange, listener, {
         media: { ...playMedia(play, 'private, no-store'), modifiedAt: undefined },
         begun: { startedAt: play.binding?.startedAt ?? startedAt, isBound: play.binding !== undefined },
@@ -121,7 +122,7 @@ export function audioRoutes(options: AudioRoutesOptions): readonly Route[] {
 
   async function readArrangement(exchange: Exchange): Promise<void> {
     parameter(exchange, 'file', mp3Name);
-    const play = await openPlay(String(exchange.request.params['token']), exchange.startedAt);
+    const play = await openPlay(String(exchange.params['token']), exchange.startedAt);
     await send(exchange, listenerOf(exchange), play);
   }
 

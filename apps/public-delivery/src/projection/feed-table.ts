@@ -31,21 +31,33 @@ const toState = (row: FeedRow): FeedState => ({
 
 const columns = 'podcast_id, state, new_feed_url, revision, changed_at';
 
-/** One row: of the living podcast with this subdomain, else of an archived one that had it. */
-export async function findFeed(pool: Pick<Pool, 'query'>, subdomain: string): Promise<FeedState | undefined> {
-  const living = await pool.query<FeedRow>({
-    name: 'feed_living',
-    text: `select ${columns} from feed where subdomain = $1 and state in ('published', 'unpublished', 'draft')
-           order by podcast_id desc limit 1`,
-    values: [subdomain],
+/** One row for each of these subdomains that has one among the feeds that `isOf` takes. */
+async function findFeedsOf(
+  pool: Pick<Pool, 'query'>,
+  subdomains: readonly string[],
+  { name, isOf }: { readonly name: string; readonly isOf: string },
+): Promise<Map<string, FeedState>> {
+  const { rows } = await pool.query<FeedRow & { readonly asked: string }>({
+    name,
+    text: `select asked, ${columns} from unnest($1::text[]) as asked cross join lateral
+             (select * from feed where subdomain = asked and ${isOf} order by podcast_id desc limit 1) as found`,
+    values: [subdomains],
   });
-  if (living.rows[0]) return toState(living.rows[0]);
-  const ended = await pool.query<FeedRow>({
-    name: 'feed_ended',
-    text: `select ${columns} from feed where subdomain = $1 and state = 'archived' limit 1`,
-    values: [subdomain],
-  });
-  return ended.rows[0] && toState(ended.rows[0]);
+  return new Map(rows.map((row) => [row.asked, toState(row)]));
+}
+
+/** For each subdomain, in their order, the row of the living podcast that has it, else of an archived one that had it. */
+export async function findFeeds(
+  pool: Pick<Pool, 'query'>,
+  subdomains: readonly string[],
+): Promise<(FeedState | undefined)[]> {
+  const all = [...new Set(subdomains)];
+  const livingStates = `state in ('published', 'unpublished', 'draft')`;
+  const living = await findFeedsOf(pool, all, { name: 'feeds_living', isOf: livingStates });
+  const others = all.filter((subdomain) => !living.has(subdomain));
+  const ended =
+    others.length > 0 ? await findFeedsOf(pool, others, { name: 'feeds_ended', isOf: `state = 'archived'` }) : living;
+  return subdomains.map((subdomain) => living.get(subdomain) ?? ended.get(subdomain));
 }
 
 /** The parts of an enclosure address. */

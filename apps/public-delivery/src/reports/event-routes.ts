@@ -34,8 +34,8 @@ export function eventRoutes(reports: PlayerReports, logger: Logger): readonly Ro
   }
 
   async function keepOne(exchange: Exchange, body: string): Promise<void> {
-    const { wantsGif, ...report } = readReport(exchange.request.query, body);
-    await keepAll(exchange, [{ token: String(exchange.request.params['token']), ...report }]);
+    const { wantsGif, ...report } = readReport(exchange.query, body);
+    await keepAll(exchange, [{ token: String(exchange.params['token']), ...report }]);
     answer(exchange, wantsGif);
   }
 
@@ -57,8 +57,8 @@ export function eventRoutes(reports: PlayerReports, logger: Logger): readonly Ro
     {
       name: 'click.follow',
       path: '/delivery/v1/k/:token',
-      get: async ({ request, response, requestId, startedAt }) => {
-        const token = String(request.params['token']);
+      get: async ({ request, response, params, requestId, startedAt }) => {
+        const token = String(params['token']);
         const click = { token, event: 'click', sequence: 0, reportedAt: undefined } as const;
         const [found] = await reports.find('clk', [click], startedAt);
         // Stored with the decision: no request chooses where it leads.
