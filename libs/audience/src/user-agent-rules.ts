@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 
 /** One file of the OPAWG v2 runtime lists. */
@@ -47,6 +48,9 @@ export interface UserAgentRules {
 /** The lists see no more characters: a longer text would make their patterns search for long, and no real app sends one. */
 const maxMatchedCharacters = 1_024;
 
+/** Texts whose match is remembered: a few apps in few versions send most requests. */
+const maxRemembered = 2_000;
+
 const botWords = /bot|crawler|spider/i;
 
 /**
@@ -79,6 +83,22 @@ export function createUserAgentRules(lists: UserAgentLists): UserAgentRules {
   const devices = [...compile('unknown', lists.corrections.devices), ...compile('unknown', lists.devices)];
   const operatingSystems = compile('unknown', lists.operatingSystems);
   const notBots = lists.corrections.notBots.entries.map(({ pattern }) => new RegExp(pattern, 'g'));
+  const remembered = new LRUCache<string, UserAgentMatch>({ max: maxRemembered });
+
+  function search(text: string): UserAgentMatch {
+    const found = inOrder.find(({ pattern }) => pattern.test(text));
+    const device = devices.find(({ pattern }) => pattern.test(text));
+    const operatingSystem = operatingSystems.find(({ pattern }) => pattern.test(text));
+    return {
+      kind: found?.kind ?? 'unknown',
+      name: found?.name ?? 'unknown',
+      ...(found?.category !== undefined && { category: found.category }),
+      device: device?.name ?? 'unknown',
+      platform: device?.category ?? 'unknown',
+      operatingSystem: operatingSystem?.name ?? 'unknown',
+    };
+  }
+
   return {
     declaresBot: (userAgent) => {
       const text = userAgent.slice(0, maxMatchedCharacters);
@@ -86,18 +106,13 @@ export function createUserAgentRules(lists: UserAgentLists): UserAgentRules {
       return botWords.test(notBots.reduce((rest, exception) => rest.replace(exception, ' '), text));
     },
     match: (userAgent) => {
-      const text = userAgent.slice(0, maxMatchedCharacters);
-      const found = inOrder.find(({ pattern }) => pattern.test(text));
-      const device = devices.find(({ pattern }) => pattern.test(text));
-      const operatingSystem = operatingSystems.find(({ pattern }) => pattern.test(text));
-      return {
-        kind: found?.kind ?? 'unknown',
-        name: found?.name ?? 'unknown',
-        ...(found?.category !== undefined && { category: found.category }),
-        device: device?.name ?? 'unknown',
-        platform: device?.category ?? 'unknown',
-        operatingSystem: operatingSystem?.name ?? 'unknown',
-      };
+      // A part of a longer text would keep the whole text in memory.
+      if (userAgent.length > maxMatchedCharacters) return search(userAgent.slice(0, maxMatchedCharacters));
+      const known = remembered.get(userAgent);
+      if (known) return known;
+      const match = search(userAgent);
+      remembered.set(userAgent, match);
+      return match;
     },
   };
 }

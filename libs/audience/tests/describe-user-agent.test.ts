@@ -110,3 +110,10 @@ test('a pattern with a leading .* or .+ still matches as written', () => {
   );
   expect(names).toEqual(['any', 'any', 'unknown', 'unknown', 'some', 'some', 'unknown', 'unknown', 'lazy']);
 });
+
+test('a text has the same match each time, however many others were asked for between', () => {
+  const agents = Array.from({ length: 2_500 }, (_, nth) => `Overcast/${nth}.0 (+http://overcast.fm/; iOS podcast app)`);
+  const first = agents.map((agent) => lists.userAgents.match(agent));
+  expect(agents.map((agent) => lists.userAgents.match(agent))).toEqual(first);
+  expect(new Set(first.map(({ name }) => name))).toEqual(new Set(['Overcast']));
+});
