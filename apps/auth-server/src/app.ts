@@ -35,10 +35,13 @@ import { authServices } from './rpc/server.ts';
 import { clientRules } from './oauth/client-rules.ts';
 import { keepCommandLineClient } from './oauth/command-line-client.ts';
 import { resourcesOf } from './oauth/resources.ts';
-import { sweepArtifacts } from './oauth/sweep-artifacts.ts';
+import { sweepRows } from './sweep-rows.ts';
 import { createSendCommand } from './send-command.ts';
 import { giveOwners } from './users/give-owners.ts';
 import { userRules } from './users/user-rules.ts';
+import { createAwaitHolders } from './verification/await-holders.ts';
+import { createFollowChanges } from './verification/follow-changes.ts';
+import { awaitsHolders } from './verification/verification-table.ts';
 
 const readKey = (path: string): JWK => JSON.parse(readFileSync(path, 'utf8')) as JWK;
 
@@ -56,7 +59,7 @@ export async function createApp(
   const { clock = () => new Date() } = overrides;
   await using stack = new AsyncDisposableStack();
   const plans = readPlans(config.PLANS_FILE);
-  const pool = createPool(config.DATABASE_URL, 'identity', { name: 'auth-server' });
+  const pool = createPool(config.DATABASE_URL, 'identity', { name: 'auth-server', settings: awaitsHolders });
   stack.defer(() => pool.end());
 
   const bus = stack.use(busFromConfig(config, { clientName: 'auth-server', logger }));
@@ -106,12 +109,17 @@ export async function createApp(
     }),
   );
   stack.use(keepCommandLineClient({ pool, execute, logger }));
-  stack.use(sweepArtifacts({ pool, clock, logger }));
+  stack.use(sweepRows({ pool, clock, logger }));
   const owners = stack.use(giveOwners({ pool, send: createSendCommand(execute), logger }));
   const resources = resourcesOf({ base: config.BASE_URL, mcp: config.MCP_URL, api: config.API_URL });
   const principalKey = readKey(config.PRINCIPAL_PRIVATE_KEY);
   const { d: _private, ...publicPrincipalKey } = principalKey;
-  const verify = verifyCredential({ pool, plans, resources, principalKey, clock, logger });
+  const changes = stack.use(
+    createFollowChanges({ pool, onError: (error) => logger.warn({ err: error }, 'verification.changes_not_read') }),
+  );
+  const awaitHolders = createAwaitHolders(pool, changes.wake);
+  const { position } = changes;
+  const verify = verifyCredential({ pool, plans, resources, principalKey, position, clock, logger });
 
   const issue = issueMachineToken(execute, {
     issuer: config.BASE_URL,
@@ -135,7 +143,8 @@ export async function createApp(
     listen: config.GRPC_LISTEN,
     tls: tlsFromConfig(config),
     services: authServices({
-      ...{ execute, reader, verify, issue, pool, plans, clock, receiptKeys },
+      ...{ execute, awaitHolders, reader, verify, issue, pool, plans, clock, receiptKeys },
+      followChanges: changes.follow,
       receipts: createReceiptLog(pool),
       principalKeys: [publicPrincipalKey],
     }),
@@ -149,7 +158,18 @@ export async function createApp(
   stack.defer(() => management.close());
   const answerGrant = createAnswerGrant({ ...management.client(CommandServiceService), principalKey, clock });
   const pages = stack.use(
-    await startPages({ config, pool, plans, resources, fetchDocument, execute, answerGrant, clock, logger }),
+    await startPages({
+      config,
+      pool,
+      plans,
+      resources,
+      fetchDocument,
+      execute,
+      awaitHolders,
+      answerGrant,
+      clock,
+      logger,
+    }),
   );
 
   stack.use(followProduct({ bus, pool, logger, onSaved: pages.mailInvitations }));

@@ -20,6 +20,7 @@ import { topics, tryParseTick, type DomainEvent } from '@longwave/events';
 import { changesChannel, jobsChannel, progressKeyOf } from '@longwave/services';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { connectRedis, createRateLimit, listenHttp, logRedisError } from '@longwave/http-kit';
+import { verifyUnderLease } from '@longwave/http-kit/verify-under-lease';
 import { objectStoreFromConfig } from '@longwave/object-store';
 import { createPool, databaseProblem, pingDatabase } from '@longwave/postgres';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
@@ -303,13 +304,16 @@ export async function createApp(
   subscriber.on('message', (_channel, ids: string) => changeSignals.changed(JSON.parse(ids) as string[]));
   subscriber.subscribe(changesChannel).catch(logRedisError(logger));
   stack.use(pollChanges({ pool: readPool, signals: changeSignals, onError: onError('changes.poll_failed') }));
+  const verifier = stack.use(
+    verifyUnderLease(authServer.client(CredentialServiceService), onError('verification.changes_not_followed')),
+  );
   const eventStreams = createEventStreams();
   // The first answer of /keys has every earlier key.
   await receiptKeys.ready;
   const http = await listenHttp(
     config.HTTP_LISTEN,
     createManagementServer({
-      authenticate: createAuthenticate(authServer.client(CredentialServiceService), principalKeys, clock),
+      authenticate: createAuthenticate(verifier, principalKeys, clock),
       countRequest: createRateLimit(counters, clock, logger),
       senderOf: createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
       deps: {

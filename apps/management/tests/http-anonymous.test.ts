@@ -22,7 +22,7 @@ test('a wrong token that is repeated is looked up once, and whoever sends many d
   const asked: string[] = [];
   const verify = async ({ credential }: Pick<VerifyRequest, 'credential'>) => {
     asked.push(credential);
-    return { outcome: { $case: 'refusal' as const, value: Refusal.UNKNOWN_USER } };
+    return { $case: 'refusal' as const, value: Refusal.UNKNOWN_USER };
   };
   const authenticate = createAuthenticate({ verify }, [], management.clock);
   const send = (token: string, address = '203.0.113.7') =>

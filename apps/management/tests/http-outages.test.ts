@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { productCatalog } from '@longwave/command-catalog';
 import { createResourceReader } from '@longwave/command-pipeline';
 import { developmentCa, freePort } from '@longwave/fleet';
+import { verifyUnderLease } from '@longwave/http-kit/verify-under-lease';
 import { newId } from '@longwave/ids';
 import { createPool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
@@ -72,7 +73,8 @@ const passing = (status: number, code: string, seconds: number) => ({
 
 test('while auth-server is away every request with a token is 503 with a wait, and documents stay readable', async () => {
   using channel = channelTo('auth-server', await freePort());
-  const authenticate = createAuthenticate(channel.client(CredentialServiceService), [], management.clock);
+  await using verifier = verifyUnderLease(channel.client(CredentialServiceService), () => undefined);
+  const authenticate = createAuthenticate(verifier, [], management.clock);
   await using api = await serveHttp(management, {}, { authenticate });
   expect(shownOf(await api.call('/workspaces', { token: 'any' }))).toEqual(passing(503, 'temporarily_unavailable', 1));
   expect((await api.call('/keys')).status).toBe(200);
@@ -81,7 +83,8 @@ test('while auth-server is away every request with a token is 503 with a wait, a
 test('an auth-server that does not answer in time makes 504 with a wait', async () => {
   await using silent = await silentPort();
   using channel = channelTo('auth-server', silent.port);
-  const authenticate = createAuthenticate(channel.client(CredentialServiceService), [], management.clock);
+  await using verifier = verifyUnderLease(channel.client(CredentialServiceService), () => undefined);
+  const authenticate = createAuthenticate(verifier, [], management.clock);
   await using api = await serveHttp(management, {}, { authenticate });
   expect(shownOf(await api.call('/workspaces', { token: 'any' }))).toEqual(passing(504, 'timeout', 1));
 });

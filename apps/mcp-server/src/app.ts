@@ -1,6 +1,7 @@
 import { createAddressSet, createSenderOf } from '@longwave/audience';
 import { createFindEnclosures, createIdentity, createManagement, findLastTick } from '@longwave/hosting-client';
 import { connectRedis, createRateLimit, listenHttp, logRedisError } from '@longwave/http-kit';
+import { verifyUnderLease } from '@longwave/http-kit/verify-under-lease';
 import { openChannel, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CredentialServiceService } from '@longwave/rpc/credential';
@@ -44,11 +45,16 @@ export async function createApp(
   };
   for (const channel of Object.values(channels)) stack.defer(() => channel.close());
 
+  const verifier = stack.use(
+    verifyUnderLease(channels.authServer.client(CredentialServiceService), (error) =>
+      logger.warn({ err: error }, 'verification.changes_not_followed'),
+    ),
+  );
   const management = createManagement(channels.management);
   const server = createServer({
     admission: {
       tools,
-      verifyToken: createVerifyToken(channels.authServer.client(CredentialServiceService)),
+      verifyToken: createVerifyToken(verifier),
       countRequest: createRateLimit(redis, clock, logger),
       senderOf: createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
       baseUrl: config.BASE_URL,

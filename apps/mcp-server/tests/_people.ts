@@ -1,4 +1,5 @@
 import { signPrincipal, type Principal as OwnPrincipal, type Role } from '@longwave/principal';
+import { Problem } from '@longwave/problems';
 import { rpcService } from '@longwave/rpc';
 import {
   AccountServiceService,
@@ -94,15 +95,18 @@ const callers = ['mcp-server'] as const;
 export const authServerServices = (signingKey: JWK, isRevoked: (token: string) => boolean) => [
   rpcService(
     CredentialServiceService,
-    { verify: callers },
+    { verify: callers, followChanges: callers },
     {
+      followChanges: async () => {
+        throw new Problem('temporarily_unavailable');
+      },
       verify: async ({ credential, api, carrier }): Promise<VerifyResponse> => {
         const isAskedRight = api === Api.MCP && carrier === Carrier.HEADER;
         const principal =
           isAskedRight && !isRevoked(credential) ? await principalOf(credential, signingKey) : undefined;
         return principal
-          ? { outcome: { $case: 'principal', value: principal } }
-          : { outcome: { $case: 'refusal', value: Refusal.UNKNOWN_USER } };
+          ? { outcome: { $case: 'principal', value: principal }, keepMs: 0, position: 0n }
+          : { outcome: { $case: 'refusal', value: Refusal.UNKNOWN_USER }, keepMs: 0, position: 0n };
       },
     },
   ),

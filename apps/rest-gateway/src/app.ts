@@ -2,6 +2,7 @@ import { createAddressSet, createSenderOf } from '@longwave/audience';
 import { createFindEnclosures, createIdentity, createManagement } from '@longwave/hosting-client';
 import { connectRedis, createRateLimit, listenHttp, logRedisError } from '@longwave/http-kit';
 import { limitWrongCredentials } from '@longwave/http-kit/limit-wrong-credentials';
+import { verifyUnderLease } from '@longwave/http-kit/verify-under-lease';
 import { openChannel, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CredentialServiceService } from '@longwave/rpc/credential';
@@ -51,6 +52,11 @@ export async function createApp(
   };
   for (const channel of Object.values(channels)) stack.defer(() => channel.close());
 
+  const verifier = stack.use(
+    verifyUnderLease(channels.authServer.client(CredentialServiceService), (error) =>
+      logger.warn({ err: error }, 'verification.changes_not_followed'),
+    ),
+  );
   const stopping = new AbortController();
   const server = createServer({
     routes,
@@ -67,7 +73,7 @@ export async function createApp(
       logger,
     },
     authenticate: createAuthenticate(
-      channels.authServer.client(CredentialServiceService),
+      verifier,
       limitWrongCredentials(clock),
       createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
       config.BASE_URL,

@@ -1,3 +1,4 @@
+import { Problem } from '@longwave/problems';
 import { rpcService } from '@longwave/rpc';
 import {
   AccountServiceService,
@@ -70,8 +71,11 @@ export function authServerServices(scene: Scene) {
     ),
     rpcService(
       CredentialServiceService,
-      { verify: gateway },
+      { verify: gateway, followChanges: gateway },
       {
+        followChanges: async () => {
+          throw new Problem('temporarily_unavailable');
+        },
         verify: async ({ credential, carrier }): Promise<VerifyResponse> => {
           scene.verified += 1;
           await scene.given.verifyAfter;
@@ -79,8 +83,12 @@ export function authServerServices(scene: Scene) {
           const isCarried = carrier !== Carrier.COOKIE || known?.credentialKind === 'browser_session';
           const principal = isCarried ? known : undefined;
           return principal
-            ? { outcome: { $case: 'principal', value: principal } }
-            : { outcome: { $case: 'refusal', value: refusals[credential] ?? Refusal.UNKNOWN_USER } };
+            ? { outcome: { $case: 'principal', value: principal }, keepMs: 0, position: 0n }
+            : {
+                outcome: { $case: 'refusal', value: refusals[credential] ?? Refusal.UNKNOWN_USER },
+                keepMs: 0,
+                position: 0n,
+              };
         },
       },
     ),

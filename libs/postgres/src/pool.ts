@@ -11,17 +11,20 @@ interface PoolOptions {
    * sort them for every page; these sessions read along the index whatever the statistics say.
    */
   readonly readsPages?: boolean;
+  /** Further settings of its sessions, which functions of the schema read. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** A pool whose sessions see exactly one schema (the owner's), with bounded waits so that nothing hangs for ever. */
 export function createPool(databaseUrl: string, schema: string, options: PoolOptions): pg.Pool {
-  const { name, max = 10, statementTimeoutMs = 30_000, readsPages = false } = options;
+  const { name, max = 10, statementTimeoutMs = 30_000, readsPages = false, settings: further } = options;
   const settings = {
     search_path: schema,
     lock_timeout: 2_000,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: 30_000,
     ...(readsPages && { enable_bitmapscan: 'off' }),
+    ...further,
   };
   const pool = new pg.Pool({
     connectionString: databaseUrl,

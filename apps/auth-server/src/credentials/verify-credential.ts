@@ -4,7 +4,7 @@ import { Problem } from '@longwave/problems';
 import { Api, Carrier, Refusal, type VerifyRequest, type VerifyResponse } from '@longwave/rpc/credential';
 import type { Logger } from '@longwave/service-kit';
 import type { JWK } from 'jose';
-import { listGrants } from '../grants/grant-table.ts';
+import { listGrants, type GrantList } from '../grants/grant-table.ts';
 import { findCredential } from '../identity-table.ts';
 import { findAccessToken, isAccessTokenText, touchGrant } from '../oauth/granted-access-table.ts';
 import type { Resource } from '../oauth/resources.ts';
@@ -18,6 +18,7 @@ import {
   type IssuedCredential,
   type Verdict,
 } from './judge-credential.ts';
+import { isUseDue, keepMsOf, maxKeepMs } from './keep-time.ts';
 import { isMembers, principalOf, withRightsOf } from './principal-of.ts';
 import { secretDigest } from '../secret-digest.ts';
 
@@ -47,6 +48,8 @@ export interface VerifyDeps {
   readonly resources: readonly Resource[];
   /** Ed25519, private. */
   readonly principalKey: JWK;
+  /** Of the newest change that this process knows of: what is read afterwards knows it too. */
+  readonly position: () => bigint;
   readonly clock: () => Date;
   readonly logger: Logger;
 }
@@ -78,21 +81,19 @@ async function findByText(
   return findCredential(pool, secretDigest(text));
 }
 
-/** Whether a use is recorded: one a minute, so that most requests write nothing. */
-const isUseDue = ({ lastUsedAt }: IssuedCredential, now: Date): boolean =>
-  lastUsedAt === undefined || now.getTime() - lastUsedAt.getTime() >= 60_000;
-
 /** Any credential's text → a principal with its plan, its grants and a signed statement, or the reason why not. */
 export function verifyCredential(deps: VerifyDeps) {
   const { pool, plans, principalKey, clock, logger } = deps;
-  const sign = createPrincipalSigner(principalKey);
+  // With the time for which a principal is kept it makes 15 s: three quarters of a statement's life remain for the work of a request.
+  const sign = createPrincipalSigner(principalKey, 15 - maxKeepMs / 1_000);
   return async ({ credential: text, api: wireApi, carrier }: VerifyRequest): Promise<VerifyResponse> => {
     const now = clock();
+    const position = deps.position();
     const api = apiNames[wireApi];
     if (!api) throw new Problem('validation_failed', 'api: This API is not known.');
     const credential = await findByText(deps, text, api);
     // The grants of an account are its owner's, not a member's.
-    const { grants, leftOut } =
+    const { grants, leftOut, endsAt }: GrantList =
       credential && !isMembers(credential)
         ? await listGrants(pool, credential.account, now)
         : { grants: [], leftOut: 0 };
@@ -101,7 +102,7 @@ export function verifyCredential(deps: VerifyDeps) {
     const ownerPlans = grants.filter(({ podcastId }) => podcastId === undefined).map(({ plan }) => plan);
     const request = { api, carrier: carrier === Carrier.COOKIE ? 'cookie' : 'header' } as const;
     const verdict = judgeCredential(credential, request, ownerPlans, plans, now);
-    if (!verdict.accepted || !credential) return { outcome: { $case: 'refusal', value: refusalOf(verdict) } };
+    if (!verdict.accepted || !credential) return refusal(verdict, position);
     if (isUseDue(credential, now)) {
       if (verdict.kind === 'browser_session') await touchSession(pool, credential.id, now);
       if (credential.grantId !== undefined) await touchGrant(pool, credential.grantId, now);
@@ -109,6 +110,8 @@ export function verifyCredential(deps: VerifyDeps) {
     const principal = withRightsOf(credential, principalOf(credential, verdict.kind, grants));
     const legacy = verdict.kind === 'legacy_token';
     return {
+      keepMs: keepMsOf(credential, endsAt, now),
+      position,
       outcome: {
         $case: 'principal',
         value: {
@@ -137,5 +140,9 @@ export function verifyCredential(deps: VerifyDeps) {
   };
 }
 
-const refusalOf = (verdict: Verdict): Refusal =>
-  verdict.accepted ? Refusal.UNKNOWN_USER : wireRefusals[verdict.refusal];
+/** Refusals are not kept. */
+const refusal = (verdict: Verdict, position: bigint): VerifyResponse => ({
+  outcome: { $case: 'refusal', value: verdict.accepted ? Refusal.UNKNOWN_USER : wireRefusals[verdict.refusal] },
+  keepMs: 0,
+  position,
+});

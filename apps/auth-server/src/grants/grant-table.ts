@@ -23,6 +23,7 @@ const rowSchema = z.object({
   /** Of an authority grant. */
   role: z.enum(grantedRoles).nullable(),
   plan: z.string(),
+  ends_at: z.date().nullable(),
   total: z.coerce.number(),
 });
 
@@ -30,6 +31,8 @@ export interface GrantList {
   readonly grants: readonly StoredGrant[];
   /** Grants that a statement does not carry. */
   readonly leftOut: number;
+  /** When the first of them ends by itself; absent when none does. */
+  readonly endsAt?: Date;
 }
 
 /**
@@ -50,18 +53,18 @@ export async function listGrants(
     text: `with given as (
              select 0 as place, m.created_at as since, m.id, m.workspace_id, null as podcast_id,
                     m.attributes->'permissions' as permissions, null::text[] as invited_as, null as role,
-                    o.attributes as owner
+                    null::timestamptz as ends_at, o.attributes as owner
              from resource m
              join resource o on o.id = m.attributes->>'owner_account_id' and o.lifecycle_state = 'active'
                and not exists (select from account_without_workspace w where w.account_id = o.id)
              where m.resource_type = 'memberships' and m.lifecycle_state = 'active' and m.attributes->>'member_account_id' = $1
              union all
-             select 1, g.since, g.id, g.workspace_id, p.id, null, null, g.role, o.attributes
+             select 1, g.since, g.id, g.workspace_id, p.id, null, null, g.role, g.expires_at, o.attributes
              from authority_grant g left join lateral unnest(g.podcast_ids) as p (id) on true
              join resource o on o.workspace_id = g.workspace_id and o.resource_type = 'accounts' and o.lifecycle_state = 'active'
              where g.user_id = $5 and g.state = 'active' and g.expires_at > $6
              union all
-             select 2, c.since, p.id, p.workspace_id, p.id, null, c.invited_as, null, o.attributes
+             select 2, c.since, p.id, p.workspace_id, p.id, null, c.invited_as, null, null, o.attributes
              from (select podcast_id, since, array_agg(role order by role) as invited_as
                    from collaboration join collaborator_invitation i using (podcast_id, email, since)
                    where email = $2 and i.account_id = $1 group by podcast_id, since) c
@@ -72,7 +75,7 @@ export async function listGrants(
                     row_number() over (partition by place, workspace_id order by since, id) as nth
              from given where owner->'subscription'->>'state' not in ('canceled', 'suspended')
            )
-           select workspace_id, podcast_id, permissions, invited_as, role, plan, total
+           select workspace_id, podcast_id, permissions, invited_as, role, plan, ends_at, total
            from counting where place = 0 or nth <= $4 order by place, since, id limit $3`,
     values: [
       account.id,
@@ -97,7 +100,12 @@ export async function listGrants(
     roles: rolesOf(row),
     plan: row.plan,
   }));
-  return { grants, leftOut: (found[0]?.total ?? 0) - found.length };
+  const ends = found.flatMap(({ ends_at: endsAt }) => endsAt?.getTime() ?? []);
+  return {
+    grants,
+    leftOut: (found[0]?.total ?? 0) - found.length,
+    ...(ends.length > 0 && { endsAt: new Date(Math.min(...ends)) }),
+  };
 }
 
 /**

@@ -5,7 +5,9 @@ import type { Express, Response } from 'express';
 import type { Look } from '../look.ts';
 import { html } from '../pages/html.ts';
 import { settingsPathOf } from '../pages/layout.ts';
+import type { AwaitHolders } from '../verification/await-holders.ts';
 import { createAnswerPage, sendPage, type PageDeps } from './answer-page.ts';
+import { holdAnswers } from './hold-answers.ts';
 import type { PageRoute } from './page-route.ts';
 import { returnRoutes } from './page-routes.ts';
 
@@ -14,6 +16,7 @@ export interface ServerOptions extends Omit<PageDeps, 'lookPath'> {
   /** Puts routes of another kind before the pages, as those of OAuth. */
   readonly mount?: (app: Express) => void;
   readonly look: Look;
+  readonly awaitHolders: AwaitHolders;
   readonly logger: Logger;
 }
 
@@ -25,8 +28,9 @@ const titles: Readonly<Partial<Record<number, string>>> = {
 };
 
 /** The pages of this service over express. Every error is a page too. */
-export function createServer({ routes, mount, look, logger, ...deps }: ServerOptions): Express {
+export function createServer({ routes, mount, look, awaitHolders, logger, ...deps }: ServerOptions): Express {
   const app = createHttpApp(logger, ({ route = 'none' }) => ({ route }));
+  app.use(holdAnswers(awaitHolders));
   app.get(look.path, (_request, response) => {
     response.set({ 'Content-Type': 'text/css; charset=utf-8', 'Cache-Control': 'public, max-age=31536000, immutable' });
     response.send(look.css);

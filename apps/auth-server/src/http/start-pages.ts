@@ -28,6 +28,7 @@ import { createSessions } from '../sessions/sessions.ts';
 import { createBeginSession } from '../sign-in/begin-session.ts';
 import { createEnter } from '../sign-in/enter.ts';
 import { createCreatePerson, createFinishSignUp } from '../sign-up/create-person.ts';
+import type { AwaitHolders } from '../verification/await-holders.ts';
 import { pageRoutes } from './page-routes.ts';
 import { createServer } from './server.ts';
 
@@ -39,6 +40,7 @@ interface PagesDeps {
   /** Fetches the metadata documents of connectors. */
   readonly fetchDocument: GuardedFetch;
   readonly execute: ExecuteCommand;
+  readonly awaitHolders: AwaitHolders;
   readonly answerGrant: AnswerGrant;
   readonly clock: () => Date;
   readonly logger: Logger;
@@ -54,7 +56,7 @@ interface Pages extends AsyncDisposable {
 
 /** Serves the pages for people. Disposing lets running answers finish and sends the mails that wait. */
 export async function startPages(deps: PagesDeps): Promise<Pages> {
-  const { config, pool, plans, execute, answerGrant, clock, logger } = deps;
+  const { config, pool, plans, execute, awaitHolders, answerGrant, clock, logger } = deps;
   const baseUrl = config.BASE_URL;
   await using stack = new AsyncDisposableStack();
   const redis = await connectRedis(config.REDIS_URL, {
@@ -99,7 +101,7 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
   const app = createServer({
     routes: [...routes, ...authorization.pages],
     mount: authorization.mount,
-    ...{ sessions, look, baseUrl, senderOf, clock, logger },
+    ...{ sessions, look, awaitHolders, baseUrl, senderOf, clock, logger },
   });
   const listener = await listenHttp(config.HTTP_LISTEN, app);
   stack.defer(() => listener.close());

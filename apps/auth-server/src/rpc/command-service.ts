@@ -3,6 +3,7 @@ import { Problem } from '@longwave/problems';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { gateways } from '@longwave/services';
+import type { AwaitHolders } from '../verification/await-holders.ts';
 import { requireWorkspace } from './require-workspace.ts';
 
 /** Credentials that may change who has access: the account's own, which nobody holds who was not given them on its pages. */
@@ -26,9 +27,11 @@ function assertMayChangeAccess(actor: Actor): void {
 export function commandService({
   actorOf,
   execute,
+  awaitHolders,
 }: {
   readonly actorOf: ActorOfCall;
   readonly execute: ExecuteCommand;
+  readonly awaitHolders: AwaitHolders;
 }): RpcService {
   return rpcService(
     CommandServiceService,
@@ -38,7 +41,12 @@ export function commandService({
         requireWorkspace(request.workspaceId);
         const actor = await actorOf(context);
         assertMayChangeAccess(actor);
-        return executeEnvelope(execute, request, actor, context.deadline);
+        try {
+          return await executeEnvelope(execute, request, actor, context.deadline);
+        } finally {
+          // A refusal, too, may tell of a change: a key that was revoked a moment ago.
+          await awaitHolders();
+        }
       },
     },
   );

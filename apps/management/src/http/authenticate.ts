@@ -1,8 +1,8 @@
 import { limitWrongCredentials, type LookUpAtAuthServer } from '@longwave/http-kit/limit-wrong-credentials';
+import type { Verifier } from '@longwave/http-kit/verify-under-lease';
 import { apiScopes, bearerOf, tryVerifyPrincipal, type Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
-import type { RpcClient } from '@longwave/rpc';
-import { Api, Carrier, type CredentialServiceService } from '@longwave/rpc/credential';
+import { Api, Carrier } from '@longwave/rpc/credential';
 import type { JWK } from 'jose';
 
 export type ManagementScope = (typeof apiScopes.management)[number];
@@ -27,16 +27,13 @@ export interface TokenHolder {
  */
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<TokenHolder>;
 
-/** How long auth-server may take to verify a token. */
-const verifyMs = 5_000;
-
 /**
- * Asks auth-server at every request, so that a revocation takes effect at once, except about wrong tokens that are repeated. It accepts only
- * access tokens that were issued for the Management API. Throws `temporarily_unavailable` or `timeout` when auth-server does not answer.
+ * A revocation takes effect at once. Bounds how often wrong tokens are looked up, and accepts only access tokens that were issued for the
+ * Management API. Throws `temporarily_unavailable` or `timeout` when auth-server does not answer.
  * @param principalKeys public keys of statements about principals
  */
 export function createAuthenticate(
-  credentials: Pick<RpcClient<typeof CredentialServiceService>, 'verify'>,
+  { verify }: Pick<Verifier, 'verify'>,
   principalKeys: readonly JWK[],
   clock: () => Date,
   lookUp: LookUpAtAuthServer = limitWrongCredentials(clock),
@@ -47,8 +44,7 @@ export function createAuthenticate(
     const credential = bearerOf(authorization);
     if (credential === undefined) throw invalid();
     const request = { credential, api: Api.MANAGEMENT, carrier: Carrier.HEADER };
-    const verify = async () => (await credentials.verify(request, { deadlineMs: verifyMs })).outcome;
-    const outcome = await lookUp(credential, address, verify);
+    const outcome = await lookUp(credential, address, () => verify(request));
     if (outcome?.$case !== 'principal') throw invalid();
     const { statement, scopes, grantId, purposes, clientId, credentialId, plan } = outcome.value;
     const principal = await tryVerifyPrincipal(statement, principalKeys, clock());

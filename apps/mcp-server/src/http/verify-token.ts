@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '@longwave/hosting-client';
-import type { RpcClient } from '@longwave/rpc';
-import { Api, Carrier, type CredentialServiceService } from '@longwave/rpc/credential';
+import type { Verifier } from '@longwave/http-kit/verify-under-lease';
+import { Api, Carrier } from '@longwave/rpc/credential';
 
 /** A person with a token for the MCP resource. */
 export interface TokenHolder {
@@ -16,12 +16,11 @@ export interface TokenHolder {
 /** Verifies a token; undefined for every text that is no token for the MCP resource now. */
 export type VerifyToken = (token: string) => Promise<TokenHolder | undefined>;
 
-/** Asks auth-server at every request, so that a revocation takes effect at once. */
+/** A revocation takes effect at once: what auth-server said is kept only while it is certain that nothing has changed. */
 export const createVerifyToken =
-  (credentials: RpcClient<typeof CredentialServiceService>): VerifyToken =>
+  ({ verify }: Pick<Verifier, 'verify'>): VerifyToken =>
   async (token) => {
-    const request = { credential: token, api: Api.MCP, carrier: Carrier.HEADER };
-    const { outcome } = await credentials.verify(request, { deadlineMs: 5_000 });
+    const outcome = await verify({ credential: token, api: Api.MCP, carrier: Carrier.HEADER });
     if (outcome?.$case !== 'principal') return undefined;
     const { plan, scopes, grantId, credentialId } = outcome.value;
     if (!plan) throw new Error('auth-server named a principal without a plan');

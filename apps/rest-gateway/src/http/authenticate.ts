@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { SenderOf } from '@longwave/audience';
 import type { Caller } from '@longwave/hosting-client';
 import type { LookUpAtAuthServer } from '@longwave/http-kit/limit-wrong-credentials';
+import type { Verifier } from '@longwave/http-kit/verify-under-lease';
 import { admitCookie, cookieName, cookieOf, sessionCookie } from '@longwave/principal';
-import type { RpcClient } from '@longwave/rpc';
-import { Api, Carrier, Refusal, type CredentialServiceService } from '@longwave/rpc/credential';
+import { Api, Carrier, Refusal } from '@longwave/rpc/credential';
 import { RestFailure, type RestError } from './rest-failure.ts';
 
 /** Far above every credential that is ever issued. */
@@ -70,10 +70,10 @@ const answers: Readonly<Record<Refusal, RestError>> = {
 
 export type Authenticate = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => Promise<Caller>;
 
-/** Verifies the credential of every request at auth-server, except wrong ones that are repeated. Throws `RestFailure` when it is missing or refused. */
+/** Verifies the credential of every request, and bounds how often wrong ones are looked up. Throws `RestFailure` when it is missing or refused. */
 export const createAuthenticate =
   (
-    credentials: RpcClient<typeof CredentialServiceService>,
+    { verify }: Pick<Verifier, 'verify'>,
     lookUpCredential: LookUpAtAuthServer,
     senderOf: SenderOf,
     baseUrl: string,
@@ -84,7 +84,7 @@ export const createAuthenticate =
       // What is wrong in a header may be right in a cookie.
       carrier === Carrier.COOKIE ? `cookie ${credential}` : credential,
       senderOf(request),
-      async () => (await credentials.verify({ credential, api: Api.REST, carrier }, { deadlineMs: 5_000 })).outcome,
+      () => verify({ credential, api: Api.REST, carrier }),
     );
     if (outcome?.$case !== 'principal') throw new RestFailure(answers[outcome?.value ?? Refusal.UNKNOWN_USER]);
     const { plan } = outcome.value;
