@@ -106,7 +106,11 @@ function explaining(plans: string[]): Pool {
     plans.push(lines.map((line) => line['QUERY PLAN']).join('\n'));
     return { rows: [] };
   };
-  return Object.create(pool, { query: { value: query } }) as Pool;
+  const connect = async () => ({
+    query: ({ text, values }: { readonly text: string; readonly values: unknown[] }) => query(text, values),
+    release: () => undefined,
+  });
+  return Object.create(pool, { query: { value: query }, connect: { value: connect } }) as Pool;
 }
 
 const everyKey = Object.values(productCatalog.resources).flatMap((definition: ResourceDefinition) =>

@@ -1,5 +1,5 @@
 import { nameAttributeOf, sortKeysOf, type ResourceDefinition } from '@longwave/command-catalog';
-import type { Pool } from '@longwave/postgres';
+import { queryPrepared, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { ResourceRow } from '../store/resource-row.ts';
 import { resourceColumns } from '../store/resource-table.ts';
@@ -46,6 +46,11 @@ export interface ListedPage {
 
 /** Rows that one page or count with a text filter reads at most: without a bound, a text that nothing contains reads the whole list. */
 const maxRowsSearched = 10_000;
+/**
+ * Rows that a statement reads for a page, the first one of the next page included. The number stands in the text of the statement:
+ * a plan for any number would be one for a tenth of the list.
+ */
+const pageRows = [6, 26, 51, 101, 201];
 /** Rows that are counted at most. */
 const maxRowsCounted = 1_000_000;
 /** Parts of a list (a scope or a state each) that are read in their own order and merged; with more, the parts are one. */
@@ -179,7 +184,7 @@ export async function readPage(
         .join(', ')}, ${sql.add(after.id)})`
     : '';
   const matches = nameContains(definition, filter, sql);
-  const rowsRead = sql.add((matches === undefined ? limit : maxRowsSearched) + 1);
+  const rowsRead = matches === undefined ? pageRows.find((rows) => rows > limit)! : maxRowsSearched + 1;
   const sorted = keys.map(([key], i) => `${key} as sort_${i}`).join(', ');
   const shown = matches === undefined ? resourceColumns.replace(/\w+/g, 'r.$&') : `r.id, ${matches} as matches`;
   const order = (names: readonly string[]) => names.map((name) => `${name} ${direction}`).join(', ');
@@ -193,10 +198,8 @@ export async function readPage(
   const sortValues = `array[${keys.map((_, i) => `sort_${i}::text`).join(', ')}] as sort_values`;
 
   if (matches === undefined) {
-    const { rows } = await pool.query<ListedRow>(
-      `select ${resourceColumns}, ${sortValues} from (${read}) m order by ${merged} limit ${rowsRead}`,
-      sql.values,
-    );
+    const page = `select ${resourceColumns}, ${sortValues} from (${read}) m order by ${merged} limit ${rowsRead}`;
+    const rows = await runPage(pool, page, sql.values, { isPlannedAgain: after !== undefined && hasParent(filter) });
     return pageOf(rows, limit, undefined);
   }
   const { rows } = await pool.query<
@@ -224,6 +227,25 @@ export async function readPage(
   );
 }
 
+/**
+ * Reads a page without a text filter by a statement that stays prepared, unless it is planned again: few rows that link to something are
+ * best read alone, many in the order of the list, and a prepared plan is one for an average number.
+ */
+async function runPage(
+  pool: Pool,
+  text: string,
+  values: unknown[],
+  { isPlannedAgain }: { readonly isPlannedAgain: boolean },
+): Promise<readonly ListedRow[]> {
+  const { rows } = await (isPlannedAgain
+    ? pool.query<ListedRow>(text, values)
+    : queryPrepared<ListedRow>(pool, text, values));
+  return rows;
+}
+
+/** Whether the rows of a list are those that link to something. */
+const hasParent = ({ links, parentId }: ListFilter): boolean => parentId !== undefined || Object.keys(links).length > 0;
+
 /** Cuts a page off the rows; `readTo` is where the search stopped before the end of the list. */
 function pageOf(rows: readonly ListedRow[], limit: number, readTo: ListPosition | undefined): ListedPage {
   const page = rows.slice(0, limit);
@@ -243,7 +265,8 @@ export async function countRows(
   const matches = nameContains(definition, filter, sql);
   const max = matches === undefined ? maxRowsCounted : maxRowsSearched;
   const places = parts(definition, filter, sql).map((part) => `(${part})`);
-  const { rows } = await pool.query<{ readonly count: number; readonly rows_read: number }>(
+  const { rows } = await queryPrepared<{ readonly count: number; readonly rows_read: number }>(
+    pool,
     `select count(*) filter (where matches)::int as count, count(*)::int as rows_read from (
        select ${matches ?? 'true'} as matches from resource r where (${places.join(' or ')}) and ${common} limit ${sql.add(max + 1)}
      ) counted`,

@@ -55,7 +55,10 @@ function renderImport({ storage_key: _key, sha256: _digest, ...shown }: NonNulla
 function render(resource: Resource<'podcasts'>, { caller, deps: { mediaUrl } }: ViewContext) {
   const { id, workspace_id: workspaceId, lifecycle_state: state } = resource;
   const { title, subdomain, artwork, intro, outro, import: moved, collaborators, ...others } = resource.attributes;
-  const roles = accessTo(caller, workspaceId, id)?.roles ?? [];
+  const managesCollaborators = () => {
+    const { roles = [] } = accessTo(caller, workspaceId, id) ?? {};
+    return managerRoles.some((role) => roles.includes(role));
+  };
   return {
     id,
     title,
@@ -67,7 +70,7 @@ function render(resource: Resource<'podcasts'>, { caller, deps: { mediaUrl } }: 
     ...(intro && { intro: renderPart(intro) }),
     ...(outro && { outro: renderPart(outro) }),
     ...(moved && { import: renderImport(moved) }),
-    ...(collaborators && managerRoles.some((role) => roles.includes(role)) && { collaborators }),
+    ...(collaborators && managesCollaborators() && { collaborators }),
   };
 }
 
