@@ -13,7 +13,7 @@ import {
 import { fromFailure } from './problem-status.ts';
 
 /** A call to be carried. */
-export interface OutgoingCall extends TracePosition {
+interface OutgoingCall extends TracePosition {
   readonly method: string;
   readonly request: Buffer;
   readonly principalStatement: string;
