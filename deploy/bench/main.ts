@@ -22,6 +22,7 @@ import { listRate } from './list-rate.ts';
 import type { Row } from './measure.ts';
 import { requestRate } from './request-rate.ts';
 import { slowListeners } from './slow-listeners.ts';
+import { storedBytes } from './stored-bytes.ts';
 import { publishStitched, type Stitched } from './stitched.ts';
 import { uploadMemory } from './upload-memory.ts';
 
@@ -51,6 +52,7 @@ const alone: Readonly<Record<string, Measure<void>>> = {
 const installed: Readonly<Record<string, Measure<Installation>>> = {
   'stitched audio': ({ fleet, stitched, folder }) => rangeThroughput(fleet, stitched, folder),
   'resolve and decide': ({ stitched, folder }) => resolveRate(stitched, folder),
+  'stored per new play': ({ fleet, stitched, folder }) => storedBytes(fleet, stitched, folder),
   'slow listeners': ({ fleet, stitched }) => slowListeners(fleet, stitched),
   'ad decisions': ({ fleet, stitched }) => decideRate(fleet, stitched),
   'counting, bus to rollup': ({ fleet }) => countingRate(fleet),
