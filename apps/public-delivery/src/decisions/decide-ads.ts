@@ -1,4 +1,5 @@
 import type { UserAgentDescription } from '@longwave/audience';
+import type { DecideRequest } from '@longwave/rpc/serving';
 import { meter, type Logger } from '@longwave/service-kit';
 import type { Listener } from '../listeners/identify-listener.ts';
 import type { HaltScope } from '../projection/break-plan.ts';
@@ -13,6 +14,8 @@ import { keepAds, noAds, type PlayAds } from './play-ads.ts';
 
 /** An ad that the cache does not have by then is left out. */
 const segmentWaitMs = 2_000;
+/** More plays than this do not wait for decisions at once: they would only make all of them late. */
+const maxAsked = 128;
 
 export interface DecideAdsOptions {
   readonly serving: ServingClient;
@@ -42,6 +45,13 @@ export function createDecideAds(options: DecideAdsOptions): DecideAds {
     description: 'Plays that began without ads because no decision could be used',
   });
   for (const reason of noDecisionReasons) missed.add(0, { reason });
+  let asked = 0;
+
+  async function ask(request: DecideRequest): Promise<Decision> {
+    if (asked >= maxAsked) return { decided: false, reason: 'overloaded' };
+    asked += 1;
+    return decide(serving, request, deadlineMs).finally(() => (asked -= 1));
+  }
 
   /** The decision without the ads that the cache does not get in time; no decision when it gets none of them. */
   async function onlyCachedAds(decision: Decision, requestId: string): Promise<Decision> {
@@ -65,10 +75,12 @@ export function createDecideAds(options: DecideAdsOptions): DecideAds {
     if (haltsAll(halts, podcastId)) return noAds;
     const context = await projection.getAdContext(episode, at);
     const request = decideRequest(decisionId, episode, context, listener, describe(listener.userAgent), at);
-    const decision = await onlyCachedAds(await decide(serving, request, deadlineMs), requestId);
+    const decision = await onlyCachedAds(await ask(request), requestId);
     if (decision.decided) return withoutHalted(decision, halts, podcastId);
     const { reason, error: err } = decision;
-    logger.warn({ request_id: requestId, episode_id: episodeId, reason, err }, 'decision.unavailable');
+    // Under too great a load each line would add to it; the counter tells.
+    if (reason !== 'overloaded')
+      logger.warn({ request_id: requestId, episode_id: episodeId, reason, err }, 'decision.unavailable');
     missed.add(1, { reason });
     return noAds;
   };

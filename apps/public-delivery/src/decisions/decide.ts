@@ -9,7 +9,14 @@ import { clickUrlSchema, type CountedAds, type PlayAds } from './play-ads.ts';
 export type ServingClient = Pick<RpcClient<typeof ServingServiceService>, 'decide'>;
 
 /** Why there is no decision; the listener gets content without ads. */
-export const noDecisionReasons = ['late', 'unreachable', 'failed', 'invalid_answer', 'segment_unavailable'] as const;
+export const noDecisionReasons = [
+  'late',
+  'unreachable',
+  'overloaded',
+  'failed',
+  'invalid_answer',
+  'segment_unavailable',
+] as const;
 type NoDecisionReason = (typeof noDecisionReasons)[number];
 
 export type Decision =

@@ -114,7 +114,9 @@ export function createRouter(routes: readonly Route[], logger: Logger, now: () =
       await handle({ ...asked, requestId, startedAt: now() });
     } catch (error) {
       const problem = problemOf(error, databaseOutage);
-      if (problem.status >= 500)
+      // A 503 without a cause is a refusal under too great a load: the request's own line and the metrics tell, and more would add to it.
+      const isRefusal = problem.status === 503 && problem.cause === undefined;
+      if (problem.status >= 500 && !isRefusal)
         logger.error({ request_id: requestId, route: name, err: problem.cause ?? problem }, 'request.failed');
       if (response.headersSent) response.destroy();
       else sendProblem(response, problem, requestId);

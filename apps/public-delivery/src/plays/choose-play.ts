@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { idFromBytes } from '@longwave/ids';
 import { databaseOutage } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
 import { LRUCache } from 'lru-cache';
 import { filledBreaksOf } from '../arrangements/arranged-breaks.ts';
 import { partsOf } from '../arrangements/arrangement.ts';
@@ -20,6 +21,8 @@ import type { NewPlayLimit } from './new-play-limit.ts';
 
 /** Bindings that are remembered for when the database is away. */
 const maxLastBindings = 5_000;
+/** Plays that are chosen at once; further listeners are asked to come again. Of 128 of them the ads are decided (`createDecideAds`). */
+const maxUnderWay = 512;
 
 export interface ChoosePlayOptions {
   readonly projection: Pick<RecentProjection, 'listHalts'>;
@@ -63,8 +66,8 @@ async function bindFree(sequence: number, bind: (sequence: number) => Promise<Pl
  * requests at once give one arrangement: callers in this process share one decision, and between processes the first row wins.
  * No decision means clean content, bound like any other, so that every range of a listener is of the same bytes. A bound play with an ad
  * that was halted since is bound anew without the halted ads, for the rest of the 24 h. Where more plays begin at an address than may,
- * the others share one clean binding of that address and episode for 24 h. Rejects only when the database does not answer and this
- * listener was given nothing of the episode lately.
+ * the others share one clean binding of that address and episode for 24 h. Rejects when the database does not answer and this
+ * listener was given nothing of the episode lately, and with `temporarily_unavailable` beyond `maxUnderWay`.
  */
 export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   const { projection, bindings, plays, decideAds, traceApp, mayBegin } = options;
@@ -167,12 +170,19 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     }
   }
 
+  let underWay = 0;
   return (episode, listener, at, requestId) => {
     const key = `${listener.key}:${episode.episodeId}`;
-    if (listener.isDryRun) return chooseOrRecall(key, episode, listener, at, requestId);
-    const play =
-      deciding.get(key) ?? chooseOrRecall(key, episode, listener, at, requestId).finally(() => deciding.delete(key));
-    deciding.set(key, play);
+    const shared = listener.isDryRun ? undefined : deciding.get(key);
+    if (shared) return shared;
+    if (underWay >= maxUnderWay)
+      return Promise.reject(new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 }));
+    underWay += 1;
+    const play = chooseOrRecall(key, episode, listener, at, requestId).finally(() => {
+      underWay -= 1;
+      if (!listener.isDryRun) deciding.delete(key);
+    });
+    if (!listener.isDryRun) deciding.set(key, play);
     return play;
   };
 }
