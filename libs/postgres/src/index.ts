@@ -1,4 +1,4 @@
-export { copyRows, type CopyValue } from './copy-rows.ts';
+export { copyRows } from './copy-rows.ts';
 export { databaseOutage } from './database-outage.ts';
 export { databaseProblem } from './database-problem.ts';
 export { inBatches } from './in-batches.ts';
