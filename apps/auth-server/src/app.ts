@@ -114,10 +114,16 @@ export async function createApp(
   const resources = resourcesOf({ base: config.BASE_URL, mcp: config.MCP_URL, api: config.API_URL });
   const principalKey = readKey(config.PRINCIPAL_PRIVATE_KEY);
   const { d: _private, ...publicPrincipalKey } = principalKey;
+  // Leases are renewed while all other connections verify: else a load that ends them would keep them from coming back.
+  const leases = createPool(config.DATABASE_URL, 'identity', { name: 'auth-server', max: 2, settings: awaitsHolders });
+  stack.defer(() => leases.end());
   const changes = stack.use(
-    createFollowChanges({ pool, onError: (error) => logger.warn({ err: error }, 'verification.changes_not_read') }),
+    createFollowChanges({
+      pool: leases,
+      onError: (error) => logger.warn({ err: error }, 'verification.changes_not_read'),
+    }),
   );
-  const awaitHolders = createAwaitHolders(pool, changes.wake);
+  const awaitHolders = createAwaitHolders(leases, changes.wake);
   const { position } = changes;
   const verify = verifyCredential({ pool, plans, resources, principalKey, position, clock, logger });
 

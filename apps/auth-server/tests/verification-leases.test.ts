@@ -30,6 +30,7 @@ afterAll(async () => {
 });
 
 const leaseMs = 400;
+const position = async () => (await admin.query('select position from verification_position')).rows;
 
 async function openAccount() {
   const workspaceId = newId('ws');
@@ -199,7 +200,6 @@ test('a change that commits late is not skipped: those after it wait for it', as
 });
 
 test('a use that is recorded changes nothing, and a new key touches its own account alone', async () => {
-  const position = async () => (await admin.query('select position from verification_position')).rows;
   const [own, foreign] = [await openAccount(), await openAccount()];
   await using holder = createHolder(server);
   const key = await issueKey(own);
@@ -216,6 +216,25 @@ test('a use that is recorded changes nothing, and a new key touches its own acco
   await admin.query('update connector_grant set last_used_at = now()');
   await admin.query('update second_factor set last_step = last_step + 1');
   expect(await position()).toEqual(before);
+});
+
+test('another role of a collaborator is noted, and that a collaborator was removed', async () => {
+  const { accountId } = await openAccount();
+  const podcastId = newId('pod');
+  await admin.query(`insert into collaborated_podcast (id, workspace_id, version) values ($1, 'ws_1', 1)`, [podcastId]);
+  await admin.query(
+    `insert into collaborator_invitation (id, podcast_id, email, since, account_id) values ($1, $1, 'ben@example.com', now(), $2)`,
+    [podcastId, accountId],
+  );
+  for (const change of [
+    `insert into collaboration (podcast_id, email, role, since) values ($1, 'ben@example.com', 'editor', now())`,
+    `update collaboration set role = 'analyst' where podcast_id = $1`,
+    `delete from collaboration where podcast_id = $1`,
+  ]) {
+    const before = await position();
+    await admin.query(change, [podcastId]);
+    expect(await position()).not.toEqual(before);
+  }
 });
 
 test('verification reads only tables whose changes are noted', async () => {

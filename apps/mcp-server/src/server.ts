@@ -14,7 +14,7 @@ import { createMcpHandler, type AuthInfo, type McpServer } from '@modelcontextpr
 import type { Express, Request, Response } from 'express';
 import { createAdmit, type AdmissionDeps } from './http/admit.ts';
 import { iconPng, iconSvg } from './http/icon.ts';
-import { maxBodyBytes } from './http/message.ts';
+import { maxBodyBytes, type Message } from './http/message.ts';
 import { protectedMcp } from './http/metadata.ts';
 import { rpcCodes, sendRpcError } from './http/refuse.ts';
 import type { Session } from './run-tool.ts';
@@ -30,11 +30,25 @@ export interface ServerOptions {
   readonly logger: Logger;
 }
 
+/** Requests and notifications of the Model Context Protocol, of every version. */
+const protocolMethods: ReadonlySet<string> = new Set([
+  ...['initialize', 'ping', 'server/discover', 'subscriptions/listen', 'logging/setLevel', 'completion/complete'],
+  ...['tools/list', 'prompts/list', 'prompts/get', 'resources/list', 'resources/read', 'resources/templates/list'],
+  ...['resources/subscribe', 'resources/unsubscribe', 'notifications/initialized', 'notifications/cancelled'],
+  ...['notifications/progress', 'notifications/roots/list_changed'],
+]);
+
 const isPublic = { 'Cache-Control': 'public, max-age=300', 'Access-Control-Allow-Origin': '*' };
 
 /** `{mcp_url}` over express: the metadata of the resource, and `/mcp` behind its checks. */
 export function createServer({ admission, createMcpServer, readIssuerMetadata, pages, logger }: ServerOptions) {
   const { baseUrl, mcpUrl } = admission;
+  const toolNames = new Set(admission.tools.map(({ name }) => name));
+  /** What logs and metrics call a message: never a text of the client's own. */
+  const operationOf = ({ method = 'none', params }: Message): string => {
+    if (method === 'tools/call') return `tools/call ${toolNames.has(params?.name ?? '') ? params?.name : 'other'}`;
+    return method === 'none' || protocolMethods.has(method) ? method : 'other';
+  };
   const sessions = new WeakMap<AuthInfo, Session>();
   const handler = createMcpHandler(
     ({ authInfo }) => {
@@ -72,9 +86,8 @@ export function createServer({ admission, createMcpServer, readIssuerMetadata, p
     if (!admitted) return;
     const { holder, json, message } = admitted;
     const { caller, fingerprint, scopes } = holder;
-    const { method = 'none', params } = message;
     Object.assign(response.locals, {
-      operation: method === 'tools/call' ? `tools/call ${params?.name}` : method,
+      operation: operationOf(message),
       credentialId: caller.credentialId,
       token: fingerprint,
     });

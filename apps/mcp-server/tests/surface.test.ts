@@ -264,6 +264,15 @@ describe('requests', () => {
     expect(lines.length).toBeGreaterThan(0);
     for (const line of mcp.logLines) expect(line).not.toMatch(/Bearer|"owner"/);
   });
+
+  test('no line of the log has a text of the client, not even as the name of a method or a tool', async () => {
+    await mcp.post({ ...list, method: 'madeup/method' }, as('owner'));
+    await mcp.post(call('madeup_tool'), as('owner'));
+    const log = mcp.logLines.join('');
+    expect(log).toContain('"operation":"other"');
+    expect(log).toContain('"operation":"tools/call other"');
+    expect(log).not.toContain('madeup');
+  });
 });
 
 describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => {

@@ -32,7 +32,7 @@ export function verifyUnderLease(
   credentials: Pick<RpcClient<typeof CredentialServiceService>, 'verify' | 'followChanges'>,
   onError: (error: unknown) => void,
 ): Verifier {
-  const holder = randomUUID();
+  let holder = randomUUID();
   const memory = createLeasedMemory<Outcome>(maxAnswers);
   let usedAt = -Infinity;
   let state: 'idle' | 'following' | 'failing' = 'idle';
@@ -41,7 +41,10 @@ export function verifyUnderLease(
     memory.end();
     if (state !== 'following') return;
     state = 'idle';
-    await credentials.followChanges({ holder, acknowledged: 0n, leaving: true }, { deadlineMs: followMs });
+    const left = holder;
+    // A leave that arrives late must not end a lease that was given since.
+    holder = randomUUID();
+    await credentials.followChanges({ holder: left, acknowledged: 0n, leaving: true }, { deadlineMs: followMs });
   }
 
   const loop = pollLoop({

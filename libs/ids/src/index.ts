@@ -1,4 +1,4 @@
-import { stringify, v7 } from 'uuid';
+import { v7 } from 'uuid';
 
 /** Prefixes of ids that are not of a resource; each resource of the catalog declares its own. */
 export const idPrefixes = {
@@ -70,9 +70,10 @@ export function idFromBytes<P extends string>(prefix: P, bytes: Uint8Array): `${
   return `${prefix}_${encode(bytes)}`;
 }
 
-/** The id as a UUID in the usual form. */
+/** The id's 16 bytes, whatever they are, in the usual form of a UUID: those of a decision are a hash, which names no version. */
 export function idToUuid(id: string): string {
-  return stringify(idBytes(id));
+  const hex = idBytes(id).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 /** The id of a prefix from a UUID in the usual form; inverse of `idToUuid`. */

@@ -24,6 +24,12 @@ function statementsOf(client: pg.PoolClient): PreparedStatements {
   return made;
 }
 
+/** The driver keeps the text of every statement that it prepared, in a field of its own, for as long as the connection lives. */
+function forget(client: pg.PoolClient, name: string): void {
+  const { connection } = client as unknown as { readonly connection?: { parsedStatements?: Record<string, string> } };
+  delete connection?.parsedStatements?.[name];
+}
+
 /**
  * Runs a statement that is put together from parts, prepared: to plan such a statement costs more than to run it. A connection keeps
  * those that it ran last; a statement that is always the same has a name of its own instead.
@@ -40,7 +46,10 @@ export async function queryPrepared<R extends pg.QueryResultRow>(
     const name = names.get(text) ?? `prepared_${++named}`;
     if (!names.has(text)) names.set(text, name);
     // A statement with a fault was named but never prepared.
-    for (const old of dropped.splice(0)) await client.query(`deallocate ${old}`).catch(() => undefined);
+    for (const old of dropped.splice(0)) {
+      await client.query(`deallocate ${old}`).catch(() => undefined);
+      forget(client, old);
+    }
     return await client.query<R>({ name, text, values });
   } finally {
     client.release();

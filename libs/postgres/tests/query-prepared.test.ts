@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { startTestDatabase } from '@longwave/fleet';
+import type { PoolClient } from 'pg';
 import { createPool, queryPrepared } from '../src/index.ts';
 
 test('a statement is prepared once for all of its values, and a connection keeps a bounded number of statements', async () => {
@@ -17,6 +18,10 @@ test('a statement is prepared once for all of its values, and a connection keeps
     await expect(queryPrepared(pool, 'select no_column', [])).rejects.toThrow('no_column');
     for (let i = 1; i < 200; i++) expect((await queryPrepared(pool, text(i), [1])).rows).toEqual([{ sum: 1 + i }]);
     const kept = await prepared();
+    // The driver's own memory of them, which it never empties.
+    const client = (await pool.connect()) as PoolClient & { connection: { parsedStatements: object } };
+    expect(Object.keys(client.connection.parsedStatements).length).toBeLessThanOrEqual(66);
+    client.release();
     expect(kept.length).toBeLessThanOrEqual(64);
     expect(kept).toContain(text(199));
     expect(kept).not.toContain(text(0));

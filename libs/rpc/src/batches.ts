@@ -1,6 +1,6 @@
 /** Most items of one message: a longer batch makes its first item wait for the work on the last. */
 export const maxBatchItems = 64;
-/** A message is not begun another item in beyond this. */
+/** A message with several items has at most these bytes; a longer item travels by itself. */
 const maxBatchBytes = 256 * 1024;
 
 /** The part of a gRPC stream that batches are written to. */
@@ -36,8 +36,10 @@ export function createBatchQueue<T>(
   function takeBatch(): readonly T[] {
     let bytes = 0;
     let count = 0;
-    while (count < waiting.length && count < maxBatchItems && bytes < maxBatchBytes)
-      bytes += bytesOf(waiting[count++]!);
+    for (; count < waiting.length && count < maxBatchItems; count++) {
+      bytes += bytesOf(waiting[count]!);
+      if (count > 0 && bytes > maxBatchBytes) break;
+    }
     if (count === waiting.length) {
       const all = waiting;
       waiting = [];

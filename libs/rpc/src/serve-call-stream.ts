@@ -5,6 +5,7 @@ import { maxCallsUnderWay, maxMessageBytes, maxTimerMs } from './call-limits.ts'
 import { traceHandled } from './call-trace.ts';
 import type { Answer, Call, CarryRequest, CarryResponse } from './generated/longwave/call/v1/call.ts';
 import { allowedCaller, peerOf } from './peer.ts';
+import { toFailure } from './problem-status.ts';
 import { never, startCall, type RpcContext, type RunningCall } from './running-call.ts';
 
 /** A unary method as the stream serves it. */
@@ -36,6 +37,9 @@ function responseOf(method: CarriedMethod, response: unknown): Outcome {
   return { $case: 'response', value };
 }
 
+/** Not reported: under too great a load each report would add to it. */
+const tooMany = toFailure(new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 }));
+
 const deadlineOf = ({ leftMs }: Call) => (leftMs === undefined ? never : new Date(Date.now() + leftMs));
 
 /** Serves the calls of one stream. Answers how to take leave of its caller. */
@@ -58,8 +62,11 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, CarriedMethod>
     },
     () => stream.resume(),
   );
-  const breakOff = () =>
-    void stream.emit('error', { code: status.INVALID_ARGUMENT, details: 'The message breaks the protocol.' });
+  let isBroken = false;
+  const breakOff = () => {
+    isBroken = true;
+    stream.emit('error', { code: status.INVALID_ARGUMENT, details: 'The message breaks the protocol.' });
+  };
   const refuse = (id: number, error: unknown, path: string) =>
     answers.push({ id, outcome: { $case: 'failure', value: failureOf(error, path) } });
 
@@ -96,19 +103,21 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, CarriedMethod>
   function accept(call: Call): void {
     if (call.cancelled) return running.get(call.id)?.cancel();
     if (running.has(call.id)) return breakOff();
+    // Refusals wait too: of a caller that does not keep to its number of calls.
+    if (answers.length >= 2 * maxCallsUnderWay) return breakOff();
     const method = methods.get(call.method);
     if (!method) {
-      const outcome = bareFailure(status.UNIMPLEMENTED, `The server has no unary method ${call.method}`);
+      const outcome = bareFailure(status.UNIMPLEMENTED, `The server has no unary method ${call.method.slice(0, 200)}`);
       return answers.push({ id: call.id, outcome });
     }
     if (running.size + answers.length >= maxCallsUnderWay)
-      return refuse(call.id, new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 }), method.path);
+      return answers.push({ id: call.id, outcome: { $case: 'failure', value: tooMany } });
     handle(call, method);
   }
 
   stream.on('data', ({ calls }: CarryRequest) => {
     if (calls.length > maxBatchItems) return breakOff();
-    for (const call of calls) accept(call);
+    for (const call of calls) if (!isBroken) accept(call);
   });
   stream.on('end', () => {
     isEnding = true;

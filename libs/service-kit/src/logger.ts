@@ -1,6 +1,11 @@
 import { types } from 'node:util';
-import { pino, stdSerializers, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
+import { pino, stdSerializers, stdTimeFunctions, type DestinationStream } from 'pino';
 import { redact } from './redact.ts';
+
+type Write = (fields: object, event: string) => void;
+
+/** The part of pino that passes `redact`: fields with the name of an event, and no loggers with fields of their own. */
+export type Logger = Readonly<Record<'debug' | 'info' | 'warn' | 'error' | 'fatal', Write>>;
 
 /** Fields of the line that every request writes. Their values are made by us of ids and names, never of what a client sent. */
 const ownFields: ReadonlySet<string> = new Set([
@@ -15,13 +20,16 @@ const ownFields: ReadonlySet<string> = new Set([
 ]);
 const eventName = /^[a-z0-9_.]+$/;
 
+/** Errors of this realm and of others, and those of the platform (a DOMException of an abort). */
+const isError = (value: unknown): value is Error => value instanceof Error || types.isNativeError(value);
+
 /** A field under its own name, and redacted with it, because a name tells that its value is secret; what is no JSON becomes a text. */
 function redactField(name: string, value: unknown): object {
-  const shown = types.isNativeError(value) ? stdSerializers.err(value) : value;
+  const shown = isError(value) ? stdSerializers.err(value) : value;
   try {
     return JSON.parse(redact(JSON.stringify({ [name]: shown }))) as object;
   } catch {
-    return { [name]: redact(types.isNativeError(value) ? (value.stack ?? value.message) : String(value)) };
+    return { [name]: redact(isError(value) ? (value.stack ?? value.message) : String(value)) };
   }
 }
 
@@ -65,5 +73,3 @@ export function createLogger(
     destination,
   );
 }
-
-export type { Logger };

@@ -1,4 +1,4 @@
-import { idFromUuid, idToUuid } from '@longwave/ids';
+import { idFromUuid, idToUuid, isId } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 import { countsOf } from './line-item-count-table.ts';
@@ -126,6 +126,7 @@ export async function findDecisionRow(
   decisionId: string,
   workspaceId?: string,
 ): Promise<FoundRow | undefined> {
+  if (!isId(decisionId, 'dec') || (workspaceId !== undefined && !isId(workspaceId, 'ws'))) return undefined;
   const { rows } = await pool.query<Row & { day: string; digest: string | null }>({
     name: 'find-decision',
     text: `select ${rowColumns}, ${dayOf} as day, encode(archived_in, 'hex') as digest

@@ -93,11 +93,11 @@ BEGIN
 END
 $$;
 
--- Its arguments are the columns that verification does not read.
+-- Its arguments are the columns that verification does not read; without arguments TG_ARGV is null.
 CREATE FUNCTION "note_what_verification_reads"() RETURNS TRIGGER LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
-    before CONSTANT JSONB := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) - TG_ARGV END;
-    after CONSTANT JSONB := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) - TG_ARGV END;
+    before CONSTANT JSONB := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) - coalesce(TG_ARGV, '{}') END;
+    after CONSTANT JSONB := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) - coalesce(TG_ARGV, '{}') END;
 BEGIN
     IF before IS DISTINCT FROM after THEN
         PERFORM "note_verification_change"(touched)
