@@ -1,7 +1,18 @@
 #!/usr/bin/env node
-// usage (cwd = an app): node ../../tools/build.mjs src/main.ts → dist/main.js; workspace libraries bundled, npm packages external.
+// usage (cwd = an app): node ../../tools/build.mjs src/main.ts → dist/main.js: workspace libraries and npm packages in one bundle
 import { build } from 'esbuild';
 import { readFileSync, rmSync } from 'node:fs';
+
+/**
+ * Packages that stay outside: what telemetry instruments (it recognizes modules by their packages), and telemetry's own instruments,
+ * which are loaded only where a collector is set. All others would cost memory: a process keeps the source text of each module that
+ * it has loaded, and a bundle holds only what is used, without comments.
+ */
+const outside =
+  /^(express|@grpc\/grpc-js|grpc-health-check|kafkajs|pg|ioredis|@opentelemetry\/(instrumentation|sdk-node|exporter-(trace|metrics)-).*)(\/|$)/;
+
+/** Positions in packages are not mapped: their maps would be held in memory. */
+const unmapped = `\n//# sourceMappingURL=data:application/json;base64,${Buffer.from('{"version":3,"sources":[""],"mappings":"AAAA"}').toString('base64')}`;
 
 const started = performance.now();
 // Names of chunks change with their content: earlier ones would stay for ever.
@@ -21,14 +32,23 @@ for (const entryPoint of process.argv.slice(2))
     sourcemap: true,
     sourcesContent: false,
     keepNames: true,
+    minifyWhitespace: true,
+    minifySyntax: true,
     logLevel: 'warning',
+    // CommonJS packages inside call Node's modules by `require`.
+    banner: {
+      js: "import{createRequire as createBundleRequire}from'node:module';const require=createBundleRequire(import.meta.url);",
+    },
     plugins: [
       {
-        name: 'npm-packages-stay-outside',
-        setup: (b) =>
-          b.onResolve({ filter: /^[^./]/ }, (a) =>
-            a.kind === 'entry-point' || a.path.startsWith('@longwave/') ? undefined : { path: a.path, external: true },
-          ),
+        name: 'packages',
+        setup: (b) => {
+          b.onResolve({ filter: outside }, (a) => ({ path: a.path, external: true }));
+          b.onLoad({ filter: /\/node_modules\/.*\.[cm]?js$/ }, (a) => ({
+            contents: readFileSync(a.path, 'utf8') + unmapped,
+            loader: 'js',
+          }));
+        },
       },
     ],
   });

@@ -115,7 +115,7 @@ async function insertBare(pool: Pool, facts: readonly ByteRangeServed[]): Promis
 /** Facts a second from the bus to durable hourly numbers by the fleet's one sink, against bare inserts of the same rows. */
 export async function countingRate(fleet: Fleet): Promise<Row> {
   const pool = createPool(fleet.adminDatabaseUrl, 'audience', { name: 'bench' });
-  await using bus = createEventBus({ kind: 'redis', redisUrl: fleet.redisUrl, clientName: 'bench' });
+  await using bus = await createEventBus({ kind: 'redis', redisUrl: fleet.redisUrl, clientName: 'bench' });
   const downloads = 2_000;
   const publish = (facts: readonly (ByteRangeServed | UserAgentSeen)[]) =>
     bus.publish(

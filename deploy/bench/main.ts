@@ -21,6 +21,7 @@ import { encodeTime } from './encode-time.ts';
 import { listRate } from './list-rate.ts';
 import type { Row } from './measure.ts';
 import { requestRate } from './request-rate.ts';
+import { restMemory } from './rest-memory.ts';
 import { slowListeners } from './slow-listeners.ts';
 import { storedBytes } from './stored-bytes.ts';
 import { publishStitched, type Stitched } from './stitched.ts';
@@ -43,6 +44,7 @@ type Measure<On> = (on: On) => Promise<Row | readonly Row[]>;
 const alone: Readonly<Record<string, Measure<void>>> = {
   commands: () => commandRate(),
   'memory of commands': () => commandMemory(),
+  'memory at rest': () => restMemory(),
   'lists of resources': () => listRate(),
   'feed of changes': () => changesRate(),
   'counting, pure': () => coreRate(),

@@ -34,7 +34,7 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
   const clock = () => new Date();
   const lists = readAudienceLists(config.AUDIENCE_DATA, Date.now);
   const pool = stack.adopt(createPool(config.DATABASE_URL, 'audience', { name: 'analytics-sink' }), (it) => it.end());
-  const bus = stack.use(busFromConfig(config, { clientName: 'analytics-sink', logger }));
+  const bus = stack.use(await busFromConfig(config, { clientName: 'analytics-sink', logger }));
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls: tlsFromConfig(config),

@@ -98,7 +98,7 @@ export async function startSinkWorld(): Promise<SinkWorld> {
   const identities = await developmentCa(folder.inside('tls'), services, new Date());
   const statements = await signStatements(folder.inside('principal-keys.json'));
   const pool = stack.adopt(createPool(database.adminUrl, 'audience', { name: 'test' }), (it) => it.end());
-  const bus = stack.use(createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' }));
+  const bus = stack.use(await createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' }));
   const channelOf = (name: (typeof services)[number]) =>
     openChannel(`127.0.0.1:${grpcPort}`, 'analytics-sink', readTls(identities[name]));
   const clientOf = (name: (typeof services)[number]) => channelOf(name).client(AudienceServiceService);

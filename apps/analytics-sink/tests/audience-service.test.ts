@@ -111,7 +111,7 @@ beforeAll(async () => {
   await addKey();
   writeFileSync(folder.inside('principal-keys.json'), JSON.stringify({ keys: [] }));
   pool = stack.adopt(createPool(database.url, 'audience', { name: 'test' }), (it) => it.end());
-  bus = stack.use(createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' }));
+  bus = stack.use(await createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' }));
   const { ca, cert, key } = identities['analytics-sink'];
   startSink = async () => {
     const child = await startChild({

@@ -14,7 +14,7 @@ useTables((tables) => ({ pool } = tables));
 
 test('a fact that cannot be stored becomes the only dead letter, though facts of other parts of the topic are counted with it', async () => {
   await using redis = await startTestRedis();
-  await using bus = createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' });
+  await using bus = await createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' });
   const facts = Array.from({ length: 400 }, (_, n) => fact({ fact_id: `fct_${n}`, listener_key: `listener ${n}` }));
   // PostgreSQL holds no NUL in a text.
   const illegal = fact({ fact_id: 'fct_illegal', listener_key: 'somebody', region: 'a\0b' });

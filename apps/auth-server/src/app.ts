@@ -62,7 +62,7 @@ export async function createApp(
   const pool = createPool(config.DATABASE_URL, 'identity', { name: 'auth-server', settings: awaitsHolders });
   stack.defer(() => pool.end());
 
-  const bus = stack.use(busFromConfig(config, { clientName: 'auth-server', logger }));
+  const bus = stack.use(await busFromConfig(config, { clientName: 'auth-server', logger }));
   const relay = stack.use(
     startOutboxRelay({
       pool,

@@ -15,7 +15,7 @@ export interface SaidPodcast {
 
 /** Revisions of podcasts, as management publishes them. */
 export async function publishPodcasts(redisUrl: string, podcasts: readonly SaidPodcast[]): Promise<void> {
-  await using bus = createEventBus({ kind: 'redis', redisUrl, clientName: 'test' });
+  await using bus = await createEventBus({ kind: 'redis', redisUrl, clientName: 'test' });
   await bus.publish(
     podcasts.map((podcast) => {
       const event = revised(podcast);
@@ -35,7 +35,7 @@ export async function publishAuthorityGrant(
     readonly attributes: Readonly<Record<string, unknown>>;
   },
 ): Promise<void> {
-  await using bus = createEventBus({ kind: 'redis', redisUrl, clientName: 'test' });
+  await using bus = await createEventBus({ kind: 'redis', redisUrl, clientName: 'test' });
   const { id, workspaceId, version, state, attributes } = grant;
   const said = revised({ id, workspaceId, version, collaborators: [], state });
   const event: DomainEvent = {

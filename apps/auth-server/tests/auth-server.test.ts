@@ -250,7 +250,7 @@ describe('identity commands', () => {
 
   test('every accepted command reaches the topic identity.events with its whole revision', async () => {
     const account = await openAccount('scale');
-    await using bus = createEventBus({ kind: 'redis', redisUrl: server.redis.url, clientName: 'test' });
+    await using bus = await createEventBus({ kind: 'redis', redisUrl: server.redis.url, clientName: 'test' });
     const seen = Promise.withResolvers<unknown>();
     await bus.subscribe({
       topic: topics.identity,

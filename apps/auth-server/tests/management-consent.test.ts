@@ -140,7 +140,7 @@ async function announceWorkspace(workspaceId: string) {
       updated_by: { operation_id: operation },
     },
   };
-  await using bus = createEventBus({ kind: 'redis', redisUrl: oauth.server.redis.url, clientName: 'test' });
+  await using bus = await createEventBus({ kind: 'redis', redisUrl: oauth.server.redis.url, clientName: 'test' });
   await bus.publish([{ topic: topics.product, key: workspaceId, id: event.id, type: event.type, payload: event }]);
 }
 

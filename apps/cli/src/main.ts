@@ -22,7 +22,7 @@ async function runOnFleet(fleet: FleetAccess, command: OperatorCommand, options:
 }
 
 async function runOnBus(redisUrl: string, command: BusCommand, options: Options): Promise<void> {
-  await using bus = openBus(options['brokers'], redisUrl);
+  await using bus = await openBus(options['brokers'], redisUrl);
   for (const line of await command.runOnBus(bus, options)) console.log(line);
 }
 

@@ -51,7 +51,7 @@ export async function createApp(
   const redis = connectRedis(config.REDIS_URL, reasonOf('redis.unavailable'));
   stack.defer(() => redis.disconnect());
   const store = objectStoreFromConfig(config);
-  const bus = stack.use(busFromConfig(config, { clientName: 'internal-serving', logger }));
+  const bus = stack.use(await busFromConfig(config, { clientName: 'internal-serving', logger }));
 
   const plans = createCurrentPlans(pool, store, clock, logger);
   const goals = createGoalGuard(redis, (lineItemIds) => countGoalSlots(pool, lineItemIds), logger);

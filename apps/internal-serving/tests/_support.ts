@@ -282,7 +282,7 @@ export async function startEngines(): Promise<Engines> {
   stack.defer(() => storeServer.stop());
   const store = createObjectStore({ ...storeServer, bucket: 'longwave' });
   await store.ensureBucket();
-  let bus: EventBus = createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' });
+  let bus: EventBus = await createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' });
   stack.defer(() => bus[Symbol.asyncDispose]());
 
   const clientAs: Engines['clientAs'] = (name, port) =>
@@ -322,7 +322,7 @@ export async function startEngines(): Promise<Engines> {
     },
     startRedis: async () => {
       redis = await runRedis();
-      bus = createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' });
+      bus = await createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' });
     },
     storePid: () => storeServer.child.pid,
     stopStore: () => storeServer.stop(),

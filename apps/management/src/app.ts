@@ -100,7 +100,7 @@ export async function createApp(
   );
   const redis = stack.adopt(new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1 }), (r) => r.disconnect());
   redis.on('error', (error: Error) => logger.warn({ err: error }, 'redis.unavailable'));
-  const bus = stack.use(busFromConfig(config, { clientName: 'management', logger }));
+  const bus = stack.use(await busFromConfig(config, { clientName: 'management', logger }));
   const store = objectStoreFromConfig(config);
   await store.ensureBucket();
   // Kafka keeps topics on disk; Redis keeps streams in memory.

@@ -189,7 +189,7 @@ export async function startWorld() {
   };
   const content = await createContent(management, await askerOf('owner'), adminUrl);
   const campaigns = await createCampaigns(management, await askerOf('trafficker'));
-  const bus = stack.use(createEventBus({ kind: 'redis', redisUrl: installation.redisUrl, clientName: 'test' }));
+  const bus = stack.use(await createEventBus({ kind: 'redis', redisUrl: installation.redisUrl, clientName: 'test' }));
   const clients = new Map<string, Awaited<ReturnType<typeof mcp.connect>>>();
   stack.defer(async () => {
     for (const client of clients.values()) await client.close();

@@ -75,7 +75,7 @@ export async function createApp(
   const pool = building.adopt(createPool(config.DATABASE_URL, 'delivery', { name: service, max: 20 }), (each) =>
     each.end(),
   );
-  const bus = building.use(busFromConfig(config, { clientName: service, logger }));
+  const bus = building.use(await busFromConfig(config, { clientName: service, logger }));
   const store = objectStoreFromConfig(config);
   const tls = tlsFromConfig(config);
   const channel = building.adopt(openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-serving', tls), (each) =>

@@ -124,7 +124,7 @@ export async function openBench(): Promise<Bench> {
   stack.defer(() => rpc.close(100));
   Object.assign(serving, { address: `127.0.0.1:${rpc.port}`, close: () => rpc.close(0) });
 
-  const bus = stack.use(createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' }));
+  const bus = stack.use(await createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' }));
   const facts: DeliveryFact[] = [];
   stack.use(
     await bus.subscribe({

@@ -1,6 +1,6 @@
 import type { BusConfig } from '@longwave/service-kit';
 import type { BusLogger } from './bus-logger.ts';
-import { createKafkaBus, type KafkaBusConfig } from './kafka/kafka-bus.ts';
+import type { KafkaBusConfig } from './kafka/kafka-bus.ts';
 import { measureFollowers } from './measure-followers.ts';
 import type { EventBus } from './port.ts';
 import { createRedisBus, type RedisBusConfig } from './redis/redis-bus.ts';
@@ -8,16 +8,18 @@ import { createRedisBus, type RedisBusConfig } from './redis/redis-bus.ts';
 export type EventBusConfig =
   ({ readonly kind: 'redis' } & RedisBusConfig) | ({ readonly kind: 'kafka' } & KafkaBusConfig);
 
-/** The bus of the engine that the configuration names. Connects on first use. */
-export function createEventBus(config: EventBusConfig): EventBus {
-  return measureFollowers(config.kind === 'redis' ? createRedisBus(config) : createKafkaBus(config));
+/** The bus of the engine that the configuration names. Connects on first use. The client of Kafka is loaded only for Kafka. */
+export async function createEventBus(config: EventBusConfig): Promise<EventBus> {
+  if (config.kind === 'redis') return measureFollowers(createRedisBus(config));
+  const { createKafkaBus } = await import('./kafka/kafka-bus.ts');
+  return measureFollowers(createKafkaBus(config));
 }
 
 /** The bus of a service: Kafka when its configuration names brokers, else Redis Streams. Connects on first use. */
 export function busFromConfig(
   { KAFKA_BROKERS: brokers, REDIS_URL: redisUrl }: BusConfig,
   { clientName, logger }: { readonly clientName: string; readonly logger?: BusLogger },
-): EventBus {
+): Promise<EventBus> {
   return createEventBus(
     brokers
       ? { kind: 'kafka', brokers, clientId: clientName, logger }

@@ -1,6 +1,5 @@
 export { archiveStreams } from './redis/archive-streams.ts';
 export { busFromConfig, createEventBus, type EventBusConfig } from './create-event-bus.ts';
-export { createKafkaBus } from './kafka/kafka-bus.ts';
 export type { BusMessage, DeliveredMessage, EventBus } from './port.ts';
 export { createRedisBus } from './redis/redis-bus.ts';
 export { subscribeWhenReachable } from './subscribe-when-reachable.ts';

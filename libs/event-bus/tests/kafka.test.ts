@@ -1,6 +1,6 @@
 import { test } from '@jest/globals';
 import net from 'node:net';
-import { createKafkaBus } from '../src/index.ts';
+import { createKafkaBus } from '../src/kafka/kafka-bus.ts';
 import { describeEventBus } from './event-bus.contract.ts';
 
 const brokers = process.env['TEST_KAFKA_BROKERS']?.split(',');

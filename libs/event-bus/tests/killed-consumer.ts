@@ -5,7 +5,8 @@
 import { createEventBus } from '../src/index.ts';
 
 const [config = '', topic = '', group = '', attempts = '', stopAt = ''] = process.argv.slice(2);
-await createEventBus(JSON.parse(config)).subscribe({
+const bus = await createEventBus(JSON.parse(config));
+await bus.subscribe({
   topic,
   group,
   retry: { attempts: Number(attempts), initialDelayMs: 10, maxDelayMs: 10 },

@@ -58,7 +58,7 @@ export async function superviseService(options: SuperviseOptions): Promise<Super
       name,
       command: process.execPath,
       // A small young generation: streams leave their garbage at once instead of growing to V8's default of 48 MB.
-      args: ['--enable-source-maps', '--max-semi-space-size=4', main],
+      args: ['--max-semi-space-size=4', main],
       env: options.environment,
       cwd: data.root,
       logFile,

@@ -1,3 +1,4 @@
+import { setSourceMapsSupport } from 'node:module';
 import { ConfigError } from './config.ts';
 import { guardOutput } from './guard-output.ts';
 import { createLogger, type Logger } from './logger.ts';
@@ -25,6 +26,8 @@ export async function runService<C extends { readonly LOG_LEVEL: string; readonl
   service: string,
   modules: ServiceModules<C>,
 ): Promise<void> {
+  // Not by a flag of Node, which would hold the maps of every package in memory.
+  setSourceMapsSupport(true, { nodeModules: false, generatedCode: false });
   const output = guardOutput(() => logger);
   let logger = createLogger(service, 'info', output);
   try {

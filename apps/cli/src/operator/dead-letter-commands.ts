@@ -47,5 +47,5 @@ export const deadLetterCommands: readonly BusCommand[] = [
 ];
 
 /** The bus of `--brokers`, or else the running fleet's Redis. */
-export const openBus = (brokers: string | undefined, redisUrl: string): EventBus & AsyncDisposable =>
+export const openBus = (brokers: string | undefined, redisUrl: string): Promise<EventBus> =>
   busFromConfig({ KAFKA_BROKERS: brokers?.split(','), REDIS_URL: redisUrl }, { clientName: 'operator' });

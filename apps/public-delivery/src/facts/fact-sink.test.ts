@@ -20,7 +20,7 @@ const marks = () => received.filter((one): one is FactsPublished => one.kind ===
 
 beforeAll(async () => {
   redis = await startTestRedis();
-  bus = createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' });
+  bus = await createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' });
   folder = await mkdtemp(path.join(tmpdir(), 'facts-'));
   const handle = async (messages: readonly { payload: unknown }[]) =>
     void received.push(...messages.map(({ payload }) => factMessageSchema.parse(payload)));

@@ -214,7 +214,7 @@ async function startSink(
   });
   stack.defer(async () => void (await child.stop()));
   await until(async () => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).ok, { despiteErrors: true });
-  const bus = stack.use(createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' }));
+  const bus = stack.use(await createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' }));
   const publish = (published: readonly DeliveryFact[]) =>
     bus.publish(
       published.map((fact) => ({
