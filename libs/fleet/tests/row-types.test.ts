@@ -21,6 +21,7 @@ const samples: Readonly<Record<string, string>> = {
   bytea: `'\\x00'`,
   int8multirange: `'{[1,2)}'`,
   _text: `'{text}'`,
+  _uuid: 'array[gen_random_uuid()]',
 };
 
 function nameOfType(value: unknown): string {
