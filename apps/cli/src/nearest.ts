@@ -12,7 +12,7 @@ function distance(a: string, b: string): number {
 
 const plain = (name: string) => name.toLowerCase().replaceAll('-', '_');
 
-/** The nearest name to a misspelt one: at most a third of its characters differ. Undefined when there is none. */
+/** Finds the name nearest to a misspelt one: at most a third of its characters differ. Undefined when there is none. */
 export function nearest(typed: string, names: readonly string[]): string | undefined {
   const ranked = names
     .map((name) => ({ name, far: distance(plain(typed), plain(name)) }))

@@ -1,7 +1,7 @@
 /** Encodes one local file as a production would: node apps/encoder/src/encode-file.ts INPUT OUTPUT [TARGET_LUFS]. Prints the result as JSON. */
 import { enableCompileCache } from 'node:module';
 
-// What is imported from here on is compiled at the first start only.
+// Modules that are imported from here on are compiled at the first start only.
 enableCompileCache();
 const { encodeAudio } = await import('./media/encode-audio.ts');
 

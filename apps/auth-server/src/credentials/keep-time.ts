@@ -27,7 +27,7 @@ export function keepMsOf(
   if (grantsEndAt) ends.push(grantsEndAt.getTime());
   // One that is due now is recorded now.
   if (lastUsedAt && !isUseDue(credential, now)) ends.push(lastUsedAt.getTime() + useRecordedMs);
-  // What has ended already, as an old trial of a paid plan, changes nothing more.
+  // A time that has passed, as the end of an old trial of a paid plan, changes nothing more.
   const remaining = ends.map((end) => end - now.getTime()).filter((ms) => ms > 0);
   return Math.min(maxKeepMs, ...remaining);
 }

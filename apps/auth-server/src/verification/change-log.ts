@@ -20,7 +20,7 @@ export function createChangeLog() {
       position = read.position;
     },
 
-    /** What a process forgets that has heard of every change up to a position. */
+    /** The accounts that a process forgets, or everything, when it has heard of every change up to a position. */
     after: (known: bigint) => {
       const missed = position - known;
       const isKnown = missed >= 0n && missed <= BigInt(accountIds.length);

@@ -49,7 +49,7 @@ export function createFollowChanges({
 }): FollowChanges {
   const log = createChangeLog();
   const following = new Set<Following>();
-  /** What this process has recorded of each of its holders. */
+  /** Holder → the position that this process has recorded as acknowledged. */
   const recorded = new LRUCache<string, bigint>({ max: maxHolders });
 
   function answer(one: Following, isRegistered: boolean): void {

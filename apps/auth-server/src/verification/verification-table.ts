@@ -4,7 +4,7 @@ import type { Columns } from '../generated/rows.ts';
 /** Session setting by which this release tells the triggers that it awaits holders after its changes. */
 export const awaitsHolders = { 'longwave.awaits_holders': 'on' };
 
-/** What changed of what credentials are verified by, and who holds leases. */
+/** The changes that verification obeys, and the holders of leases. */
 export interface VerificationChanges {
   /** Of the newest change. */
   readonly position: bigint;

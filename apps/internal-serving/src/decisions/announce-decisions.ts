@@ -46,6 +46,15 @@ function messageOf(decisionId: string, { workspaceId, atMs, answer, trace }: Sto
   return { topic: topics.decisions, key: decisionId, id: decisionId, type: 'decision.made', payload };
 }
 
+/** How leases of announcements end: without publication, or after it. */
+interface AnnouncementTable {
+  readonly release: (pool: Pool, ids: readonly string[]) => Promise<void>;
+  readonly remove: (pool: Pool, ids: readonly string[]) => Promise<void>;
+}
+
+const batchTable: AnnouncementTable = { release: releaseBatches, remove: removeBatches };
+const oldTable: AnnouncementTable = { release: releaseOldAnnouncements, remove: removeOldAnnouncements };
+
 export interface DecisionAnnouncements {
   /** Decisions that this node has stored; it holds their lease. */
   add(batchId: string, decisions: readonly NewDecision[]): void;
@@ -66,20 +75,33 @@ export function createAnnouncements(
   const waiting: { readonly batchId: string; readonly messages: readonly BusMessage[] }[] = [];
   let waitingMessages = 0;
 
+  /** Publishes what leases announce, and removes them; when that fails, they end at once, so that the next try need not wait for them. */
+  async function handOver(
+    { release, remove }: AnnouncementTable,
+    ids: readonly string[],
+    read: () => readonly BusMessage[] | Promise<readonly BusMessage[]>,
+  ): Promise<void> {
+    try {
+      await publish(await read());
+    } catch (error) {
+      await release(pool, ids);
+      throw error;
+    }
+    await remove(pool, ids);
+  }
+
   async function publishWaiting(): Promise<void> {
     while (waiting.length > 0) {
       const taken: (typeof waiting)[number][] = [];
       for (let messages = 0; messages < maxMessages && waiting.length > 0; messages += taken.at(-1)!.messages.length)
         taken.push(waiting.shift()!);
-      const batchIds = taken.map(({ batchId }) => batchId);
-      waitingMessages -= taken.reduce((sum, { messages }) => sum + messages.length, 0);
-      try {
-        await publish(taken.flatMap(({ messages }) => messages));
-      } catch (error) {
-        await releaseBatches(pool, batchIds);
-        throw error;
-      }
-      await removeBatches(pool, batchIds);
+      const messages = taken.flatMap((each) => each.messages);
+      waitingMessages -= messages.length;
+      await handOver(
+        batchTable,
+        taken.map(({ batchId }) => batchId),
+        () => messages,
+      );
     }
   }
 
@@ -87,19 +109,15 @@ export function createAnnouncements(
     for (;;) {
       const batches = await leaseBatches(pool, maxBatches);
       if (batches.length === 0) return;
-      const batchIds = batches.map(({ batchId }) => batchId);
-      try {
-        const rows = await listDecisionRows(
-          pool,
-          batches.flatMap(({ decisionIds }) => decisionIds),
-        );
-        const messages = rows.map(async (row) => messageOf(row.decisionId, await unpackRow(texts, row)));
-        await publish(await Promise.all(messages));
-      } catch (error) {
-        await releaseBatches(pool, batchIds);
-        throw error;
-      }
-      await removeBatches(pool, batchIds);
+      await handOver(
+        batchTable,
+        batches.map(({ batchId }) => batchId),
+        async () => {
+          const decisionIds = batches.flatMap((batch) => batch.decisionIds);
+          const rows = await listDecisionRows(pool, decisionIds);
+          return Promise.all(rows.map(async (row) => messageOf(row.decisionId, await unpackRow(texts, row))));
+        },
+      );
       if (batches.length < maxBatches) return;
     }
   }
@@ -109,14 +127,9 @@ export function createAnnouncements(
     for (;;) {
       const ids = await leaseOldAnnouncements(pool, maxMessages);
       if (ids.length === 0) return;
-      try {
-        const decisions = await listOldDecisions(pool, ids);
-        await publish([...decisions].map(([decisionId, decision]) => messageOf(decisionId, decision)));
-      } catch (error) {
-        await releaseOldAnnouncements(pool, ids);
-        throw error;
-      }
-      await removeOldAnnouncements(pool, ids);
+      await handOver(oldTable, ids, async () =>
+        [...(await listOldDecisions(pool, ids))].map(([decisionId, decision]) => messageOf(decisionId, decision)),
+      );
       if (ids.length < maxMessages) return;
     }
   }
