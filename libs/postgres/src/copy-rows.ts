@@ -1,7 +1,7 @@
 import type { Submittable } from 'pg';
 import type { Transaction } from './pool.ts';
 
-/** What can be written into a column: JSON and other types as their text. */
+/** A value that can be written into a column: JSON and other types as their text. */
 export type CopyValue = string | number | boolean | null;
 
 /** The part of `pg`'s connection that its types leave out. */

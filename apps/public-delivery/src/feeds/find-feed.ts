@@ -31,7 +31,8 @@ const maxStates = 10_000;
 const maxRenderings = 2;
 
 /**
- * Finds the feed of a podcast by one row of the database; requests of one moment share the question. A document is rendered at most once per revision, in batches, and then kept
+ * Finds the feed of a podcast by one row of the database; requests of one moment share the question. A document is rendered at most
+ * once per revision, in batches, and then kept
  * compressed on the disk. While the database is away, the document that was rendered last is the feed.
  */
 export function createFindFeed(pool: Pool, documents: DocumentCache, settings: FeedSettings): FindFeed {
