@@ -33,7 +33,10 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
   await using stack = new AsyncDisposableStack();
   const clock = () => new Date();
   const lists = readAudienceLists(config.AUDIENCE_DATA, Date.now);
-  const pool = stack.adopt(createPool(config.DATABASE_URL, 'audience', { name: 'analytics-sink' }), (it) => it.end());
+  const pool = stack.adopt(
+    createPool(config.DATABASE_URL, 'audience', { name: 'analytics-sink', copies: true }),
+    (it) => it.end(),
+  );
   const bus = stack.use(await busFromConfig(config, { clientName: 'analytics-sink', logger }));
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,

@@ -118,7 +118,9 @@ async function startAudience() {
   const database: TestDatabase = stack.use(
     await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' }),
   );
-  const pool: Pool = stack.adopt(createPool(database.url, 'audience', { name: 'test' }), (it) => it.end());
+  const pool: Pool = stack.adopt(createPool(database.url, 'audience', { name: 'test', copies: true }), (it) =>
+    it.end(),
+  );
   const pair = await generateKeyPair('ES256', { extractable: true });
   const signingKey: JWK = { ...(await exportJWK(pair.privateKey)), kid: 'one' };
   const publicKey: JWK = { ...(await exportJWK(pair.publicKey)), kid: 'one' };

@@ -97,7 +97,7 @@ export async function startSinkWorld(): Promise<SinkWorld> {
   const [grpcPort, healthPort] = (await freePorts(2)) as [number, number];
   const identities = await developmentCa(folder.inside('tls'), services, new Date());
   const statements = await signStatements(folder.inside('principal-keys.json'));
-  const pool = stack.adopt(createPool(database.adminUrl, 'audience', { name: 'test' }), (it) => it.end());
+  const pool = stack.adopt(createPool(database.adminUrl, 'audience', { name: 'test', copies: true }), (it) => it.end());
   const bus = stack.use(await createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' }));
   const channelOf = (name: (typeof services)[number]) =>
     openChannel(`127.0.0.1:${grpcPort}`, 'analytics-sink', readTls(identities[name]));

@@ -7,7 +7,7 @@ import { createPool, type Pool } from '@longwave/postgres';
  * faster than TRUNCATE makes new files for every table and index. Foreign keys are not checked: nothing stays.
  */
 export async function emptyTables({ adminUrl }: Pick<TestDatabase, 'adminUrl'>): Promise<void> {
-  const pool = createPool(adminUrl, 'audience', { name: 'test', max: 1 });
+  const pool = createPool(adminUrl, 'audience', { name: 'test', copies: true, max: 1 });
   try {
     const { rows } = await pool.query<{ table: string }>(
       `select quote_ident(tablename) as table from pg_tables where schemaname = 'audience' and tablename not like '\\_%'`,
@@ -35,8 +35,8 @@ export function useTables(assign: (tables: Tables) => void): void {
   let tables: Tables | undefined;
   beforeAll(async () => {
     const database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
-    const pool = createPool(database.url, 'audience', { name: 'test' });
-    const admin = createPool(database.adminUrl, 'audience', { name: 'test' });
+    const pool = createPool(database.url, 'audience', { name: 'test', copies: true });
+    const admin = createPool(database.adminUrl, 'audience', { name: 'test', copies: true });
     tables = { database, pool, admin };
     assign(tables);
   });

@@ -110,7 +110,7 @@ beforeAll(async () => {
   keysFile = folder.inside('access-token-keys.json');
   await addKey();
   writeFileSync(folder.inside('principal-keys.json'), JSON.stringify({ keys: [] }));
-  pool = stack.adopt(createPool(database.url, 'audience', { name: 'test' }), (it) => it.end());
+  pool = stack.adopt(createPool(database.url, 'audience', { name: 'test', copies: true }), (it) => it.end());
   bus = stack.use(await createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' }));
   const { ca, cert, key } = identities['analytics-sink'];
   startSink = async () => {

@@ -21,7 +21,7 @@ let folder: string;
 
 beforeAll(async () => {
   database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
-  pool = createPool(database.url, 'audience', { name: 'test' });
+  pool = createPool(database.url, 'audience', { name: 'test', copies: true });
   folder = mkdtempSync(path.join(os.tmpdir(), 'documentation-'));
 });
 afterAll(async () => {

@@ -71,7 +71,7 @@ function factsOf(): DeliveryFact[] {
 
 test('after listening, reports, holds and decisions no table holds an address, nor a user agent outside its dictionary', async () => {
   const database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
-  const pool = createPool(database.url, 'audience', { name: 'test' });
+  const pool = createPool(database.url, 'audience', { name: 'test', copies: true });
   try {
     const facts = factsOf();
     await recordFacts(pool, facts, lists, createCountingMemory());

@@ -25,7 +25,7 @@ const downloads = [
 
 beforeAll(async () => {
   database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
-  pool = createPool(database.url, 'audience', { name: 'test' });
+  pool = createPool(database.url, 'audience', { name: 'test', copies: true });
   const facts = downloads.map(([listener, at], nth) =>
     fact({ fact_id: `fct_${nth}`, started_at: at, at, listener_key: listener }),
   );

@@ -32,7 +32,7 @@ async function save(attributes: Record<string, unknown>, before?: ResourceRow): 
     updated_at: now,
   };
   const row = { ...draft, digest: revisionDigest(draft) };
-  await transaction(pool, (tx) =>
+  await transaction(pool, async (tx) =>
     saveRevision(tx, definition, row, before, {
       id: newId('evt'),
       type: 'production.revised',

@@ -3,7 +3,15 @@ export { databaseOutage } from './database-outage.ts';
 export { databaseProblem } from './database-problem.ts';
 export { inBatches } from './in-batches.ts';
 export { isLockFailure } from './lock-failure.ts';
-export { createPool, pingDatabase, transaction, type Pool, type Session, type Transaction } from './pool.ts';
+export {
+  createPool,
+  pingDatabase,
+  sendStatement,
+  transaction,
+  type Pool,
+  type Session,
+  type Transaction,
+} from './pool.ts';
 export { queryPrepared } from './query-prepared.ts';
 export { repeatSweeps } from './repeat-sweeps.ts';
 export { provisionOwners, sealMigrationHistory, type SchemaOwner } from './provision.ts';

@@ -11,13 +11,25 @@ interface PoolOptions {
    * sort them for every page; these sessions read along the index whatever the statistics say.
    */
   readonly readsPages?: boolean;
+  /**
+   * Its transactions use `copyRows`, so each statement waits for the answer to the one before. Others pipeline, which has no COPY:
+   * see `sendStatement`.
+   */
+  readonly copies?: boolean;
   /** Further settings of its sessions, which functions of the schema read. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** A pool whose sessions see exactly one schema (the owner's), with bounded waits so that nothing hangs for ever. */
 export function createPool(databaseUrl: string, schema: string, options: PoolOptions): pg.Pool {
-  const { name, max = 10, statementTimeoutMs = 30_000, readsPages = false, settings: further } = options;
+  const {
+    name,
+    max = 10,
+    statementTimeoutMs = 30_000,
+    readsPages = false,
+    copies = false,
+    settings: further,
+  } = options;
   const settings = {
     search_path: schema,
     lock_timeout: 2_000,
@@ -34,6 +46,7 @@ export function createPool(databaseUrl: string, schema: string, options: PoolOpt
       .map(([setting, value]) => `-c ${setting}=${value}`)
       .join(' '),
     connectionTimeoutMillis: 5_000,
+    pipeline: !copies,
   });
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
@@ -42,6 +55,19 @@ export function createPool(databaseUrl: string, schema: string, options: PoolOpt
 
 /** True when the database answers; rejects when it does not. */
 export const pingDatabase = async (pool: pg.Pool): Promise<boolean> => (await pool.query('select 1')).rowCount === 1;
+
+/** The first failure among the statements that a transaction has sent without waiting. */
+const sentFailures = new WeakMap<pg.PoolClient, Error>();
+
+/**
+ * Sends a statement of a transaction without waiting for its answer, which nobody needs. The next statement follows at once.
+ * When it fails, PostgreSQL refuses everything after it, and `transaction` throws this statement's error. Not for pools with `copies`.
+ */
+export function sendStatement(tx: pg.PoolClient, statement: pg.QueryConfig): void {
+  tx.query(statement).catch((error: Error) => {
+    if (!sentFailures.has(tx)) sentFailures.set(tx, error);
+  });
+}
 
 /**
  * Runs `work` in one transaction; commits its result, rolls back when it throws. A broken connection is discarded.
@@ -57,14 +83,17 @@ export async function transaction<T>(
   try {
     await client.query(`BEGIN ISOLATION LEVEL ${isolation}`);
     const result = await work(client);
-    await client.query('COMMIT');
+    const { command } = await client.query('COMMIT');
+    // PostgreSQL answers COMMIT with ROLLBACK where a statement before it failed.
+    if (command !== 'COMMIT') throw new Error('The transaction failed.');
     return result;
   } catch (error) {
     await client.query('ROLLBACK').catch((rollbackError: Error) => {
       broken = rollbackError;
     });
-    throw error;
+    throw sentFailures.get(client) ?? error;
   } finally {
+    sentFailures.delete(client);
     client.release(broken);
   }
 }

@@ -4,7 +4,7 @@ import { copyRows, createPool, transaction } from '../src/index.ts';
 
 test('copied rows have every value as it was, and a row that breaks a constraint leaves nothing and spares the connection', async () => {
   await using database = await startTestDatabase({ schema: 'product' });
-  const pool = createPool(database.adminUrl, 'product', { name: 'copy', max: 1 });
+  const pool = createPool(database.adminUrl, 'product', { name: 'copy', max: 1, copies: true });
   try {
     await pool.query(
       `create table word (id int primary key, text text, noted bool, added text not null default 'later')`,

@@ -1,4 +1,4 @@
-import type { Pool, Transaction } from '@longwave/postgres';
+import { sendStatement, type Pool, type Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 import { chainStart, receiptHash } from '../receipts/chain.ts';
 import { changeColumns, insertChanges, type RevisionChange } from './change-table.ts';
@@ -51,7 +51,7 @@ export async function saveOperation(
   sign: SignReceipt,
 ): Promise<void> {
   const { seq, jws } = await nextReceipt(tx, statement, sign);
-  await tx.query({
+  sendStatement(tx, {
     name: 'save_operation',
     text: `with chained as (update receipt_chain set head = $14 where workspace_id = $2),
            proof as (insert into receipt (id, workspace_id, seq, operation_id, jws, kind) values ($9, $2, $12, $1, $13, $24)),
@@ -109,7 +109,7 @@ export async function saveReceipt(
   sign: SignReceipt,
 ): Promise<void> {
   const { seq, jws } = await nextReceipt(tx, statement, sign);
-  await tx.query({
+  sendStatement(tx, {
     name: 'save_receipt',
     text: `with chained as (update receipt_chain set head = $6 where workspace_id = $2),
            ${receiptChanges}

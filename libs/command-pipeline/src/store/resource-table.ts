@@ -1,7 +1,7 @@
 import type { ResourceDefinition } from '@longwave/command-catalog';
 import type { DomainEvent } from '@longwave/events';
 import { Problem } from '@longwave/problems';
-import type { Transaction } from '@longwave/postgres';
+import { sendStatement, type Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 import { linksOf, type ResourceRow } from './resource-row.ts';
 
@@ -97,17 +97,19 @@ export async function saveUniqueKeys(tx: Transaction, definition: ResourceDefini
   }
 }
 
-/** Saves a revision, its links and its event in one statement, and deletes the links that only the revision before had. */
-export async function saveRevision(
+/**
+ * Sends the statement that saves a revision, its links and its event, and deletes the links that only the revision before had.
+ */
+export function saveRevision(
   tx: Transaction,
   definition: ResourceDefinition,
   row: ResourceRow,
   before: ResourceRow | undefined,
   event: DomainEvent,
-): Promise<void> {
+): void {
   const links = linksOf(definition, row.attributes);
   const ended = Object.keys(before ? linksOf(definition, before.attributes) : {}).filter((name) => !(name in links));
-  await tx.query({
+  sendStatement(tx, {
     name: 'save_revision',
     text: `with head as (
              insert into resource (id, workspace_id, resource_type, version, lifecycle_state, attributes, digest, operation_id, created_at, updated_at)

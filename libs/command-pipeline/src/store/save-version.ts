@@ -59,7 +59,7 @@ export async function saveVersion(
     after: view,
   };
   await checkLinks(tx, resource, row, current);
-  await saveRevision(tx, resource, row, current, event);
+  saveRevision(tx, resource, row, current, event);
   await saveUniqueKeys(tx, resource, row);
   return { row, view, change: { resourceType: resource.type, resourceId: row.id, version: row.version, event: type } };
 }
