@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+import { finished } from 'node:stream/promises';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import { createMailToken, type MailPurpose, type MailToken } from './mail-token-table.ts';
@@ -12,9 +14,10 @@ const pages: Readonly<Record<MailPurpose, string>> = {
 
 export interface PostOffice extends AsyncDisposable {
   /**
-   * Does work that ends with a mail, after the answer was given: so nobody learns by the time of an answer whether an address is known.
+   * Does work that ends with a mail beside the request that asked for it, or once `answer` has been given or given up: so nobody learns by
+   * the time of an answer whether an address is known.
    */
-  readonly later: (work: () => Promise<void>) => void;
+  readonly later: (work: () => Promise<void>, answer?: ServerResponse) => void;
   readonly send: (mail: Mail) => Promise<void>;
   /** The link of a mail, which proves the address of who follows it, and the path at which the person goes on. */
   readonly linkFor: (purpose: MailPurpose, about: MailToken, returnTo?: string) => Promise<string>;
@@ -33,8 +36,10 @@ export function createPostOffice(deps: {
   const { pool, mail, baseUrl, clock, logger } = deps;
   const running = new Set<Promise<void>>();
   return {
-    later: (work) => {
-      const task = work()
+    later: (work, answer) => {
+      const given = answer ? finished(answer).catch(() => undefined) : Promise.resolve();
+      const task = given
+        .then(work)
         .catch((error: unknown) =>
           logger.error({ reason: (error as { code?: string }).code ?? 'unknown' }, 'mail.failed'),
         )

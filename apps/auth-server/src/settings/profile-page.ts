@@ -155,7 +155,7 @@ export function profileRoutes({ pool, send, post, limitMails }: ProfilePageDeps)
         if ((await findUserByEmail(pool, email)) || !(await limitMails.mayGo('change_email', email))) return;
         const link = await post.linkFor('change_email', { email, userId: visit.session.user.id });
         await post.send(mails.changeEmail(email, link));
-      });
+      }, visit.response);
       return page(visit, `A mail goes to ${email}. Follow its link within an hour.`);
     }),
 

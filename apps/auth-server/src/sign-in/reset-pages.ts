@@ -72,7 +72,7 @@ export function resetRoutes(deps: ResetDeps): readonly PageRoute[] {
           const user = await findUserByEmail(pool, email);
           if (user && (await limitMails.mayGo('reset', email)))
             await post.send(mails.reset(email, await post.linkFor('reset', { email }, returnTo)));
-        });
+        }, visit.response);
         return mailIsSent(email);
       },
     ),

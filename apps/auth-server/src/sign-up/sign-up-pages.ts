@@ -90,7 +90,7 @@ export function signUpRoutes({ pool, post, limitMails, createPerson, beginSessio
           if (!(await limitMails.mayGo('sign_up', email))) return;
           if (user) await post.send(mails.alreadySignedUp(email, await post.linkFor('reset', { email }, returnTo)));
           else await post.send(mails.signUp(email, await post.linkFor('sign_up', { email, name }, returnTo)));
-        });
+        }, visit.response);
         return mailIsSent(email);
       },
     ),
