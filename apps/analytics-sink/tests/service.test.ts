@@ -1,13 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { methodologyVersion } from '@longwave/audience';
 import { archiveStreams } from '@longwave/event-bus';
-import { topics } from '@longwave/events';
+import { topics, type ByteRangeServed } from '@longwave/events';
 import { startTestObjectStore, type Child } from '@longwave/fleet';
 import { createObjectStore } from '@longwave/object-store';
 import { Dimension, Granularity, Window } from '@longwave/rpc/audience';
 import { until } from '@longwave/test-kit';
 import { fact, seen, totalBytes } from '@longwave/test-kit/delivery-facts';
 import { Redis } from 'ioredis';
+import { insertLayouts, layoutDigest } from '../src/counting/fact-table.ts';
 import { day, facts, november, startSinkWorld, type SinkWorld } from './_sink-world.ts';
 
 let world: SinkWorld;
@@ -25,17 +26,35 @@ afterEach(async () => void (await sink.stop()), 30_000);
 /** The downloads of all days. */
 const countTotal = async () => (await world.countDays()).buckets.reduce((sum, { downloads }) => sum + downloads, 0n);
 
-/** A connection to Redis that counts the facts in the streams of the bus. */
+const countAds = () => {
+  const scope = { $case: 'lineItemId' as const, value: 'li_1' };
+  return world.gateway.countAds({ workspaceId: 'ws_1', range: november, scope }, world.ownerOf('ws_1'));
+};
+
+/** A connection to Redis that counts the facts in the streams of the bus, and those that the sink has not acknowledged. */
 function connectRedis(url: string) {
   const redis = new Redis(url);
+  const sumOver = async (count: (stream: string) => Promise<number>) => {
+    const counts = await Promise.all([...Array(8).keys()].map((p) => count(`bus:${topics.deliveryFacts}:${p}`)));
+    return counts.reduce((sum, each) => sum + each, 0);
+  };
   return {
-    countEntries: async () => {
-      const lengths = await Promise.all(
-        [...Array(8).keys()].map((p) => redis.xlen(`bus:${topics.deliveryFacts}:${p}`)),
-      );
-      return lengths.reduce((sum, length) => sum + length, 0);
-    },
+    countEntries: () => sumOver((stream) => redis.xlen(stream)),
+    countUnacknowledged: () => sumOver(async (stream) => Number((await redis.xpending(stream, 'analytics-sink'))[0])),
     [Symbol.asyncDispose]: async () => redis.disconnect(),
+  };
+}
+
+/** A transaction that stores the layout of this fact waits until the holder is disposed. */
+async function holdLayout(one: ByteRangeServed) {
+  const holder = await world.pool.connect();
+  await holder.query('begin');
+  await insertLayouts(holder, new Map([[layoutDigest(one), one]]));
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await holder.query('rollback');
+      holder.release();
+    },
   };
 }
 
@@ -203,13 +222,61 @@ test('after a kill in the middle of a batch nothing is half counted, and the suc
   await until(async () => (await countTotal()) === 3n);
   await until(async () => (await world.stored()) === 6);
   expect((await world.countDays()).buckets.map((bucket) => Number(bucket.downloads))).toEqual([0, 2, 1, 0]);
-  const scope = { $case: 'lineItemId' as const, value: 'li_1' };
-  expect(
-    await world.gateway.countAds({ workspaceId: 'ws_1', range: november, scope }, world.ownerOf('ws_1')),
-  ).toMatchObject({
+  expect(await countAds()).toMatchObject({
     delivered: 2n,
     billable: 1n,
   });
+});
+
+test('after a kill between the chunks of a batch that are counted one by one, the successor counts every fact once', async () => {
+  // Each listener's facts are a chunk: of an own part of the topic, and with an own layout.
+  const [first, free, held] = ['anna', 'bert', 'carl'].map((listener_key) =>
+    ['2025-11-01', '2025-11-02', '2025-11-03'].map((on) =>
+      fact({
+        ...{ fact_id: `${listener_key} ${on}`, listener_key, address_key: listener_key, arrangement_id: listener_key },
+        started_at: `${on}T10:00:00.000Z`,
+      }),
+    ),
+  ) as [ByteRangeServed[], ByteRangeServed[], ByteRangeServed[]];
+  await using redis = connectRedis(world.redisUrl);
+  const untilHanded = (messages: number) =>
+    until(async () => (await redis.countUnacknowledged()) === messages, { despiteErrors: true });
+  /** The sink has stored so many facts, and waits for a layout. */
+  const untilWaiting = (facts: number) =>
+    until(`a sink that waits after ${facts} facts`, async () => {
+      const { rows } = await world.pool.query<{ facts: number; waits: boolean }>(
+        `select (select count(*)::int from fact) as facts, exists (
+           select from pg_stat_activity where application_name = 'analytics-sink' and wait_event_type = 'Lock'
+             and query like 'insert into layout%') as waits`,
+      );
+      return rows[0]!.waits && rows[0]!.facts === facts;
+    });
+  await world.publish([seen()]);
+  await until(async () => (await world.pool.query('select from user_agent')).rowCount === 1);
+  await untilHanded(0);
+  {
+    await using _held = await holdLayout(held[0]!);
+    {
+      // The other chunks collect while the first one waits.
+      await using _first = await holdLayout(first[0]!);
+      await world.publish(first);
+      await untilWaiting(0);
+      await world.publish(free);
+      await untilHanded(6);
+      await world.publish(held);
+      await untilHanded(9);
+    }
+    // Both of them together wait in vain. Then each is counted alone.
+    await untilWaiting(3);
+    await untilWaiting(6);
+    sink.kill('SIGKILL');
+    await sink.exited;
+  }
+  sink = await world.startSink();
+  await until(async () => (await world.stored()) === 9);
+  await untilHanded(0);
+  expect((await world.countDays()).buckets.map(({ downloads }) => Number(downloads))).toEqual([3, 3, 3, 0]);
+  expect(await countAds()).toMatchObject({ delivered: 9n, billable: 1n });
 });
 
 test('facts that left Redis for the archive while the sink was away are each counted once', async () => {
@@ -239,8 +306,7 @@ test('facts that left Redis for the archive while the sink was away are each cou
   await until(async () => (await countTotal()) >= 150n);
   expect(await world.stored()).toBe(halves.length);
   expect((await world.countDays()).buckets.map((bucket) => Number(bucket.downloads))).toEqual([0, 150, 0, 0]);
-  const scope = { $case: 'lineItemId' as const, value: 'li_1' };
-  const ads = await world.gateway.countAds({ workspaceId: 'ws_1', range: november, scope }, world.ownerOf('ws_1'));
+  const ads = await countAds();
   // All downloads delivered one serving, which is billed once.
   expect(ads).toMatchObject({ delivered: 150n, billable: 1n });
 });
