@@ -222,10 +222,7 @@ test('after a kill in the middle of a batch nothing is half counted, and the suc
   await until(async () => (await countTotal()) === 3n);
   await until(async () => (await world.stored()) === 6);
   expect((await world.countDays()).buckets.map((bucket) => Number(bucket.downloads))).toEqual([0, 2, 1, 0]);
-  expect(await countAds()).toMatchObject({
-    delivered: 2n,
-    billable: 1n,
-  });
+  expect(await countAds()).toMatchObject({ delivered: 2n, billable: 1n });
 });
 
 test('after a kill between the chunks of a batch that are counted one by one, the successor counts every fact once', async () => {
@@ -303,7 +300,8 @@ test('facts that left Redis for the archive while the sink was away are each cou
   });
   await until(async () => (await redis.countEntries()) <= 8 * 5);
   sink = await world.startSink();
-  await until(async () => (await countTotal()) >= 150n);
+  // Half of an episode is a download too, so facts may come after the last one.
+  await until(async () => (await countTotal()) >= 150n && (await world.stored()) >= halves.length);
   expect(await world.stored()).toBe(halves.length);
   expect((await world.countDays()).buckets.map((bucket) => Number(bucket.downloads))).toEqual([0, 150, 0, 0]);
   const ads = await countAds();
