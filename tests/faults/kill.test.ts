@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createEventBus } from '@longwave/event-bus';
+import { topics } from '@longwave/events';
+import { idFromUuid } from '@longwave/ids';
 import { bookCampaign, type Booking, checkFeed, download, publishPlan, uploadFile } from '@longwave/test-kit/clients';
 import { makeAudio, sha256, until } from '@longwave/test-kit';
 import type { ServiceName } from '@longwave/services';
@@ -196,6 +199,50 @@ test('the sink killed again and again in mid-batch: every download and every ad 
   const heard = lengths.filter((length) => length === withAd).length;
   expect(heard).toBeGreaterThan(listeners / 2);
   await expectCounted({ downloads: before.downloads + listeners, ads: before.ads + heard });
+});
+
+/** Makes the removal of announcements wait until the lock of this connection ends. */
+const holdRemovals = `
+  select pg_advisory_lock(1);
+  create function serving.hold_removal() returns trigger language plpgsql as
+    'begin perform pg_advisory_xact_lock(1); return old; end';
+  create trigger hold_removal before delete on serving.announcement_batch
+    for each row execute function serving.hold_removal()`;
+const releaseRemovals = 'drop function serving.hold_removal cascade; select pg_advisory_unlock(1)';
+
+test('internal-serving killed after publishing decisions and before removing their announcement: they are published again, and counted once', async () => {
+  const { workspaceId } = podcaster.account;
+  const decided = async () => (await world.operator.adCounts(workspaceId, booking.lineItemId)).decided;
+  const before = await decided();
+  const told = new Map<string, number>();
+  await using bus = await createEventBus({ kind: 'redis', redisUrl: world.fleet.redisUrl, clientName: 'test' });
+  await bus.subscribe({
+    ...{ topic: topics.decisions, group: 'test' },
+    handle: async (messages) => messages.forEach(({ id }) => told.set(id, (told.get(id) ?? 0) + 1)),
+  });
+  await database.query(holdRemovals);
+  const agents = ['Kasts/1', 'Kasts/2', 'Kasts/3'];
+  await Promise.all(
+    agents.map((agent) => fetch(enclosureUrl, { redirect: 'manual', headers: { 'user-agent': agent } })),
+  );
+  const removing = `from pg_stat_activity where wait_event = 'advisory' and query like 'delete from announcement_batch%'`;
+  await until('a removal', async () => (await database.query(`select ${removing}`)).rowCount === 1);
+  const { rows } = await database.query<{ uuid: string }>(
+    'select unnest(decision_ids) as uuid from serving.announcement_batch',
+  );
+  const decisionIds = rows.map(({ uuid }) => idFromUuid('dec', uuid));
+  expect(decisionIds).toHaveLength(agents.length);
+  await until(() => decisionIds.some((id) => told.has(id)));
+  await killAndWait('internal-serving');
+  // PostgreSQL would finish the statement although its client is gone.
+  await database.query(`select pg_terminate_backend(pid) ${removing}`);
+  await database.query(releaseRemovals);
+  // Its lease of 30 seconds ends.
+  await database.query(`update serving.announcement_batch set leased_until = now()`);
+  await until(async () => (await database.query('select from serving.announcement_batch')).rowCount === 0);
+  await until(() => decisionIds.every((id) => told.has(id)) && decisionIds.some((id) => told.get(id)! > 1));
+  await until(async () => (await bus.countWaiting(topics.decisions, 'analytics-sink')) === 0);
+  expect(await decided()).toBe(before + agents.length);
 });
 
 test('internal-serving down or slower than its deadline: clean content, in time, with the reason in the log', async () => {
