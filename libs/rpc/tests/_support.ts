@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from '@grpc/grpc-js';
 import { developmentCa } from '@longwave/fleet';
-import { until } from '@longwave/test-kit';
+import { bareEnvironment, until } from '@longwave/test-kit';
 import {
   ProbeServiceService,
   type ProbeRequest,
@@ -52,6 +54,26 @@ export async function serveProbe(probe: ProbeHandler, listen = '127.0.0.1:0') {
     onError: (error) => failures.push(error),
   });
   return { ...server, failures };
+}
+
+/** An encoder in a process of its own, and the keys of the probes that it had in hand. */
+export async function startProbeServer() {
+  const program = path.join(import.meta.dirname, 'fixture-probe-server.ts');
+  const child = spawn(process.execPath, [program, JSON.stringify(files.encoder)], {
+    ...{ env: bareEnvironment, stdio: ['ignore', 'pipe', 'inherit'] },
+  });
+  let output = '';
+  child.stdout.on('data', (bytes: Buffer) => (output += bytes.toString()));
+  const exited = once(child, 'exit');
+  return {
+    port: Number(await until(() => /^listening (\d+)$/m.exec(output)?.[1])),
+    handled: () => [...output.matchAll(/^handling (.*)$/gm)].map(([, key]) => key!),
+    /** Resolves when the process is gone. Twice is harmless. */
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
 }
 
 /** How a channel sends its calls. */

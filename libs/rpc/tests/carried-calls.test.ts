@@ -20,6 +20,7 @@ import {
   removeIdentities,
   say,
   serveProbe,
+  startProbeServer,
   type ProbeHandler,
 } from './_support.ts';
 
@@ -258,6 +259,48 @@ test('when the server goes in the middle of a stream, every call under way settl
   const again = () => probe({ storageKey: '' }, {});
   expect(await until(again, { despiteErrors: true })).toEqual(say('second'));
   await until(async () => (await countRequestsAlone(again)) === 0);
+});
+
+test('when the server is killed in the middle of a stream, every call settles, none is handled twice, and later calls work', async () => {
+  const killed = await startProbeServer();
+  cleanups.push(killed.kill);
+  const caller = connect(killed.port, identities.management, 'calls on the stream');
+  cleanups.push(caller.close);
+  await caller.streaming();
+  const ask = (storageKey: string) => outcomeOf(caller.probe({ storageKey }, {}));
+  const hanging = Array.from({ length: 50 }, (_, nth) => ask(`hang ${nth}`));
+  const outcomes = new Map<string, Awaited<ReturnType<typeof ask>>>();
+  const askUntilAway = async (lane: number) => {
+    for (let nth = 0; ; nth++) {
+      const key = `${lane}.${nth}`;
+      const outcome = await ask(key);
+      outcomes.set(key, outcome);
+      if (!('answer' in outcome)) return;
+    }
+  };
+  const asking = Array.from({ length: 10 }, (_, lane) => askUntilAway(lane));
+  await until(() => killed.handled().length > 300);
+  await killed.kill();
+  const outage = { code: 'temporarily_unavailable', retryAfterSeconds: 1 };
+  for (const call of hanging) expect(await call).toMatchObject(outage);
+  await Promise.all(asking);
+  for (const [key, outcome] of outcomes)
+    if ('answer' in outcome) expect(outcome.answer).toEqual(say(key));
+    else expect(outcome).toMatchObject(outage);
+
+  const handled: string[] = [];
+  const next = await serveProbe(async ({ storageKey }) => {
+    handled.push(storageKey);
+    return say('second');
+  }, `127.0.0.1:${killed.port}`);
+  cleanups.push(() => next.close(0));
+  const again = () => caller.probe({ storageKey: 'later' }, {});
+  expect(await until(again, { despiteErrors: true })).toEqual(say('second'));
+  await until(async () => (await countRequestsAlone(again)) === 0);
+  expect(new Set(handled)).toEqual(new Set(['later']));
+  const before = killed.handled();
+  expect(new Set(before).size).toBe(before.length);
+  for (let nth = 0; nth < hanging.length; nth++) expect(before).toContain(`hang ${nth}`);
 });
 
 test('a server that closes answers the calls under way on a stream, refuses later ones, and ends', async () => {
