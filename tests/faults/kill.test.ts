@@ -5,9 +5,18 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createEventBus } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import { idFromUuid } from '@longwave/ids';
-import { bookCampaign, type Booking, checkFeed, download, publishPlan, uploadFile } from '@longwave/test-kit/clients';
+import {
+  bookCampaign,
+  type Booking,
+  checkFeed,
+  download,
+  issueCredential,
+  publishPlan,
+  uploadFile,
+} from '@longwave/test-kit/clients';
 import { makeAudio, sha256, until } from '@longwave/test-kit';
 import type { ServiceName } from '@longwave/services';
+import pMap from 'p-map';
 import pg from 'pg';
 import { samples } from '@longwave/local/samples';
 import { countedDownloads, createPodcaster, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
@@ -243,6 +252,53 @@ test('internal-serving killed after publishing decisions and before removing the
   await until(() => decisionIds.every((id) => told.has(id)) && decisionIds.some((id) => told.get(id)! > 1));
   await until(async () => (await bus.countWaiting(topics.decisions, 'analytics-sink')) === 0);
   expect(await decided()).toBe(before + agents.length);
+});
+
+/** Gateways that keep verified credentials under a lease, and have heard of every change. */
+const countFollowers = async () => {
+  const { rowCount } = await database.query(
+    'select from identity.verification_holder join identity.verification_position on acknowledged = position where expulsion is null',
+  );
+  return rowCount!;
+};
+
+test('auth-server killed while gateways hold leases: a key that is revoked after its restart does not pass once that was answered', async () => {
+  const [first, second] = await pMap(
+    ['first', 'second'],
+    (name) => issueCredential(world.operator, podcaster.account.accountId, { kind: 'api_key', name, scope: 'read' }),
+    { concurrency: 1 },
+  );
+  const statusOf = async ({ text }: { readonly text: string }) =>
+    (await fetch(`${world.fleet.urls.base}/api/v1/podcasts`, { headers: { token: text } })).status;
+  const passes = async (key: { readonly text: string }) => (await statusOf(key)) === 200;
+  await using stack = new AsyncDisposableStack();
+  let isOver = false;
+  const asking = pMap([first!, second!], async (key) => {
+    while (!isOver) await statusOf(key);
+  });
+  stack.defer(async () => {
+    isOver = true;
+    await asking;
+  });
+  /** Revokes a key as soon as auth-server answers, and tries it at once. */
+  async function revoke(key: { readonly id: string; readonly text: string }): Promise<void> {
+    const command = () => world.operator.changeIdentity(key.id, 'credential.revoke', {});
+    await until('the revocation', command, { despiteErrors: true });
+    const statuses = await Promise.all(Array.from({ length: 20 }, () => statusOf(key)));
+    // 503: a gateway that is not connected again.
+    expect(statuses.filter((status) => status !== 401 && status !== 503)).toEqual([]);
+    await until(async () => (await statusOf(key)) === 401);
+  }
+  await until(async () => (await passes(first!)) && (await passes(second!)));
+  const followers = await until(countFollowers, { holds: (count) => count > 0 });
+  const { exited } = world.fleet.services['auth-server'];
+  world.fleet.services['auth-server'].kill('SIGKILL');
+  await exited;
+  await revoke(first!);
+  // The gateways hold leases of its successor.
+  await until(countFollowers, { holds: (count) => count >= followers });
+  await until(() => passes(second!));
+  await revoke(second!);
 });
 
 test('internal-serving down or slower than its deadline: clean content, in time, with the reason in the log', async () => {
