@@ -6,7 +6,7 @@ import { until } from '@longwave/test-kit';
 import { archivedBefore, createDecisionArchive } from '../src/decisions/decision-archive.ts';
 import { countGoalSlots } from '../src/decisions/line-item-count-table.ts';
 import { createReplayDecisions } from '../src/decisions/replay-decision.ts';
-import { textsOf } from './_decision.ts';
+import { insertByRelease4, textsOf } from './_decision.ts';
 import {
   guaranteed,
   lineItem,
@@ -61,7 +61,28 @@ const archivedIds = async (workspaceId: string) =>
   ).rows.map((row) => idFromUuid('dec', row.decision_id));
 
 /** Waits until all decisions are published, so that any of them may be moved. */
-const untilAnnounced = () => until(async () => (await pool.query('select from announcement_batch')).rowCount === 0);
+const untilAnnounced = () =>
+  until(async () => {
+    const { rowCount } = await pool.query('select from announcement_batch union all select from decision_announcement');
+    return rowCount === 0;
+  });
+
+type Play = Awaited<ReturnType<typeof playDaysAgo>>[number];
+
+const explain = async (workspaceId: string, { request }: Play): Promise<unknown> =>
+  JSON.parse((await operator.explain({ workspaceId, decisionId: request.decisionId }, {})).traceJson);
+
+/** Replays and repeats a decision that was moved, and compares what explains it with what did so before. */
+async function expectSame(workspaceId: string, play: Play, explanation: unknown): Promise<void> {
+  const { request, answer } = play;
+  const named = { workspaceId, decisionId: request.decisionId };
+  expect(await operator.replay(named, {})).toMatchObject({ status: 'identical' });
+  expect(await explain(workspaceId, play)).toEqual(explanation);
+  await expect(explain(newId('ws'), play)).rejects.toMatchObject({ code: 'not_found' });
+  // An id keeps its answer, whatever the request.
+  expect(await node.client.decide(request, {})).toEqual(answer);
+  expect(await node.client.decide({ ...request, atMs: BigInt(Date.now()) }, {})).toEqual(answer);
+}
 
 const objectKeys = async () => {
   const keys: string[] = [];
@@ -77,9 +98,7 @@ test('old decisions move to the object store; replay, explain and a repeated req
   const old = await playDaysAgo(workspaceId, [181.5, 190, 190, 300]);
   const recent = await playDaysAgo(workspaceId, [0, 170]);
   await untilAnnounced();
-  const views = await Promise.all(
-    old.map(async ({ request }) => operator.explain({ workspaceId, decisionId: request.decisionId }, {})),
-  );
+  const explanations = await Promise.all(old.map((play) => explain(workspaceId, play)));
   const counted = await countGoalSlots(pool, [sold.line_item_id]);
   expect(counted.get(sold.line_item_id)).toBeGreaterThanOrEqual(6);
 
@@ -89,17 +108,7 @@ test('old decisions move to the object store; replay, explain and a repeated req
   await until(async () => (await archivedIds(workspaceId)).length === oldIds.length);
   expect(await archivedIds(workspaceId)).toEqual(oldIds);
 
-  for (const [at, { request, answer }] of old.entries()) {
-    const named = { workspaceId, decisionId: request.decisionId };
-    expect(await operator.replay(named, {})).toMatchObject({ status: 'identical' });
-    expect(JSON.parse((await operator.explain(named, {})).traceJson)).toEqual(JSON.parse(views[at]!.traceJson));
-    await expect(operator.explain({ ...named, workspaceId: newId('ws') }, {})).rejects.toMatchObject({
-      code: 'not_found',
-    });
-    // An id keeps its answer, whatever the request.
-    expect(await node.client.decide(request, {})).toEqual(answer);
-    expect(await node.client.decide({ ...request, atMs: BigInt(Date.now()) }, {})).toEqual(answer);
-  }
+  for (const [at, play] of old.entries()) await expectSame(workspaceId, play, explanations[at]);
   for (const { request, answer } of recent) expect(await node.client.decide(request, {})).toEqual(answer);
   expect(await countGoalSlots(pool, [sold.line_item_id])).toEqual(counted);
   const { rows } = await pool.query<{ bytes: number }>(
@@ -107,6 +116,37 @@ test('old decisions move to the object store; replay, explain and a repeated req
     [oldIds.map(idToUuid)],
   );
   expect(rows[0]!.bytes).toBeLessThan(110);
+});
+
+test('decisions of release 0.4.0 move to the object store; replay, explain and a repeated request read them there, and goals stay counted', async () => {
+  const sold = guaranteed(1_000);
+  const workspaceId = await publishedWorkspace(sold, lineItem());
+  const plays = await playDaysAgo(workspaceId, [181.5, 190, 190, 300]);
+  await untilAnnounced();
+  const ids = plays.map(({ request }) => request.decisionId).toSorted();
+  const explanations = await Promise.all(plays.map((play) => explain(workspaceId, play)));
+  const archive = createDecisionArchive(pool, engines.store, textsOf(pool));
+  const decisions = await Promise.all(
+    ids.map(async (decisionId) => {
+      const { inputs, ...decision } = (await archive.find(decisionId))!;
+      return { ...decision, decisionId, inputs: inputs!, shareOpportunities: [], shareServings: [] };
+    }),
+  );
+  await pool.query('delete from packed_decision where decision_id = any ($1::uuid[])', [ids.map(idToUuid)]);
+  expect((await insertByRelease4(pool, decisions)).toSorted()).toEqual(ids);
+  await untilAnnounced();
+  const counted = await countGoalSlots(pool, [sold.line_item_id]);
+  expect(counted.get(sold.line_item_id)).toBeGreaterThanOrEqual(ids.length);
+
+  await archive.moveOld(before(), 1_000);
+  const { rows } = await pool.query<{ decision_id: string }>(
+    `select decision_id from decision where workspace_id = $1 and archived_in is not null
+       and response is null and trace is null and inputs is null order by decision_id`,
+    [workspaceId],
+  );
+  expect(rows.map((row) => row.decision_id)).toEqual(ids);
+  for (const [at, play] of plays.entries()) await expectSame(workspaceId, play, explanations[at]);
+  expect(await countGoalSlots(pool, [sold.line_item_id])).toEqual(counted);
 });
 
 test('a run after a kill between storing and emptying stores the same object again; two at once move each decision once', async () => {
