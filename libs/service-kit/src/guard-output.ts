@@ -20,6 +20,23 @@ function redactStream(stream: NodeJS.WriteStream): Write {
   return write;
 }
 
+/** Writes the lines of one turn of the event loop, and those before the end of the process, together: each write is a system call. */
+function joinLines(write: (lines: string) => void): DestinationStream {
+  let waiting = '';
+  const flush = () => {
+    const lines = waiting;
+    waiting = '';
+    if (lines !== '') write(lines);
+  };
+  process.on('exit', flush);
+  return {
+    write: (line) => {
+      if (waiting === '') setImmediate(flush);
+      waiting += line;
+    },
+  };
+}
+
 /**
  * Makes the log the only output of this process. Node prints warnings and uncaught exceptions past the standard streams, message
  * and causes as they are; here they are lines of the log. An uncaught exception ends the process with 1, as it would have. A log
@@ -38,5 +55,5 @@ export function guardOutput(currentLogger: () => Logger): DestinationStream {
     currentLogger().fatal({ err: error, origin }, 'service.crashed');
     process.exit(1);
   });
-  return { write: (line) => void writeLine!(line) };
+  return joinLines((lines) => void writeLine!(lines));
 }

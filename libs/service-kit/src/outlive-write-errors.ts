@@ -6,21 +6,27 @@ type Write = (
 
 const newline = Buffer.from('\n');
 
+const countLines = (bytes: Uint8Array) =>
+  Math.max(
+    1,
+    bytes.reduce((lines, byte) => lines + Number(byte === 0x0a), 0),
+  );
+
 /**
- * Lets a process go on when its output cannot be written (a full disk, a reader that is gone). Writes that fail are counted. The
+ * Lets a process go on when its output cannot be written (a full disk, a reader that is gone). Lines whose write fails are counted. The
  * first write after a failure begins on a new line, because the last one may have been cut.
- * @param onLost called with the number of writes lost since the start, when a write succeeds after some failed
+ * @param onLost called with the number of lines lost since the start, when a write succeeds after some failed
  */
 export function outliveWriteErrors(
   stream: NodeJS.WriteStream,
-  onLost: (writesSinceStart: number) => void = () => undefined,
+  onLost: (linesSinceStart: number) => void = () => undefined,
 ): void {
   const write = stream.write.bind(stream) as Write;
   let [lost, reported] = [0, 0];
   let failing = false;
-  const settle = (error?: Error | null) => {
+  const settle = (bytes: Uint8Array, error?: Error | null) => {
     failing = Boolean(error);
-    if (failing) lost += 1;
+    if (failing) lost += countLines(bytes);
     else if (lost > reported) onLost((reported = lost));
   };
   stream.on('error', () => undefined);
@@ -29,7 +35,7 @@ export function outliveWriteErrors(
       typeof encodingOrCallback === 'function' ? [undefined, encodingOrCallback] : [encodingOrCallback, lastCallback];
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk;
     return write(failing ? Buffer.concat([newline, bytes]) : bytes, undefined, (error) => {
-      settle(error);
+      settle(bytes, error);
       callback?.(error);
     });
   }) as Write as typeof stream.write;
