@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '@longwave/service-kit';
@@ -54,7 +55,7 @@ export async function openFactJournal({
   let waiting: Waiting[] = [];
   let lost = 0;
   let failing = false;
-  let writing: Promise<void> | undefined;
+  let isTruncating = false;
   let flushing: Promise<boolean> | undefined;
   let stopped = false;
   let scheduled: NodeJS.Immediate | undefined;
@@ -62,46 +63,37 @@ export async function openFactJournal({
   // A crash or a full disk may have cut the last line; it must not swallow the next one.
   let torn = written > 0;
 
-  async function writeWaiting(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      let text = torn ? '\n' : '';
-      for (const { lines } of batch) for (const line of lines) text += `${line}\n`;
-      const bytes = Buffer.from(text);
-      try {
-        for (let at = 0; at < bytes.length;) {
-          const { bytesWritten } = await file.write(bytes, at);
-          at += bytesWritten;
-          written += bytesWritten;
-        }
-        torn = false;
-        for (const each of batch) each.written?.resolve();
-      } catch (error) {
-        torn = true;
-        for (const each of batch) {
-          if (each.written) each.written.reject(error);
-          else lost += each.lines.length;
-        }
-        logger.error({ err: error }, 'facts.journal_failed');
-        return;
+  /** Gives all that waits to the kernel, which costs less than to hand it to another thread. */
+  function write(): void {
+    if (isTruncating || waiting.length === 0) return;
+    const batch = waiting;
+    waiting = [];
+    let text = torn ? '\n' : '';
+    for (const { lines } of batch) for (const line of lines) text += `${line}\n`;
+    const bytes = Buffer.from(text);
+    try {
+      for (let at = 0; at < bytes.length;) {
+        const length = writeSync(file.fd, bytes, at);
+        at += length;
+        written += length;
       }
+      torn = false;
+      for (const each of batch) each.written?.resolve();
+    } catch (error) {
+      torn = true;
+      for (const each of batch) {
+        if (each.written) each.written.reject(error);
+        else lost += each.lines.length;
+      }
+      logger.error({ err: error }, 'facts.journal_failed');
     }
-  }
-
-  function write(): Promise<void> {
-    writing ??= writeWaiting().finally(() => {
-      writing = undefined;
-      if (waiting.length > 0 && !stopped) void write();
-    });
-    return writing;
   }
 
   /** Writes at the end of this turn of the event loop: one write takes what all requests of the turn add. */
   function schedule(): void {
     scheduled ??= setImmediate(() => {
       scheduled = undefined;
-      void write();
+      write();
     });
   }
 
@@ -120,7 +112,7 @@ export async function openFactJournal({
   }
 
   async function publishAll(): Promise<boolean> {
-    await write();
+    write();
     if (lost > 0) {
       logger.error({ facts: lost }, 'facts.lost');
       lost = 0;
@@ -136,12 +128,15 @@ export async function openFactJournal({
       if (lines.length > 0) await publish(lines);
       published += sizeBytes;
     }
-    const done = () => published === written && waiting.length === 0 && !writing;
+    const done = () => published === written && waiting.length === 0;
     if (done() && written > 0 && (stopped || written >= rewindBytes)) {
-      // Holds back writers, who would append to what is being cut off.
-      writing = file.truncate(0).then(() => void (written = synced = published = 0));
-      await writing.finally(() => (writing = undefined));
-      if (waiting.length > 0) void write();
+      // Lines wait meanwhile: they would be cut off too.
+      isTruncating = true;
+      await file
+        .truncate(0)
+        .then(() => void (written = synced = published = 0))
+        .finally(() => (isTruncating = false));
+      write();
     }
     return done();
   }
@@ -183,7 +178,6 @@ export async function openFactJournal({
       await flushing;
       stopped = true;
       await flush();
-      await writing;
       clearImmediate(scheduled);
       await file.close();
     },
