@@ -153,6 +153,7 @@ export async function startFleetOf<S extends string>(apps: Apps<S>, options: Fle
           name,
           main: path.join(apps.folder, name, 'dist/main.js'),
           environment: { ...serviceEnvironment(name, wiring), ...options.env?.[name] },
+          youngGenerationMb: apps.services[name].youngGenerationMb,
           healthAddress: `127.0.0.1:${wiring.healthPorts[name]}`,
           data,
           onEvent: (event) => options.onEvent?.(event),

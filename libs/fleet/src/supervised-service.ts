@@ -28,12 +28,16 @@ export interface SuperviseOptions {
   /** The built program, absolute. */
   readonly main: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** See the service's entry in the manifest. */
+  readonly youngGenerationMb?: number | undefined;
   /** "host:port" of `/readyz`. */
   readonly healthAddress: string;
   readonly data: DataFolder;
   readonly onEvent: (event: ServiceEvent) => void;
 }
 
+/** Streams leave their garbage at once instead of growing to V8's default of 48 MB. */
+const smallYoungGenerationMb = 4;
 /** EX_CONFIG of BSD sysexits: starting again cannot help. */
 const configurationRefused = 78;
 
@@ -57,8 +61,7 @@ export async function superviseService(options: SuperviseOptions): Promise<Super
     child = await startChild({
       name,
       command: process.execPath,
-      // A small young generation: streams leave their garbage at once instead of growing to V8's default of 48 MB.
-      args: ['--max-semi-space-size=4', main],
+      args: [`--max-semi-space-size=${options.youngGenerationMb ?? smallYoungGenerationMb}`, main],
       env: options.environment,
       cwd: data.root,
       logFile,

@@ -114,6 +114,7 @@ const entries = {
     files: audienceLists,
     redis: { publishes: ['delivery.facts'], follows: [['product.events', 'public-delivery']] },
     objects: { ...readsMedia, 'bindings/': ['write'] },
+    youngGenerationMb: 16,
   },
   'rest-gateway': {
     grpc: false,
