@@ -18,30 +18,39 @@ function programOf(command: string): string {
   return name === '' ? 'other' : name;
 }
 
-/** Ticks of user and system time: fields 14 and 15 of /proc/{pid}/stat, behind a name that may contain anything in parentheses. */
-function ticksOf(pid: number): number {
+/**
+ * Ticks of user and system time of a process and of its children that have ended: fields 14 to 17 of /proc/{pid}/stat, behind a name that
+ * may contain anything in parentheses.
+ */
+function ticksOf(pid: number | 'self'): { readonly own: number; readonly ended: number } {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return Number(fields[11]) + Number(fields[12]);
+    const [user, system, endedUser, endedSystem] = fields.slice(11, 15).map(Number) as [number, number, number, number];
+    return { own: user + system, ended: endedUser + endedSystem };
   } catch {
-    return 0;
+    return { own: 0, ended: 0 };
   }
 }
 
-/** Starts to watch the CPU time of this process (as `client`) and of every one below it. Answers how to read what was spent since. */
-export function watchCpu(): (items: number) => CpuPerItem {
-  const before = new Map(processesBelow().map(({ pid }) => [pid, ticksOf(pid)]));
+/**
+ * Starts to watch the CPU time of this process (as `client`) and of every one below it. Answers how to read what was spent since; with
+ * `byPrograms`, also by programs that began and ended meanwhile, which otherwise make the load.
+ */
+export function watchCpu(): (items: number, byPrograms?: boolean) => CpuPerItem {
+  const before = new Map(processesBelow().map(({ pid }) => [pid, ticksOf(pid).own]));
+  const ended = ticksOf('self').ended;
   const own = process.cpuUsage();
-  return (items) => {
+  return (items, byPrograms = false) => {
     const { user, system } = process.cpuUsage(own);
     const spent = new Map([['client', user + system]]);
     for (const { pid, command } of processesBelow()) {
       const program = programOf(command);
       if (loadPrograms.includes(program)) continue;
-      const micros = (ticksOf(pid) - (before.get(pid) ?? 0)) * microsPerTick;
+      const micros = (ticksOf(pid).own - (before.get(pid) ?? 0)) * microsPerTick;
       spent.set(program, (spent.get(program) ?? 0) + micros);
     }
+    if (byPrograms) spent.set('programs', (ticksOf('self').ended - ended) * microsPerTick);
     return [...spent]
       .map(([program, micros]) => ({ program, micros: micros / items }))
       .sort((a, b) => b.micros - a.micros);

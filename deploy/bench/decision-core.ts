@@ -29,7 +29,10 @@ async function coreAt(lineItems: number, playCount: number, baselineCount: numbe
     if (found !== linear(play).eligible) throw new Error(`${play.decisionId}: the scan finds other line items`);
   }
   const [p50s, p99s]: [number[], number[]] = [[], []];
-  const perSecond = (times: Float64Array) => (times.length * 1000) / times.reduce((sum, one) => sum + one, 0);
+  const perSecond = (times: Float64Array) => ({
+    value: (times.length * 1000) / times.reduce((sum, one) => sum + one, 0),
+    items: times.length,
+  });
   const row = await compare(
     { name: '', unit: 'decisions/s', baselineName: 'every line item tested, the rest sorted' },
     5,

@@ -56,17 +56,32 @@ function waitAtHalfLoad(url: string, bareUrl: string, best: number): Promise<Row
   return compare({ name, unit: 'ms', baselineName }, 3, p99(url), p99(bareUrl));
 }
 
-/** New listeners per second while twice as many come as can be served at best: the others are refused, and those who are not wait no longer. */
-async function overload(url: string, best: number, bestP99: number): Promise<Row[]> {
-  const loads: OpenLoad[] = [];
-  for (let round = 0; round < 4; round++) loads.push(await openLoad(url, 2 * best, secondsPerRound));
-  const of = (value: (each: OpenLoad) => number) => median(loads.slice(1).map(value));
+/** Plays that public-delivery left without ads since its start. */
+async function countMissedDecisions(fleet: Fleet): Promise<number> {
+  const metrics = await (await fetch(`http://${fleet.adminAddresses['public-delivery']}/metrics`)).text();
+  const samples = metrics.matchAll(/^longwave_delivery_decisions_missed_total\{.*\} (\S+)$/gm);
+  return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);
+}
+
+/**
+ * New listeners per second while twice as many come as can be served at best: some get no ads, others are refused, and those who are served
+ * wait no longer.
+ */
+async function overload(fleet: Fleet, url: string, best: number, bestP99: number): Promise<Row[]> {
+  const loads: (OpenLoad & { readonly missed: number })[] = [];
+  for (let round = 0; round < 4; round++) {
+    const missedBefore = await countMissedDecisions(fleet);
+    const result = await openLoad(url, 2 * best, secondsPerRound);
+    loads.push({ ...result, missed: (await countMissedDecisions(fleet)) - missedBefore });
+  }
+  const of = (value: (each: (typeof loads)[number]) => number) => median(loads.slice(1).map(value));
   const refused = Math.round(of((each) => (100 * each.refused) / (each.refused + each.accepted)));
+  const withoutAds = Math.round(of((each) => (100 * each.missed) / Math.max(1, each.accepted)));
   const ours = of((each) => each.acceptedPerSecond);
   const [p99, refusedP99] = [of((each) => each.p99Ms), of((each) => each.refusedP99Ms)];
   return [
     {
-      name: `resolve and decide at twice the greatest load (${refused} % refused, each within ${Math.round(refusedP99)} ms)`,
+      name: `resolve and decide at twice the greatest load (${withoutAds} % served without ads; ${refused} % refused, each within ${Math.round(refusedP99)} ms)`,
       ...{ unit: '/s', ours, baseline: best, baselineName: 'the greatest load', ratio: ours / best },
     },
     {
@@ -80,7 +95,7 @@ async function overload(url: string, best: number, bestP99: number): Promise<Row
  * New listeners per second through the enclosure (decision, arrangement and binding stored, redirect), and the time that 99 of 100
  * of them wait at most, against a bare redirect by node:http; then at half and at twice of that load.
  */
-export async function resolveRate(stitched: Stitched, folder: string): Promise<Row[]> {
+export async function resolveRate(fleet: Fleet, stitched: Stitched, folder: string): Promise<Row[]> {
   const tool = findLoadTool();
   if (!tool) return [];
   using redirect = await startBaseline('redirect-server.ts', stitched.mediaUrl);
@@ -103,6 +118,6 @@ export async function resolveRate(stitched: Stitched, folder: string): Promise<R
     row,
     { name, unit: 'ms', baselineName, ours, baseline, ratio: ours / baseline },
     await waitAtHalfLoad(stitched.enclosureUrl, redirect.url, row.ours),
-    ...(await overload(stitched.enclosureUrl, row.ours, ours)),
+    ...(await overload(fleet, stitched.enclosureUrl, row.ours, ours)),
   ];
 }

@@ -1,16 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { workspaceRoot } from '@longwave/fleet';
-import { compare, type Row } from './measure.ts';
+import { compare, type Round, type Row } from './measure.ts';
 
-function seconds(command: string, args: readonly string[]): number {
+/** Encodes by a program; the value is seconds of audio per second, and an item is a second of audio. */
+function encode(audioSeconds: number, command: string, args: readonly string[]): Round {
   const started = performance.now();
   const { status, stderr } = spawnSync(command, args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${command}: ${stderr}`);
-  return (performance.now() - started) / 1000;
+  const seconds = (performance.now() - started) / 1000;
+  return { value: audioSeconds / seconds, items: audioSeconds, byPrograms: true };
 }
 
-/** Minutes of audio encoded per minute, against the bare ffmpeg command for the same format without loudness or checks. */
+/** Seconds of audio encoded per second, against the bare ffmpeg command for the same format without loudness or checks. */
 export function encodeTime(audio: string, audioSeconds: number, folder: string): Promise<Row> {
   const output = path.join(folder, 'bench.mp3');
   const bare = [
@@ -47,8 +49,11 @@ export function encodeTime(audio: string, audioSeconds: number, folder: string):
     },
     3,
     async () =>
-      audioSeconds /
-      seconds(process.execPath, [path.join(workspaceRoot, 'apps/encoder/src/encode-file.ts'), audio, output]),
-    async () => audioSeconds / seconds('ffmpeg', bare),
+      encode(audioSeconds, process.execPath, [
+        path.join(workspaceRoot, 'apps/encoder/src/encode-file.ts'),
+        audio,
+        output,
+      ]),
+    async () => encode(audioSeconds, 'ffmpeg', bare),
   );
 }

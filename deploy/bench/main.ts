@@ -53,7 +53,7 @@ const alone: Readonly<Record<string, Measure<void>>> = {
 
 const installed: Readonly<Record<string, Measure<Installation>>> = {
   'stitched audio': ({ fleet, stitched, folder }) => rangeThroughput(fleet, stitched, folder),
-  'resolve and decide': ({ stitched, folder }) => resolveRate(stitched, folder),
+  'resolve and decide': ({ fleet, stitched, folder }) => resolveRate(fleet, stitched, folder),
   'stored per new play': ({ fleet, stitched, folder }) => storedBytes(fleet, stitched, folder),
   'slow listeners': ({ fleet, stitched }) => slowListeners(fleet, stitched),
   'ad decisions': ({ fleet, stitched }) => decideRate(fleet, stitched),

@@ -17,6 +17,8 @@ export interface Row {
 export interface Round {
   readonly value: number;
   readonly items: number;
+  /** Programs did the work that began and ended within the round. */
+  readonly byPrograms?: true;
 }
 
 export const median = (values: readonly number[]): number => {
@@ -30,7 +32,9 @@ type Measured = Pick<Round, 'value'> & { readonly cpu?: CpuPerItem };
 async function measured(round: () => Promise<number | Round>): Promise<Measured> {
   const spent = watchCpu();
   const result = await round();
-  return typeof result === 'number' ? { value: result } : { value: result.value, cpu: spent(result.items) };
+  return typeof result === 'number'
+    ? { value: result }
+    : { value: result.value, cpu: spent(result.items, result.byPrograms) };
 }
 
 const sumOf = (cpu: CpuPerItem) => cpu.reduce((sum, { micros }) => sum + micros, 0);
