@@ -19,9 +19,12 @@ import { DecisionOfErasedListener, type Bindings } from './bindings.ts';
 import type { BoundPlays, Play } from './bound-plays.ts';
 import type { NewPlayLimit } from './new-play-limit.ts';
 
-/** Bindings that are remembered for when the database is away. */
+/** Bindings that are remembered for an outage of the database or too great a load. */
 const maxLastBindings = 5_000;
-/** Plays that are chosen at once; further listeners are asked to come again. Of 128 of them the ads are decided (`createDecideAds`). */
+/**
+ * Plays that are chosen at once. Further listeners get their last play, or are asked to come again. Of 128 plays the ads are decided
+ * (`createDecideAds`).
+ */
 const maxUnderWay = 512;
 
 export interface ChoosePlayOptions {
@@ -66,8 +69,8 @@ async function bindFree(sequence: number, bind: (sequence: number) => Promise<Pl
  * requests at once give one arrangement: callers in this process share one decision, and between processes the first row wins.
  * No decision means clean content, bound like any other, so that every range of a listener is of the same bytes. A bound play with an ad
  * that was halted since is bound anew without the halted ads, for the rest of the 24 h. Where more plays begin at an address than may,
- * the others share one clean binding of that address and episode for 24 h. Rejects when the database does not answer and this
- * listener was given nothing of the episode lately, and with `temporarily_unavailable` beyond `maxUnderWay`.
+ * the others share one clean binding of that address and episode for 24 h. When the database does
+ * not answer, or beyond `maxUnderWay`, the listener gets the last play of the episode again; rejects when it had none lately.
  */
 export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   const { projection, bindings, plays, decideAds, traceApp, mayBegin } = options;
@@ -143,7 +146,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     );
   }
 
-  /** While the database is away: the last play of this listener, unless it is over or has an ad that is halted. */
+  /** For an outage or too great a load: the last play of this listener, unless it is over or has an ad that is halted. */
   async function findLastPlay(key: string, episode: PlayableEpisode, at: Date): Promise<Play | undefined> {
     const last = lastBindings.get(key);
     const play = last && (await plays.findCurrent(last, episode, at));
@@ -170,13 +173,18 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     }
   }
 
+  async function recallOrRefuse(key: string, episode: PlayableEpisode, at: Date): Promise<Play> {
+    const play = await findLastPlay(key, episode, at);
+    if (!play) throw new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 });
+    return play;
+  }
+
   let underWay = 0;
   return (episode, listener, at, requestId) => {
     const key = `${listener.key}:${episode.episodeId}`;
     const shared = listener.isDryRun ? undefined : deciding.get(key);
     if (shared) return shared;
-    if (underWay >= maxUnderWay)
-      return Promise.reject(new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 }));
+    if (underWay >= maxUnderWay) return recallOrRefuse(key, episode, at);
     underWay += 1;
     const play = chooseOrRecall(key, episode, listener, at, requestId).finally(() => {
       underWay -= 1;
