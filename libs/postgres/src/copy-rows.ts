@@ -24,17 +24,20 @@ function renderValue(value: CopyValue): string {
 function copyStatement(sql: string, data: Buffer) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const ignore = () => undefined;
-  return {
+  const statement = {
     promise,
+    /** `pg` puts its own in place of it, which ends the time limit of the statement and calls this one. */
+    callback: (error?: Error): void => (error ? reject(error) : resolve()),
     submit: (connection: Pick<CopyConnection, 'query'>) => connection.query(sql),
     handleCopyInResponse: (connection: CopyConnection) => {
       connection.sendCopyFromChunk(data);
       connection.endCopyFrom();
     },
     handleCommandComplete: ignore,
-    handleReadyForQuery: () => resolve(),
-    handleError: (error: Error) => reject(error),
-  } satisfies Submittable & Record<string, unknown>;
+    handleReadyForQuery: () => statement.callback(),
+    handleError: (error: Error) => statement.callback(error),
+  };
+  return statement satisfies Submittable;
 }
 
 /**

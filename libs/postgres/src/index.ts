@@ -1,3 +1,4 @@
+export { setStatementTimeout } from './answer-timeout.ts';
 export { copyRows } from './copy-rows.ts';
 export { databaseOutage } from './database-outage.ts';
 export { databaseProblem } from './database-problem.ts';

@@ -1,10 +1,14 @@
 import pg from 'pg';
+import { answerTimeoutMs, isAnswerTimeout, restoreStatementTimeout } from './answer-timeout.ts';
 
 interface PoolOptions {
   readonly name: string;
   /** Connections, 10 by default. */
   readonly max?: number;
-  /** Milliseconds after which a statement is ended, 30,000 by default. */
+  /**
+   * Milliseconds after which a statement is ended, 30,000 by default. When the connection brings no answer for 5 s more, it is dead, and the
+   * statement fails.
+   */
   readonly statementTimeoutMs?: number;
   /**
    * Its statements read pages in the order of an index. A planner that takes a workspace for a small one would collect all of its rows and
@@ -46,6 +50,7 @@ export function createPool(databaseUrl: string, schema: string, options: PoolOpt
       .map(([setting, value]) => `-c ${setting}=${value}`)
       .join(' '),
     connectionTimeoutMillis: 5_000,
+    query_timeout: answerTimeoutMs(statementTimeoutMs),
     pipeline: !copies,
   });
   pool.on('error', () => undefined);
@@ -88,12 +93,15 @@ export async function transaction<T>(
     if (command !== 'COMMIT') throw new Error('The transaction failed.');
     return result;
   } catch (error) {
-    await client.query('ROLLBACK').catch((rollbackError: Error) => {
-      broken = rollbackError;
-    });
+    if (isAnswerTimeout(error)) broken = error;
+    else
+      await client.query('ROLLBACK').catch((rollbackError: Error) => {
+        broken = rollbackError;
+      });
     throw sentFailures.get(client) ?? error;
   } finally {
     sentFailures.delete(client);
+    restoreStatementTimeout(pool, client);
     client.release(broken);
   }
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
+import { isAnswerTimeout } from './answer-timeout.ts';
 
 /** Statements that one connection keeps prepared: each takes memory of PostgreSQL, about 50 KB. */
 const maxPrepared = 64;
@@ -40,6 +41,7 @@ export async function queryPrepared<R extends pg.QueryResultRow>(
   values: unknown[],
 ): Promise<pg.QueryResult<R>> {
   const client = await pool.connect();
+  let broken: Error | undefined;
   try {
     const { names, dropped } = statementsOf(client);
     // A name is used once: the driver remembers those that it prepared.
@@ -51,7 +53,10 @@ export async function queryPrepared<R extends pg.QueryResultRow>(
       forget(client, old);
     }
     return await client.query<R>({ name, text, values });
+  } catch (error) {
+    if (isAnswerTimeout(error)) broken = error;
+    throw error;
   } finally {
-    client.release();
+    client.release(broken);
   }
 }

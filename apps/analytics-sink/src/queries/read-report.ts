@@ -1,6 +1,6 @@
 import { methodologyVersion } from '@longwave/audience';
 import { completeUntilMs } from '@longwave/audience-store';
-import { transaction, type Pool } from '@longwave/postgres';
+import { setStatementTimeout, transaction, type Pool } from '@longwave/postgres';
 import type { ReadReportResponse } from '@longwave/rpc/audience';
 import { wireWindow } from './count-requests.ts';
 import type { ReportRequest } from './report-request.ts';
@@ -24,9 +24,8 @@ export async function readReport(
     pool,
     async (tx) => {
       // A long year, or a reader with a slow disk, must not end the report.
-      await tx.query(
-        `set transaction read only; set local statement_timeout = '10min'; set local idle_in_transaction_session_timeout = '10min'`,
-      );
+      await tx.query(`set transaction read only; set local idle_in_transaction_session_timeout = '10min'`);
+      await setStatementTimeout(tx, 600_000);
       const facts = factsOf(request.metrics);
       const countsDownloads = facts.includes('downloads') || facts.includes('listeners');
       const completeUntil = BigInt(await completeUntilMs(tx));

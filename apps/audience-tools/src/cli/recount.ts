@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import os from 'node:os';
 import { methodologyVersion, windows, type Window } from '@longwave/audience';
-import { transaction } from '@longwave/postgres';
+import { setStatementTimeout, transaction } from '@longwave/postgres';
 import { createProgress } from '../files/progress.ts';
 import { compareTallies } from '../recount/compare-tallies.ts';
 import { countFacts } from '../recount/count-facts.ts';
@@ -210,7 +210,7 @@ Reads the database at DATABASE_URL.`,
       transaction(
         pool,
         async (tx) => {
-          await tx.query('set local statement_timeout = 0');
+          await setStatementTimeout(tx, 0);
           return { numbers: await readStoredTally(tx, scope), hasFacts: await hasAllFacts(tx, scope) };
         },
         'REPEATABLE READ',

@@ -1,11 +1,12 @@
 import { columns, type Columns, type JsonRows } from '@longwave/audience-store';
-import type { Transaction } from '@longwave/postgres';
+import { setStatementTimeout, type Transaction } from '@longwave/postgres';
 import type { FileOutcome, PrefixRow } from './gather-requests.ts';
 import { prefixKey, type PrefixTally } from './prefix-tally.ts';
 
 /** Locks the imports of a workspace until the transaction ends. */
 export async function lockPrefixImports(tx: Transaction, workspaceId: string): Promise<void> {
-  await tx.query(`set local statement_timeout = 0; set local lock_timeout = 0`);
+  await setStatementTimeout(tx, 0);
+  await tx.query('set local lock_timeout = 0');
   await tx.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`prefix import ${workspaceId}`]);
 }
 

@@ -1,6 +1,6 @@
 import { methodologyVersion } from '@longwave/audience';
 import { readKeptFrom, completeUntilMs } from '@longwave/audience-store';
-import { transaction, type Pool, type Transaction } from '@longwave/postgres';
+import { setStatementTimeout, transaction, type Pool, type Transaction } from '@longwave/postgres';
 import type { FactScope } from './fact-range.ts';
 import { streamBilledBefore, streamFacts, streamUserAgents, streamVelocityDays } from './stored-facts.ts';
 import { writeFactFile } from './fact-file.ts';
@@ -53,7 +53,8 @@ export async function exportFacts(
     pool,
     async (tx) => {
       // A slow disk or a long table must not end the export.
-      await tx.query(`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = '10min'`);
+      await tx.query(`set local idle_in_transaction_session_timeout = '10min'`);
+      await setStatementTimeout(tx, 0);
       const scope = await keptScope(tx, requested);
       const batches = async function* () {
         yield* streamUserAgents(tx, scope);
