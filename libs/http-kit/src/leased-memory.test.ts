@@ -10,7 +10,7 @@ const accounts = ['a', 'b'];
  * the steps say. Values are the position of the account's last change.
  */
 function createWorld() {
-  const memory = createLeasedMemory<number>(10);
+  const memory = createLeasedMemory<number>({ maxAnswers: 10, maxBytes: 1_000, sizeOf: () => 1, now: () => now });
   const changes: string[] = [];
   /** For each change: when its answer may be given because the lease of the holder that did not hear of it has ended. */
   const committedAt: number[] = [];
@@ -52,14 +52,14 @@ function createWorld() {
     lose: () => void renewals.pop(),
     assertNothingStale: () => {
       for (const account of accounts) {
-        const found = memory.find(account, now);
+        const found = memory.find(account);
         const missed = changes.findIndex(
           (changed, at) => changed === account && at >= (found ?? Infinity) && isAnswered(at),
         );
         if (missed >= 0) throw new Error(`at ${now} ${account} is ${found} after the answer to change ${missed + 1}`);
       }
     },
-    hits: () => accounts.filter((account) => memory.find(account, now) !== undefined).length,
+    hits: () => accounts.filter((account) => memory.find(account) !== undefined).length,
   };
 }
 
@@ -108,7 +108,7 @@ test('after the answer to a change nothing from before it is found, in whatever 
         hits += world.hits();
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: 4_000 },
   );
   expect(hits).toBeGreaterThan(500);
 });
@@ -116,26 +116,62 @@ test('after the answer to a change nothing from before it is found, in whatever 
 const entry = { value: 1, accountId: 'a', endsAt: 100, known: 5n };
 const nothing = { position: 5n, everything: false, accountIds: [] };
 
-test('nothing is found before the first lease, after its end, or at the end of the answer itself', () => {
-  const memory = createLeasedMemory<number>(10);
-  memory.keep('key', entry);
-  expect(memory.find('key', 0)).toBeUndefined();
+/** A memory whose clock a test sets. */
+function createMemory() {
+  const clock = { now: 1 };
+  const memory = createLeasedMemory<number>({
+    maxAnswers: 10,
+    maxBytes: 20,
+    sizeOf: (value) => value,
+    now: () => clock.now,
+  });
+  return { clock, memory, findAt: (at: number) => ((clock.now = at), memory.find('key')) };
+}
+
+test('nothing is found without a lease or at the end of the answer itself', () => {
+  const { memory, findAt } = createMemory();
   memory.renew(10, nothing);
-  expect([memory.find('key', 9), memory.find('key', 10)]).toEqual([1, undefined]);
+  memory.keep('key', entry);
+  expect([findAt(9), findAt(10)]).toEqual([1, undefined]);
   memory.renew(1_000, nothing);
-  expect([memory.find('key', 99), memory.find('key', 100)]).toEqual([1, undefined]);
+  expect([findAt(99), findAt(100)]).toEqual([1, undefined]);
   memory.end();
-  expect(memory.find('key', 50)).toBeUndefined();
+  memory.renew(1_000, nothing);
+  expect(findAt(50)).toBeUndefined();
+});
+
+test('nothing is kept without a lease, or longer than the answer holds', () => {
+  const { clock, memory } = createMemory();
+  memory.keep('before', entry);
+  memory.renew(1_000, nothing);
+  memory.keep('key', entry);
+  expect(memory.size()).toBe(1);
+  clock.now = 101;
+  memory.keep('ended', entry);
+  memory.renew(1_000, nothing);
+  expect(memory.size()).toBe(0);
+});
+
+test('answers are bounded by their bytes, and by their number where they are small; the least recently used goes first', () => {
+  const keptOf = (sizes: readonly number[]) => {
+    const { memory } = createMemory();
+    memory.renew(50, nothing);
+    for (const [at, value] of sizes.entries()) memory.keep(String(at), { ...entry, value });
+    return sizes.filter((_, at) => memory.find(String(at)) !== undefined);
+  };
+  expect(keptOf([8, 9, 10])).toEqual([9, 10]);
+  expect(keptOf([8, 21])).toEqual([8]);
+  expect(keptOf(Array.from({ length: 12 }, () => 0))).toHaveLength(10);
 });
 
 test('news forget the accounts that they name, everything where they say so, and everything when positions go back', () => {
   const found = (news: { position: bigint; everything: boolean; accountIds: string[] }) => {
-    const memory = createLeasedMemory<number>(10);
+    const { memory } = createMemory();
     memory.renew(50, nothing);
     memory.keep('a', entry);
     memory.keep('b', { ...entry, accountId: 'b' });
     memory.renew(50, news);
-    return ['a', 'b'].filter((key) => memory.find(key, 1) !== undefined);
+    return ['a', 'b'].filter((key) => memory.find(key) !== undefined);
   };
   expect(found({ position: 6n, everything: false, accountIds: ['a'] })).toEqual(['b']);
   expect(found({ position: 6n, everything: true, accountIds: [] })).toEqual([]);
@@ -143,8 +179,8 @@ test('news forget the accounts that they name, everything where they say so, and
 });
 
 test('an answer that does not know the newest change is not kept', () => {
-  const memory = createLeasedMemory<number>(10);
+  const { memory } = createMemory();
   memory.renew(50, { ...nothing, position: 6n });
   memory.keep('key', entry);
-  expect(memory.find('key', 1)).toBeUndefined();
+  expect(memory.find('key')).toBeUndefined();
 });

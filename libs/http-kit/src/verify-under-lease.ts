@@ -4,8 +4,9 @@ import type { CredentialServiceService, VerifyRequest, VerifyResponse } from '@l
 import { pollLoop } from '@longwave/worker-kit';
 import { createLeasedMemory } from './leased-memory.ts';
 
-/** Principals that are kept. */
+/** Principals that are kept, and the length of their statements: a person with a hundred grants has a long one. */
 const maxAnswers = 5_000;
+const maxBytes = 32 << 20;
 /** How long auth-server may take to verify a credential. */
 const verifyMs = 5_000;
 /** Without requests for this time nothing is kept, and changes are not followed. */
@@ -33,7 +34,11 @@ export function verifyUnderLease(
   onError: (error: unknown) => void,
 ): Verifier {
   let holder = randomUUID();
-  const memory = createLeasedMemory<Outcome>(maxAnswers);
+  const memory = createLeasedMemory<Outcome>({
+    ...{ maxAnswers, maxBytes },
+    sizeOf: (outcome) => (outcome?.$case === 'principal' ? outcome.value.statement.length : 0),
+    now: () => performance.now(),
+  });
   let usedAt = -Infinity;
   let state: 'idle' | 'following' | 'failing' = 'idle';
 
@@ -70,7 +75,7 @@ export function verifyUnderLease(
       const askedAt = performance.now();
       usedAt = askedAt;
       const key = hash('sha256', `${request.api} ${request.carrier} ${request.credential}`, 'base64');
-      const kept = memory.find(key, askedAt);
+      const kept = memory.find(key);
       if (kept) return kept;
       if (state === 'idle') loop.wake();
       const { outcome, keepMs, position } = await credentials.verify(request, { deadlineMs: verifyMs });
