@@ -123,7 +123,10 @@ export async function createApp(
       onError: (error) => logger.warn({ err: error }, 'verification.changes_not_read'),
     }),
   );
-  const awaitHolders = createAwaitHolders(leases, changes.wake);
+  // Answers that wait hold up no renewal: that would keep them waiting.
+  const holders = createPool(config.DATABASE_URL, 'identity', { name: 'auth-server', max: 1, settings: awaitsHolders });
+  stack.defer(() => holders.end());
+  const awaitHolders = createAwaitHolders(holders, changes.wake);
   const { position } = changes;
   const verify = verifyCredential({ pool, plans, resources, principalKey, position, clock, logger });
 

@@ -16,7 +16,7 @@ const signIn = (email: string) =>
   pages.browser().post('/sign-in', { email, password: 'a wrong password' }, {}, '/sign-in');
 
 /** Before the answer to every form: what it changed is known to all who keep verified principals. */
-const awaitsHolders = ['postgres get_verification_position', 'postgres list_verification_holders_behind'];
+const awaitsHolders = ['postgres read_verification_holders_behind'];
 
 test('a wrong password costs one hash, the same statements and the same counts, whether the address is known or not', async () => {
   const { email } = await pages.signedUp('Ada');

@@ -1,5 +1,4 @@
 import type { Pool } from '@longwave/postgres';
-import type { Columns } from '../generated/rows.ts';
 
 /** Session setting by which this release tells the triggers that it awaits holders after its changes. */
 export const awaitsHolders = { 'longwave.awaits_holders': 'on' };
@@ -42,25 +41,32 @@ export async function deleteHolder(pool: Pool, id: string): Promise<void> {
   await pool.query('delete from verification_holder where id = $1', [id]);
 }
 
-type HolderBehind = Columns<'verification_holder', 'id' | 'lease_ms' | 'expulsion'>;
-
-/** The position of the newest change. */
-export async function getPosition(pool: Pool): Promise<bigint> {
-  const { rows } = await pool.query<Columns<'verification_position', 'position'>>({
-    name: 'get_verification_position',
-    text: 'select position from verification_position where id = 1',
-  });
-  return BigInt(rows[0]?.position ?? 0);
+/** The position of the newest change, and the holders that have not heard of it. */
+export interface HoldersBehind {
+  readonly position: bigint;
+  readonly holders: readonly {
+    readonly acknowledged: bigint;
+    readonly leaseMs: number;
+    readonly expulsion: string | null;
+  }[];
 }
 
-/** Holders that have not heard of every change up to a position. */
-export async function listHoldersBehind(pool: Pool, position: bigint): Promise<readonly HolderBehind[]> {
-  const { rows } = await pool.query<HolderBehind>({
-    name: 'list_verification_holders_behind',
-    text: 'select id, lease_ms, expulsion from verification_holder where acknowledged < $1',
-    values: [position],
+export async function readHoldersBehind(pool: Pool): Promise<HoldersBehind> {
+  const { rows } = await pool.query<{
+    readonly newest: string;
+    readonly acknowledged: string | null;
+    readonly lease_ms: number;
+    readonly expulsion: string | null;
+  }>({
+    name: 'read_verification_holders_behind',
+    text: `select newest, acknowledged, lease_ms, expulsion
+           from (select coalesce((select position from verification_position where id = 1), 0) as newest) as change
+           left join verification_holder on acknowledged < newest`,
   });
-  return rows;
+  const holders = rows.flatMap(({ acknowledged, lease_ms: leaseMs, expulsion }) =>
+    acknowledged === null ? [] : [{ acknowledged: BigInt(acknowledged), leaseMs, expulsion }],
+  );
+  return { position: BigInt(rows[0]?.newest ?? 0), holders };
 }
 
 /**
