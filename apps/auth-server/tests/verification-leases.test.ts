@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -12,6 +13,7 @@ import pg from 'pg';
 import { verifyCredential } from '../src/credentials/verify-credential.ts';
 import { readPlans } from '../src/plans.ts';
 import { createAwaitHolders } from '../src/verification/await-holders.ts';
+import { createFollowChanges } from '../src/verification/follow-changes.ts';
 import { awaitsHolders } from '../src/verification/verification-table.ts';
 import { digestOf, secretText, startAuthServer, type AuthServerUnderTest } from './_support.ts';
 
@@ -365,4 +367,23 @@ describe('answers that wait', () => {
     expect(performance.now() - beganAt).toBeGreaterThanOrEqual(leaseMs);
     await away.end();
   });
+});
+
+test('a gateway that leaves while a call of it is held is forgotten', async () => {
+  const pool = createPool(server.database.url, 'identity', { name: 'test' });
+  try {
+    await using changes = createFollowChanges({ pool, onError: () => undefined });
+    const rows = async () => (await admin.query('select from verification_holder')).rows;
+    const [{ position: newest }] = (await position()) as [{ position: string }];
+    const holder = randomUUID();
+    const calling = new AbortController();
+    const call = changes.follow({ holder, acknowledged: BigInt(newest), leaving: false }, calling);
+    await until('its registration', async () => (await rows()).length === 1);
+    calling.abort();
+    await changes.follow({ holder, acknowledged: 0n, leaving: true }, new AbortController());
+    await call;
+    expect(await rows()).toEqual([]);
+  } finally {
+    await pool.end();
+  }
 });

@@ -1,5 +1,6 @@
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import type { RpcContext } from '@longwave/rpc';
 import type { FollowChangesRequest, FollowChangesResponse } from '@longwave/rpc/credential';
 import { pollLoop } from '@longwave/worker-kit';
 import { LRUCache } from 'lru-cache';
@@ -19,6 +20,9 @@ const maxHolders = 1_000;
 
 const holderId = z.uuid();
 
+/** For who uses no lease any more. */
+const noLease: FollowChangesResponse = { position: 0n, everything: true, accountIds: [], leaseMs: 0 };
+
 interface Following {
   readonly holder: string;
   readonly acknowledged: bigint;
@@ -31,7 +35,8 @@ interface Following {
 export interface FollowChanges extends AsyncDisposable {
   /** The position of the newest change that this process knows of. What is read from the database afterwards knows the changes up to it. */
   readonly position: () => bigint;
-  readonly follow: (request: FollowChangesRequest) => Promise<FollowChangesResponse>;
+  /** Registers a process and answers it with news, or removes it. A process whose call ended meanwhile is not registered again. */
+  readonly follow: (request: FollowChangesRequest, call: Pick<RpcContext, 'signal'>) => Promise<FollowChangesResponse>;
   /** Looks for changes now. */
   readonly wake: () => void;
 }
@@ -89,15 +94,18 @@ export function createFollowChanges({
       following.add({ holder, acknowledged, answerAt, answer: resolve, fail: reject });
     });
 
-  async function follow({ holder, acknowledged, leaving }: FollowChangesRequest): Promise<FollowChangesResponse> {
+  async function follow(
+    { holder, acknowledged, leaving }: FollowChangesRequest,
+    { signal }: Pick<RpcContext, 'signal'>,
+  ): Promise<FollowChangesResponse> {
     if (!holderId.safeParse(holder).success) throw new Problem('validation_failed', 'holder: Write a UUID.');
     if (leaving) {
       recorded.delete(holder);
       await deleteHolder(pool, holder);
-      return { position: 0n, everything: true, accountIds: [], leaseMs: 0 };
+      return noLease;
     }
     const answerAt = performance.now() + heldMs;
-    for (;;) {
+    while (!signal.aborted) {
       if (recorded.get(holder) !== acknowledged) {
         await saveHolder(pool, { id: holder, acknowledged, leaseMs });
         recorded.set(holder, acknowledged);
@@ -105,6 +113,7 @@ export function createFollowChanges({
       if (await hear(holder, acknowledged, answerAt)) return { ...log.after(acknowledged), leaseMs };
       recorded.delete(holder);
     }
+    return noLease;
   }
 
   return { position: log.position, follow, wake: loop.wake, [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose]() };
