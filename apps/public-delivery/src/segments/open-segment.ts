@@ -54,6 +54,7 @@ export const segmentOfFile = (
       const start = index * blockBytes;
       const block = blocks.read(file.digest, handle, file.sizeBytes, index);
       const chunk = (block instanceof Buffer ? block : await block).subarray(at - start, to - start);
+      if (chunk.length === 0) throw new Error(`a segment's file ends at ${at}`);
       yield chunk;
       at += chunk.length;
     }

@@ -61,6 +61,23 @@ test('twenty requests at once cost one download, and any range is read from the 
   await Promise.all(segments.map((segment) => segment[Symbol.asyncDispose]()));
 });
 
+test('a range that goes past the end of its segment is not in memory, and reading it fails there', async () => {
+  const bytes = randomBytes(200_000);
+  const { digest, size } = put(bytes);
+  const cache = await open(10_000_000);
+  const segment = await cache.open(digest, size);
+  await contents(segment, 0, size);
+  expect(Buffer.concat(cache.find(digest, 1_000, size)!).equals(bytes.subarray(1_000))).toBe(true);
+  for (const [from, to] of [
+    [1_000, size + 1],
+    [size, size + 1],
+    [0, 400_000],
+  ] as const) {
+    expect(cache.find(digest, from, to)).toBeUndefined();
+    await expect(contents(segment, from, to)).rejects.toThrow(`ends at ${size}`);
+  }
+});
+
 test('the least recently used segment is removed first, without disturbing its readers', async () => {
   const all = [1, 2, 3].map(() => randomBytes(1000));
   const [a, b, c] = all.map(put);

@@ -126,7 +126,8 @@ export async function createSegmentCache(options: SegmentCacheOptions): Promise<
     for (let at = from; at < to;) {
       const start = at - (at % blockBytes);
       const block = blocks.find(digest, start / blockBytes);
-      if (!block) return undefined;
+      // The last block of a segment is shorter, and nothing is behind it.
+      if (!block || at - start >= block.length) return undefined;
       found.push(block.subarray(at - start, to - start));
       at = start + block.length;
     }
