@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { verifyUnderLease, type Verifier } from '@longwave/http-kit/verify-under-lease';
 import { newId } from '@longwave/ids';
@@ -226,6 +227,20 @@ test('a use that is recorded changes nothing, and a new key touches its own acco
   await admin.query('update connector_grant set last_used_at = now()');
   await admin.query('update second_factor set last_step = last_step + 1');
   expect(await position()).toEqual(before);
+});
+
+test('the end of a token is noted, and not the removal of one that had expired', async () => {
+  const removed = async (id: string) => {
+    const before = await position();
+    await admin.query('delete from oauth_artifact where id_hash = $1', [id]);
+    const after = await position();
+    return !isDeepStrictEqual(after, before);
+  };
+  await admin.query(
+    `insert into oauth_artifact (model, id_hash, payload, expires_at)
+     values ('AccessToken', 'valid', '{}', now() + interval '1 minute'), ('AccessToken', 'expired', '{}', now() - interval '1 minute')`,
+  );
+  expect([await removed('valid'), await removed('expired')]).toEqual([true, false]);
 });
 
 test('another role of a collaborator is noted, and that a collaborator was removed', async () => {
