@@ -12,6 +12,7 @@ import { connectRedis } from './connect-redis.ts';
 import { createAnnouncements } from './decisions/announce-decisions.ts';
 import { archivedBefore, createDecisionArchive } from './decisions/decision-archive.ts';
 import { createDecidePlay } from './decisions/decide-play.ts';
+import { createDecisionReader } from './decisions/decision-reader.ts';
 import { createDecisionWriter } from './decisions/decision-writer.ts';
 import { createFindDecisions } from './decisions/find-decisions.ts';
 import { createInsert } from './decisions/insert-packed.ts';
@@ -102,7 +103,8 @@ export async function createApp(
     );
 
   const texts = createTextLists(pool, reasonOf('known_texts.not_stored'));
-  const announcements = createAnnouncements(pool, texts, (messages) => bus.publish(messages));
+  const reader = createDecisionReader(texts, (error) => logger.error({ err: error }, 'decision.unreadable'));
+  const announcements = createAnnouncements(pool, reader, (messages) => bus.publish(messages));
   const announcing = stack.use(
     pollLoop({
       everyMs: refreshMs,
@@ -119,7 +121,7 @@ export async function createApp(
       announcing.wake();
     }),
   );
-  const decisions = createDecisionArchive(pool, store, texts);
+  const decisions = createDecisionArchive(pool, store, reader);
   stack.use(
     repeatSweeps({
       sweeps: [
@@ -143,7 +145,7 @@ export async function createApp(
     services: servingServices(
       decidePlay,
       createReplayDecisions(pool, store, decisions),
-      createFindDecisions(pool, texts),
+      createFindDecisions(pool, reader),
       listeners,
     ),
     onError: (error, method) => {

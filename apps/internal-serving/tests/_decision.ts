@@ -1,8 +1,9 @@
-import { newId } from '@longwave/ids';
+import { idToUuid, newId } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
 import { answerOf, outputDigestOf, requestClassOf, servingIdOf } from '../src/decisions/decision-record.ts';
 import { noPlan } from '../src/decisions/decide-play.ts';
 import type { NewDecision } from '../src/decisions/stored-decision.ts';
+import { createDecisionReader } from '../src/decisions/decision-reader.ts';
 import { createInsert } from '../src/decisions/insert-packed.ts';
 import { createTextLists } from '../src/decisions/known-texts.ts';
 import { seedOf } from '@longwave/ad-decision';
@@ -13,8 +14,32 @@ export const textsOf = (pool: Pool) =>
     throw error;
   });
 
+/** Reads decisions of a test; one that cannot be read fails it, unless the test expects it. */
+export const readerOf = (
+  pool: Pool,
+  onUnreadable: Parameters<typeof createDecisionReader>[1] = (error) => {
+    throw error;
+  },
+) => createDecisionReader(textsOf(pool), onUnreadable);
+
 /** Stores decisions without announcing them. */
 export const insertInto = (pool: Pool) => createInsert(pool, textsOf(pool), () => undefined);
+
+/** SQL: what packed bytes become that cannot be read: of a later form, naming texts that are not there, cut off, and empty. */
+const unreadableForms = [
+  `set_byte(packed, 0, 9)`,
+  `overlay(packed placing '\\x7fffffff'::bytea from 34)`,
+  `substring(packed for 40)`,
+  `''::bytea`,
+];
+
+/** Lets decisions become unreadable, each in another way. */
+export async function damage(pool: Pool, decisionIds: readonly string[]): Promise<void> {
+  for (const [at, id] of decisionIds.entries())
+    await pool.query(`update packed_decision set packed = ${unreadableForms[at]} where decision_id = $1`, [
+      idToUuid(id),
+    ]);
+}
 
 /** A decision without a plan. */
 export function decisionOf(given: Partial<NewDecision> = {}): NewDecision {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { decisionMadeSchema, topics, type DecisionMade } from '@longwave/events';
-import { newId } from '@longwave/ids';
+import { idToUuid, newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
 import { until } from '@longwave/test-kit';
 import { createAnnouncements } from '../src/decisions/announce-decisions.ts';
-import { decisionOf, filledAnswer, insertByRelease4, insertInto, textsOf } from './_decision.ts';
+import { damage, decisionOf, filledAnswer, insertByRelease4, insertInto, readerOf } from './_decision.ts';
 import { lineItem, playOf, preroll, startEngines, untilDecidedBy, type Engines, type Node } from './_support.ts';
 
 let engines: Engines;
@@ -130,7 +130,7 @@ test('what a node stored and never published is published by another when its le
   ]);
   const heldOld = old[1]!;
   const announcing = (publish: Parameters<typeof createAnnouncements>[2]) =>
-    createAnnouncements(pool, textsOf(pool), publish);
+    createAnnouncements(pool, readerOf(pool), publish);
   const refuse = async () => {
     throw new Error('the bus is away');
   };
@@ -146,4 +146,41 @@ test('what a node stored and never published is published by another when its le
     [...dead, old.find((id) => id !== heldOld && told.flat().includes(id))!].toSorted(),
   );
   expect(await waiting()).toBe(3);
+});
+
+test('decisions that cannot be read hold up no other, are reported once, and stay announced for who can read them', async () => {
+  await pool.query('delete from announcement_batch; delete from decision_announcement');
+  const filled = () => {
+    const decisionId = newId('dec');
+    return decisionOf({ decisionId, answer: filledAnswer(decisionId) });
+  };
+  const insert = insertInto(pool);
+  const [mixed, whole] = [Array.from({ length: 6 }, filled), Array.from({ length: 2 }, filled)];
+  await insert(mixed);
+  await insert(whole);
+  const [bad, good] = [mixed.slice(0, 4), [...mixed.slice(4), ...whole]].map((all) => all.map((one) => one.decisionId));
+  await damage(pool, bad!);
+  const [badOld, goodOld] = await insertByRelease4(pool, [filled(), filled()]);
+  await pool.query(`update decision set trace = '0' where decision_id = $1`, [badOld]);
+  const endLeases = () =>
+    pool.query(
+      `update announcement_batch set leased_until = '-infinity'; update decision_announcement set leased_until = '-infinity'`,
+    );
+  const reported: string[] = [];
+  const told: string[] = [];
+  const announcements = createAnnouncements(
+    pool,
+    readerOf(pool, ({ decisionId }) => void reported.push(decisionId)),
+    async (messages) => void told.push(...messages.map(({ id }) => id)),
+  );
+  for (let round = 0; round < 2; round++) {
+    await endLeases();
+    await announcements.publish();
+  }
+  expect(told.toSorted()).toEqual([...good!, goodOld!].toSorted());
+  expect(reported.toSorted()).toEqual([...bad!, badOld!].toSorted());
+  const { rows } = await pool.query<{ id: string }>(
+    'select unnest(decision_ids)::text as id from announcement_batch union all select decision_id from decision_announcement',
+  );
+  expect(rows.map(({ id }) => id).toSorted()).toEqual([...bad!.map(idToUuid), badOld!].toSorted());
 });

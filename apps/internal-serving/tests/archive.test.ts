@@ -6,7 +6,7 @@ import { until } from '@longwave/test-kit';
 import { archivedBefore, createDecisionArchive } from '../src/decisions/decision-archive.ts';
 import { countGoalSlots } from '../src/decisions/line-item-count-table.ts';
 import { createReplayDecisions } from '../src/decisions/replay-decision.ts';
-import { insertByRelease4, textsOf } from './_decision.ts';
+import { damage, insertByRelease4, readerOf } from './_decision.ts';
 import {
   guaranteed,
   lineItem,
@@ -125,7 +125,7 @@ test('decisions of release 0.4.0 move to the object store; replay, explain and a
   await untilAnnounced();
   const ids = plays.map(({ request }) => request.decisionId).toSorted();
   const explanations = await Promise.all(plays.map((play) => explain(workspaceId, play)));
-  const archive = createDecisionArchive(pool, engines.store, textsOf(pool));
+  const archive = createDecisionArchive(pool, engines.store, readerOf(pool));
   const decisions = await Promise.all(
     ids.map(async (decisionId) => {
       const { inputs, ...decision } = (await archive.find(decisionId))!;
@@ -161,12 +161,12 @@ test('a run after a kill between storing and emptying stores the same object aga
       throw new Error('killed');
     },
   };
-  await expect(createDecisionArchive(pool, killed, textsOf(pool)).moveOld(before(), 1_000)).rejects.toThrow('killed');
+  await expect(createDecisionArchive(pool, killed, readerOf(pool)).moveOld(before(), 1_000)).rejects.toThrow('killed');
   expect(await archivedIds(workspaceId)).toEqual([]);
   const [left] = (await objectKeys()).filter((key) => !earlier.includes(key));
   expect(left).toMatch(/^decisions\/\d{4}-\d\d-\d\d\/[0-9a-f]{64}\.ndjson\.gz$/);
 
-  const archive = createDecisionArchive(pool, engines.store, textsOf(pool));
+  const archive = createDecisionArchive(pool, engines.store, readerOf(pool));
   await Promise.all([archive.moveOld(before(), 1_000), archive.moveOld(before(), 1_000)]);
   expect(await archivedIds(workspaceId)).toHaveLength(plays.length);
   expect(await archive.moveOld(before(), 1_000)).toBe(0);
@@ -186,13 +186,36 @@ test('a decision of a day that is not over yet stays, and so does one that the b
     "insert into announcement_batch (batch_id, leased_until, decision_ids) values ($1::uuid, now() + interval '1 hour', array[$1::uuid])",
     [idToUuid(waiting!.request.decisionId)],
   );
-  const archive = createDecisionArchive(pool, engines.store, textsOf(pool));
+  const archive = createDecisionArchive(pool, engines.store, readerOf(pool));
   const firstMoment = archivedBefore(new Date(Number(whole!.request.atMs)), 0);
   await archive.moveOld(firstMoment, 1_000);
   expect(await archivedIds(workspaceId)).toEqual([]);
   await archive.moveOld(before(), 1_000);
   expect(await archivedIds(workspaceId)).toEqual([whole!.request.decisionId]);
   await pool.query('delete from announcement_batch');
+});
+
+test('decisions that cannot be read stay, and those of their day and of later days are moved', async () => {
+  const workspaceId = await publishedWorkspace(lineItem());
+  const plays = await playDaysAgo(workspaceId, [300, 300, 300, 299, 298]);
+  await untilAnnounced();
+  const ids = plays.map(({ request }) => request.decisionId);
+  const bad = [ids[0]!, ids[1]!, ids[3]!];
+  await pool.query('delete from packed_decision where decision_id <> all ($1::uuid[])', [ids.map(idToUuid)]);
+  await damage(pool, bad);
+  const reported: string[] = [];
+  const archive = createDecisionArchive(
+    pool,
+    engines.store,
+    readerOf(pool, ({ decisionId }) => void reported.push(decisionId)),
+  );
+  // One row at a time, too.
+  expect([await archive.moveOld(before(), 1), await archive.moveOld(before(), 1_000)]).toEqual([1, 1]);
+  expect(await archive.moveOld(before(), 1_000)).toBe(0);
+  expect(await archivedIds(workspaceId)).toEqual([ids[2]!, ids[4]!].toSorted());
+  expect(reported.toSorted()).toEqual(bad.toSorted());
+  await expect(archive.find(bad[0]!)).rejects.toThrow('cannot be read');
+  await pool.query('delete from packed_decision where decision_id = any ($1::uuid[])', [bad.map(idToUuid)]);
 });
 
 test('decisions are moved after whole UTC days', () => {
@@ -212,7 +235,7 @@ test('a decision of another workspace is looked for no further than one that doe
       return engines.store.get(...args);
     },
   });
-  const archive = createDecisionArchive(pool, counting, textsOf(pool));
+  const archive = createDecisionArchive(pool, counting, readerOf(pool));
   await archive.moveOld(before(), 1_000);
   expect(await archivedIds(workspaceId)).toEqual([old!.request.decisionId]);
   reads = 0;

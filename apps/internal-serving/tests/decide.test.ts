@@ -7,7 +7,7 @@ import { until } from '@longwave/test-kit';
 import { renderAnswer } from '../src/decisions/decision-record.ts';
 import { createDecisionArchive } from '../src/decisions/decision-archive.ts';
 import { countGoalSlots } from '../src/decisions/line-item-count-table.ts';
-import { textsOf } from './_decision.ts';
+import { readerOf } from './_decision.ts';
 import {
   guaranteed,
   lineItem,
@@ -102,7 +102,7 @@ test('200 plays at once, 20 of them asked again on the other node, give one row,
   const plays = Array.from({ length: 180 }, () => playOf(workspaceId));
   const asked = plays.flatMap((play, at) => (at < 20 ? [play, play] : [play]));
   const answers = await Promise.all(asked.map((play, at) => (at % 2 ? node : other).client.decide(play, {})));
-  const { find } = createDecisionArchive(pool, engines.store, textsOf(pool));
+  const { find } = createDecisionArchive(pool, engines.store, readerOf(pool));
   const stored = new Map(
     await Promise.all(plays.map(async ({ decisionId }) => [decisionId, (await find(decisionId))!.answer] as const)),
   );
@@ -130,7 +130,7 @@ test('a decision leaves a trace with a verdict for every candidate and no listen
   await node.client.decide(play, {});
 
   const pool = createPool(engines.database.url, 'serving', { name: 'test', max: 1 });
-  const stored = (await createDecisionArchive(pool, engines.store, textsOf(pool)).find(play.decisionId))!;
+  const stored = (await createDecisionArchive(pool, engines.store, readerOf(pool)).find(play.decisionId))!;
   const { rows } = await pool.query<{ packed: Buffer }>('select packed from packed_decision where decision_id = $1', [
     idToUuid(play.decisionId),
   ]);

@@ -4,7 +4,7 @@ import { createPool, type Pool } from '@longwave/postgres';
 import type { FindRequest } from '@longwave/rpc/serving';
 import { until } from '@longwave/test-kit';
 import { createFindDecisions } from '../src/decisions/find-decisions.ts';
-import { decisionOf, insertByRelease4, textsOf } from './_decision.ts';
+import { damage, decisionOf, insertByRelease4, readerOf } from './_decision.ts';
 import {
   lineItem,
   playOf,
@@ -122,7 +122,7 @@ test('a found decision has its podcast, episode, time, plan and picks, and nothi
 
 test('pages of any length, and calls that look at few decisions, together give every decision once and in order', async () => {
   const through = async (given: Partial<FindRequest>, examine: number) => {
-    const find = createFindDecisions(pool, textsOf(pool), examine);
+    const find = createFindDecisions(pool, readerOf(pool), examine);
     const found: string[] = [];
     let calls = 0;
     for (let after: FindRequest['after']; ;) {
@@ -167,7 +167,7 @@ test('a wrong question is refused, and so is a caller that is not management or 
 test('decisions of releases up to 0.4.0 are found among the others, in order and once', async () => {
   const old = [0, 1, 1].map((at) => decisionOf({ workspaceId, atMs: start + at * minute }));
   await insertByRelease4(pool, old);
-  const find = createFindDecisions(pool, textsOf(pool), 4);
+  const find = createFindDecisions(pool, readerOf(pool), 4);
   const found: (readonly [id: string, atMs: number])[] = [];
   for (let after: FindRequest['after'], page; !page || page.next; after = page.next) {
     page = await find(any({ limit: 3, after }));
@@ -176,6 +176,29 @@ test('decisions of releases up to 0.4.0 are found among the others, in order and
   expect(found.map(([id]) => id).toSorted()).toEqual([...all, ...old.map(({ decisionId }) => decisionId)].toSorted());
   expect(found).toEqual(found.toSorted(([a, aMs], [b, bMs]) => bMs - aMs || (a < b ? 1 : -1)));
   await pool.query('delete from decision where workspace_id = $1', [workspaceId]);
+});
+
+test('decisions that cannot be read are left out, and those around them are found once and in order', async () => {
+  const bad = [all[0]!, all[4]!, all[5]!, all[11]!];
+  const packed = await pool.query<{ decision_id: string; packed: Buffer }>(
+    'select decision_id, packed from packed_decision where decision_id = any ($1::uuid[])',
+    [bad.map(idToUuid)],
+  );
+  await damage(pool, bad);
+  const reported: string[] = [];
+  const reader = readerOf(pool, ({ decisionId }) => void reported.push(decisionId));
+  for (const examine of [1, 2, 2_000]) {
+    const find = createFindDecisions(pool, reader, examine);
+    const found: string[] = [];
+    for (let after: FindRequest['after'], page; !page || page.next; after = page.next) {
+      page = await find(any({ limit: 2, after }));
+      found.push(...page.decisions.map(({ decisionId }) => decisionId));
+    }
+    expect(found).toEqual(all.filter((id) => !bad.includes(id)));
+  }
+  expect(reported.toSorted()).toEqual(bad.toSorted());
+  for (const row of packed.rows)
+    await pool.query('update packed_decision set packed = $2 where decision_id = $1', [row.decision_id, row.packed]);
 });
 
 test('the search reads an index of the workspace, and decisions that were moved to the object store are not found', async () => {

@@ -9,7 +9,7 @@ import { createDecisionArchive } from '../src/decisions/decision-archive.ts';
 import type { StoredInputs } from '../src/decisions/decision-record.ts';
 import { noTexts } from '../src/decisions/known-texts.ts';
 import { listDecision, packDecision } from '../src/decisions/packed-decision.ts';
-import { decisionOf, insertByRelease4, textsOf } from './_decision.ts';
+import { decisionOf, insertByRelease4, readerOf } from './_decision.ts';
 import {
   guaranteed,
   lineItem,
@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 const storedOf = (pool: Pool, decisionId: string) =>
-  createDecisionArchive(pool, engines.store, textsOf(pool)).find(decisionId);
+  createDecisionArchive(pool, engines.store, readerOf(pool)).find(decisionId);
 
 const creativesOf = (durations: readonly number[]): PlanLineItem['creatives'] =>
   durations.map((duration_ms) => {

@@ -6,7 +6,7 @@ import { createPool, type Pool } from '@longwave/postgres';
 import { createDecisionArchive } from '../src/decisions/decision-archive.ts';
 import { countGoalSlots, countShares } from '../src/decisions/line-item-count-table.ts';
 import type { NewDecision } from '../src/decisions/stored-decision.ts';
-import { countByRelease4, decisionOf, filledAnswer, insertByRelease4, insertInto, textsOf } from './_decision.ts';
+import { countByRelease4, decisionOf, filledAnswer, insertByRelease4, insertInto, readerOf } from './_decision.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const noStore = {} as ObjectStore;
-const find = (of: Pool, decisionId: string) => createDecisionArchive(of, noStore, textsOf(of)).find(decisionId);
+const find = (of: Pool, decisionId: string) => createDecisionArchive(of, noStore, readerOf(of)).find(decisionId);
 const filled = (lineItemId: string, given: Pick<Partial<NewDecision>, 'decisionId'> = {}): NewDecision => {
   const decisionId = given.decisionId ?? newId('dec');
   const answer = filledAnswer(decisionId, lineItemId);

@@ -9,10 +9,9 @@ import {
   removeBatches,
   removeOldAnnouncements,
 } from './announcement-table.ts';
-import { listDecisionRows } from './decision-table.ts';
-import type { TextLists } from './known-texts.ts';
-import { listOldDecisions } from './old-decision-table.ts';
-import { unpackRow } from './packed-decision.ts';
+import type { DecisionReader } from './decision-reader.ts';
+import { listDecisionRows, type PackedRow } from './decision-table.ts';
+import { listOldDecisions, type OldRow } from './old-decision-table.ts';
 import type { NewDecision, StoredDecision } from './stored-decision.ts';
 
 /** Decisions, and batches of them, that are published together. */
@@ -46,10 +45,16 @@ function messageOf(decisionId: string, { workspaceId, atMs, answer, trace }: Sto
   return { topic: topics.decisions, key: decisionId, id: decisionId, type: 'decision.made', payload };
 }
 
-/** How leases of announcements end: without publication, or after it. */
+/** How leases of announcements end: without publication, or after it; decisions that could not be read stay announced. */
 interface AnnouncementTable {
   readonly release: (pool: Pool, ids: readonly string[]) => Promise<void>;
-  readonly remove: (pool: Pool, ids: readonly string[]) => Promise<void>;
+  readonly remove: (pool: Pool, ids: readonly string[], unreadable: readonly string[]) => Promise<void>;
+}
+
+/** What can be said of decisions, and the ids of those that cannot be read. */
+interface ReadMessages {
+  readonly messages: readonly BusMessage[];
+  readonly unreadable: readonly string[];
 }
 
 const batchTable: AnnouncementTable = { release: releaseBatches, remove: removeBatches };
@@ -65,11 +70,11 @@ export interface DecisionAnnouncements {
 /**
  * Publishes every decision that filled slots, at least once. A row names the decisions that were stored by one statement and is leased
  * to the node that stored them, which publishes them from memory and deletes the row; after a death the lease runs out, and another
- * node reads them.
+ * node reads them. A decision that cannot be read stays announced, for a release that can, and holds up no other.
  */
 export function createAnnouncements(
   pool: Pool,
-  texts: Pick<TextLists, 'get'>,
+  { tryRead }: DecisionReader,
   publish: (messages: readonly BusMessage[]) => Promise<void>,
 ): DecisionAnnouncements {
   const waiting: { readonly batchId: string; readonly messages: readonly BusMessage[] }[] = [];
@@ -79,15 +84,26 @@ export function createAnnouncements(
   async function handOver(
     { release, remove }: AnnouncementTable,
     ids: readonly string[],
-    read: () => readonly BusMessage[] | Promise<readonly BusMessage[]>,
+    read: () => ReadMessages | Promise<ReadMessages>,
   ): Promise<void> {
+    let unreadable: readonly string[];
     try {
-      await publish(await read());
+      const found = await read();
+      ({ unreadable } = found);
+      if (found.messages.length > 0) await publish(found.messages);
     } catch (error) {
       await release(pool, ids);
       throw error;
     }
-    await remove(pool, ids);
+    await remove(pool, ids, unreadable);
+  }
+
+  async function readMessages(rows: readonly (PackedRow | OldRow)[]): Promise<ReadMessages> {
+    const read = await Promise.all(rows.map(async (row) => ({ id: row.decisionId, decision: await tryRead(row) })));
+    return {
+      messages: read.flatMap(({ id, decision }) => (decision ? [messageOf(id, decision)] : [])),
+      unreadable: read.flatMap(({ id, decision }) => (decision ? [] : [id])),
+    };
   }
 
   async function publishWaiting(): Promise<void> {
@@ -100,7 +116,7 @@ export function createAnnouncements(
       await handOver(
         batchTable,
         taken.map(({ batchId }) => batchId),
-        () => messages,
+        () => ({ messages, unreadable: [] }),
       );
     }
   }
@@ -114,8 +130,7 @@ export function createAnnouncements(
         batches.map(({ batchId }) => batchId),
         async () => {
           const decisionIds = batches.flatMap((batch) => batch.decisionIds);
-          const rows = await listDecisionRows(pool, decisionIds);
-          return Promise.all(rows.map(async (row) => messageOf(row.decisionId, await unpackRow(texts, row))));
+          return readMessages(await listDecisionRows(pool, decisionIds));
         },
       );
       if (batches.length < maxBatches) return;
@@ -127,9 +142,7 @@ export function createAnnouncements(
     for (;;) {
       const ids = await leaseOldAnnouncements(pool, maxMessages);
       if (ids.length === 0) return;
-      await handOver(oldTable, ids, async () =>
-        [...(await listOldDecisions(pool, ids))].map(([decisionId, decision]) => messageOf(decisionId, decision)),
-      );
+      await handOver(oldTable, ids, async () => readMessages(await listOldDecisions(pool, ids)));
       if (ids.length < maxMessages) return;
     }
   }
@@ -142,8 +155,11 @@ export function createAnnouncements(
     },
     publish: async () => {
       await publishWaiting();
-      await publishLeft();
-      await publishOld();
+      try {
+        await publishLeft();
+      } finally {
+        await publishOld();
+      }
     },
   };
 }

@@ -1,4 +1,4 @@
-import { idFromUuid } from '@longwave/ids';
+import { idFromUuid, idToUuid } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 import { leaseSeconds } from './decision-table.ts';
@@ -32,13 +32,26 @@ export async function releaseBatches(pool: Pool, batchIds: readonly string[]): P
   ]);
 }
 
-/** Removes batches that the bus has. */
-export async function removeBatches(pool: Pool, batchIds: readonly string[]): Promise<void> {
+/** Removes batches that the bus has, but for these decisions. */
+export async function removeBatches(
+  pool: Pool,
+  batchIds: readonly string[],
+  unreadable: readonly string[],
+): Promise<void> {
+  const values = [batchIds, unreadable.map(idToUuid)];
   await pool.query({
     name: 'remove-batches',
-    text: 'delete from announcement_batch where batch_id = any ($1::uuid[])',
-    values: [batchIds],
+    text: 'delete from announcement_batch where batch_id = any ($1::uuid[]) and (decision_ids && $2::uuid[]) is not true',
+    values,
   });
+  if (unreadable.length > 0)
+    await pool.query({
+      name: 'keep-in-batches',
+      text: `update announcement_batch
+             set decision_ids = array(select unnest(decision_ids) intersect select unnest($2::uuid[]))
+             where batch_id = any ($1::uuid[])`,
+      values,
+    });
 }
 
 type OldAnnouncement = Columns<'decision_announcement', 'decision_id'>;
@@ -62,10 +75,14 @@ export async function releaseOldAnnouncements(pool: Pool, decisionIds: readonly 
   ]);
 }
 
-export async function removeOldAnnouncements(pool: Pool, decisionIds: readonly string[]): Promise<void> {
+export async function removeOldAnnouncements(
+  pool: Pool,
+  decisionIds: readonly string[],
+  unreadable: readonly string[],
+): Promise<void> {
   await pool.query({
     name: 'delete-announced',
-    text: 'delete from decision_announcement where decision_id = any ($1)',
-    values: [decisionIds],
+    text: 'delete from decision_announcement where decision_id = any ($1) and decision_id <> all ($2)',
+    values: [decisionIds, unreadable],
   });
 }

@@ -1,9 +1,8 @@
 import { getLines, moveLines, type ObjectStore, type OldRows } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
-import { findDecisionRow, markArchived, readOldestDay, type FoundDecision } from './decision-table.ts';
-import type { TextLists } from './known-texts.ts';
+import type { DecisionReader } from './decision-reader.ts';
+import { findDecisionRow, markArchived, readOldestDay, type PackedRow } from './decision-table.ts';
 import { findOldDecision, markOldArchived, readOldestOldDay } from './old-decision-table.ts';
-import { unpackRow } from './packed-decision.ts';
 import { archiveLine, toStoredDecision, type StoredDecision } from './stored-decision.ts';
 
 export interface DecisionArchive {
@@ -12,7 +11,9 @@ export interface DecisionArchive {
    * that does not exist.
    */
   find(decisionId: string, workspaceId?: string): Promise<StoredDecision | undefined>;
-  /** Moves at most so many decisions that were made before a time to the object store; answers how many. */
+  /**
+   * Moves at most so many decisions that were made before a time to the object store; answers how many. Those that cannot be read stay.
+   */
   moveOld(before: Date, maxRows: number): Promise<number>;
 }
 
@@ -24,7 +25,7 @@ const root = 'decisions';
  * Decisions in PostgreSQL and, when they are old, in the object store. A row is emptied only after the object with it is stored, and
  * names that object; its id stays taken. After a kill between the two, the next run stores the same object again.
  */
-export function createDecisionArchive(pool: Pool, store: ObjectStore, texts: Pick<TextLists, 'get'>): DecisionArchive {
+export function createDecisionArchive(pool: Pool, store: ObjectStore, reader: DecisionReader): DecisionArchive {
   async function readArchived(decisionId: string, day: string, digest: string): Promise<StoredDecision> {
     for (const line of await getLines(store, `${root}/${day}`, digest)) {
       const row: unknown = line.includes(decisionId) ? JSON.parse(line) : undefined;
@@ -33,26 +34,32 @@ export function createDecisionArchive(pool: Pool, store: ObjectStore, texts: Pic
     throw new Error(`decision ${decisionId} is missing in its archive ${digest}`);
   }
 
-  async function findRow(decisionId: string, workspaceId?: string): Promise<FoundDecision | undefined> {
-    const row = await findDecisionRow(pool, decisionId, workspaceId);
-    if (row?.kind === 'packed') return { kind: 'stored', decision: await unpackRow(texts, row) };
-    return row?.kind === 'archived' ? row : findOldDecision(pool, decisionId, workspaceId);
+  async function tryLine(row: PackedRow): Promise<OldRows['rows']> {
+    const decision = await reader.tryRead(row);
+    return decision ? [{ id: row.decisionId, line: archiveLine(row.decisionId, decision) }] : [];
   }
 
-  async function readLines(before: Date, maxRows: number): Promise<OldRows | undefined> {
-    const oldest = await readOldestDay(pool, before, maxRows);
-    if (!oldest) return undefined;
-    const lineOf = async (row: (typeof oldest.rows)[number]) => ({
-      id: row.decisionId,
-      line: archiveLine(row.decisionId, await unpackRow(texts, row)),
-    });
-    return { day: oldest.day, rows: await Promise.all(oldest.rows.map(lineOf)) };
+  /** Reads the rows before a time from the oldest to the newest, so that one which cannot be read holds up none. */
+  function readLinesBefore(before: Date) {
+    let behind: PackedRow | undefined;
+    return async (maxRows: number): Promise<OldRows | undefined> => {
+      for (;;) {
+        const oldest = await readOldestDay(pool, before, maxRows, behind);
+        if (!oldest) return undefined;
+        behind = oldest.rows.at(-1);
+        const rows = (await Promise.all(oldest.rows.map(tryLine))).flat();
+        if (rows.length > 0) return { day: oldest.day, rows };
+      }
+    };
   }
 
   return {
     find: async (decisionId, workspaceId) => {
-      const found = await findRow(decisionId, workspaceId);
-      return found?.kind === 'archived' ? readArchived(decisionId, found.day, found.digest) : found?.decision;
+      const row = await findDecisionRow(pool, decisionId, workspaceId);
+      if (row?.kind === 'packed') return reader.read(row);
+      const found = row?.kind === 'archived' ? row : await findOldDecision(pool, decisionId, workspaceId);
+      if (found?.kind === 'archived') return readArchived(decisionId, found.day, found.digest);
+      return found && reader.read(found.row);
     },
 
     moveOld: async (before, maxRows) => {
@@ -61,7 +68,7 @@ export function createDecisionArchive(pool: Pool, store: ObjectStore, texts: Pic
         root,
         { maxRows, maxLines },
         {
-          read: (count) => readLines(before, count),
+          read: readLinesBefore(before),
           remove: (ids, digest) => markArchived(pool, ids, digest),
         },
       );

@@ -2,12 +2,7 @@ import { idFromUuid, idToUuid, isId } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 import { countsOf } from './line-item-count-table.ts';
-import type { NewDecision, StoredDecision } from './stored-decision.ts';
-
-/** The decision itself, or the day and digest of the object that it was moved to. */
-export type FoundDecision =
-  | { readonly kind: 'stored'; readonly decision: StoredDecision }
-  | { readonly kind: 'archived'; readonly day: string; readonly digest: string };
+import type { NewDecision } from './stored-decision.ts';
 
 /** A decision as its row has it. */
 export interface PackedRow {
@@ -169,14 +164,15 @@ export async function readDecisionRows(
   return rows.map(toPackedRow);
 }
 
-/** Rows of the oldest UTC day before a time, always in the same order; undefined when there is none. */
+/** Rows of the oldest UTC day before a time, always in the same order; undefined when there is none. @param behind only those behind it */
 export async function readOldestDay(
   pool: Pool,
   before: Date,
   maxRows: number,
+  behind?: Pick<PackedRow, 'atMs' | 'decisionId'>,
 ): Promise<{ readonly day: string; readonly rows: readonly PackedRow[] } | undefined> {
   // A decision that is not published yet stays: its publication reads the row.
-  const movable = `d.packed is not null and d.at < $1
+  const movable = `d.packed is not null and d.at < $1 and ($3::timestamptz is null or (d.at, d.decision_id) > ($3, $4::uuid))
     and d.decision_id not in (select unnest(decision_ids) from announcement_batch)`;
   const { rows } = await pool.query<Row & { day: string }>({
     name: 'read-oldest-decisions',
@@ -184,7 +180,7 @@ export async function readOldestDay(
            select ${rowColumns}, ${dayOf} as day from oldest, packed_decision d
            where ${movable} and d.at >= oldest.day and d.at < oldest.day + interval '1 day'
            order by d.at, d.decision_id limit $2`,
-    values: [before, maxRows],
+    values: [before, maxRows, behind && new Date(behind.atMs), behind && idToUuid(behind.decisionId)],
   });
   const [first] = rows;
   return first && { day: first.day, rows: rows.map(toPackedRow) };

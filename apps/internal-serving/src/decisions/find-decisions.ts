@@ -4,10 +4,9 @@ import type { Pool } from '@longwave/postgres';
 import { parseOrProblem } from '@longwave/problems';
 import type { FindRequest, FindResponse } from '@longwave/rpc/serving';
 import { z } from 'zod';
-import { readDecisionRows, type DecisionPosition } from './decision-table.ts';
-import type { TextLists } from './known-texts.ts';
-import { readOldDecisions } from './old-decision-table.ts';
-import { unpackRow } from './packed-decision.ts';
+import type { DecisionReader } from './decision-reader.ts';
+import { readDecisionRows, type DecisionPosition, type PackedRow } from './decision-table.ts';
+import { readOldDecisions, type OldRow } from './old-decision-table.ts';
 import type { StoredDecision } from './stored-decision.ts';
 
 /** Decisions of a workspace within a time, the newest first. Rejects with `validation_failed` naming every wrong field. */
@@ -78,26 +77,23 @@ const wireDecision = ({ decisionId, decision }: FoundDecision): FindResponse['de
   })),
 });
 
-const isNewer = (a: FoundDecision, b: FoundDecision) =>
-  b.decision.atMs - a.decision.atMs || (a.decisionId < b.decisionId ? 1 : -1);
+type Row = PackedRow | OldRow;
+
+const isNewer = (a: Row, b: Row) => b.atMs - a.atMs || (a.decisionId < b.decisionId ? 1 : -1);
 
 /**
- * Finds decisions that were not moved to the object store yet; their traces are read by their ids.
+ * Finds decisions that were not moved to the object store yet; their traces are read by their ids. One that cannot be read is left out.
  * @param examine decisions that one call looks at
  */
-export function createFindDecisions(pool: Pool, texts: Pick<TextLists, 'get'>, examine = maxExamined): FindDecisions {
+export function createFindDecisions(pool: Pool, { tryRead }: DecisionReader, examine = maxExamined): FindDecisions {
   /** The decisions behind a position, of all releases, the newest first. */
-  async function readChunk(position: DecisionPosition, count: number): Promise<readonly FoundDecision[]> {
+  async function readChunk(position: DecisionPosition, count: number) {
     const [rows, old] = await Promise.all([
       readDecisionRows(pool, position, count),
       readOldDecisions(pool, position, count),
     ]);
-    const unpacked = rows.map(async (row) => ({
-      decisionId: row.decisionId,
-      decision: await unpackRow(texts, row),
-    }));
-    const before = old.map(([decisionId, decision]) => ({ decisionId, decision }));
-    return [...(await Promise.all(unpacked)), ...before].sort(isNewer).slice(0, count);
+    const newest = [...rows, ...old].sort(isNewer).slice(0, count);
+    return Promise.all(newest.map(async (row: Row) => ({ row, decision: await tryRead(row) })));
   }
 
   return async (request) => {
@@ -110,10 +106,11 @@ export function createFindDecisions(pool: Pool, texts: Pick<TextLists, 'get'>, e
       const chunk = await readChunk({ workspaceId, from, to, after }, count);
       left -= chunk.length;
       isEnd = chunk.length < count;
-      for (const each of chunk) {
+      for (const { row, decision } of chunk) {
         if (found.length === limit) break;
-        after = { atMs: each.decision.atMs, decisionId: each.decisionId };
-        if (isWanted(wanted, each.decision)) found.push(each);
+        const { atMs, decisionId } = row;
+        after = { atMs, decisionId };
+        if (decision && isWanted(wanted, decision)) found.push({ decisionId, decision });
       }
     }
     const isComplete = isEnd && found.length < limit;

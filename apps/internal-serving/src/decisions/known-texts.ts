@@ -13,15 +13,20 @@ export interface KnownTexts {
 
 export const noTexts: KnownTexts = { number: 0, texts: [], places: new Map() };
 
+/** A decision names texts that are not there. */
+export class MissingTexts extends Error {}
+
 export interface TextLists {
   /** The known texts for a decision of this plan, which is learned from. */
   forPlan(plan: string, list: unknown): KnownTexts;
-  /** Rejects when there is no such list. */
+  /** Rejects with `MissingTexts` when there is no such list. */
   get(number: number): Promise<readonly string[]>;
 }
 
 /** Plans and lists that are kept in memory: about 10 MB. */
 const maxLists = 200;
+/** PostgreSQL numbers no list beyond it. */
+const maxNumber = 2 ** 31 - 1;
 /** Decisions from which a list is made, and those that then use it before the next one is made. */
 const samples = 64;
 const uses = 10_000;
@@ -86,8 +91,8 @@ export function createTextLists(pool: Pool, onError: (error: unknown) => void): 
       if (number === noTexts.number) return noTexts.texts;
       const kept = lists.get(number);
       if (kept) return kept;
-      const texts = await findKnownTexts(pool, number);
-      if (!texts) throw new Error(`known texts ${number} are missing`);
+      const texts = number > maxNumber ? undefined : await findKnownTexts(pool, number);
+      if (!texts) throw new MissingTexts(`known texts ${number} are missing`);
       lists.set(number, texts);
       return texts;
     },

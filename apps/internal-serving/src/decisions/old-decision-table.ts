@@ -1,7 +1,6 @@
 import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
-import type { DecisionPosition, FoundDecision, OldestDay } from './decision-table.ts';
-import { toStoredDecision, type StoredDecision } from './stored-decision.ts';
+import type { DecisionPosition, OldestDay } from './decision-table.ts';
 
 /** SQL: the whole row `d` as one line of JSON. */
 const wholeLine = `json_build_object('decision_id', d.decision_id, 'workspace_id', d.workspace_id,
@@ -13,17 +12,33 @@ const wholeLine = `json_build_object('decision_id', d.decision_id, 'workspace_id
 /** SQL: the UTC day of row `d`. */
 const dayOf = `to_char(d.at at time zone 'UTC', 'YYYY-MM-DD')`;
 
-const parse = (line: string): StoredDecision => toStoredDecision(JSON.parse(line));
+/** A decision of such a release as a line of JSON. */
+export interface OldRow {
+  readonly decisionId: string;
+  readonly atMs: number;
+  readonly line: string;
+}
+
+/** SQL: the columns of `Row`, of table `d`. */
+const rowColumns = `decision_id, d.at, ${wholeLine} as line`;
+
+type Row = Columns<'decision', 'decision_id' | 'at'> & { readonly line: string };
+
+const toOldRow = ({ decision_id: decisionId, at, line }: Row): OldRow => ({ decisionId, atMs: at.getTime(), line });
 
 /** A decision of a release up to 0.4.0, or undefined. @param workspaceId absent: of any */
 export async function findOldDecision(
   pool: Pool,
   decisionId: string,
   workspaceId?: string,
-): Promise<FoundDecision | undefined> {
-  const { rows } = await pool.query<{ line: string | null; day: string; digest: string | null }>({
+): Promise<
+  | { readonly kind: 'stored'; readonly row: OldRow }
+  | { readonly kind: 'archived'; readonly day: string; readonly digest: string }
+  | undefined
+> {
+  const { rows } = await pool.query<{ at: Date; line: string | null; day: string; digest: string | null }>({
     name: 'find-old-decision',
-    text: `select case when archived_in is null then ${wholeLine} end as line, ${dayOf} as day,
+    text: `select d.at, case when archived_in is null then ${wholeLine} end as line, ${dayOf} as day,
                   encode(archived_in, 'hex') as digest
            from decision d where decision_id = $1 and ($2::text is null or workspace_id = $2)`,
     values: [decisionId, workspaceId ?? null],
@@ -31,20 +46,17 @@ export async function findOldDecision(
   const [row] = rows;
   if (!row) return undefined;
   if (row.digest !== null) return { kind: 'archived', day: row.day, digest: row.digest };
-  return { kind: 'stored', decision: parse(row.line!) };
+  return { kind: 'stored', row: { decisionId, atMs: row.at.getTime(), line: row.line! } };
 }
 
 /** These decisions as far as such a release stored them. */
-export async function listOldDecisions(
-  pool: Pool,
-  decisionIds: readonly string[],
-): Promise<ReadonlyMap<string, StoredDecision>> {
-  const { rows } = await pool.query<Columns<'decision', 'decision_id'> & { line: string }>({
+export async function listOldDecisions(pool: Pool, decisionIds: readonly string[]): Promise<readonly OldRow[]> {
+  const { rows } = await pool.query<Row>({
     name: 'list-old-decisions',
-    text: `select decision_id, ${wholeLine} as line from decision d where decision_id = any ($1) and archived_in is null`,
+    text: `select ${rowColumns} from decision d where decision_id = any ($1) and archived_in is null`,
     values: [decisionIds],
   });
-  return new Map(rows.map(({ decision_id: id, line }) => [id, parse(line)]));
+  return rows.map(toOldRow);
 }
 
 /** Decisions of a workspace within a time that such a release stored, the newest first, behind a position; at most so many. */
@@ -52,16 +64,16 @@ export async function readOldDecisions(
   pool: Pool,
   { workspaceId, from, to, after }: DecisionPosition,
   limit: number,
-): Promise<readonly (readonly [decisionId: string, decision: StoredDecision])[]> {
-  const { rows } = await pool.query<Columns<'decision', 'decision_id'> & { line: string }>({
+): Promise<readonly OldRow[]> {
+  const { rows } = await pool.query<Row>({
     name: 'read-old-decisions',
-    text: `select decision_id, ${wholeLine} as line from decision d
+    text: `select ${rowColumns} from decision d
            where workspace_id = $1 and archived_in is null and at >= $2 and at < $3
              and ($4::timestamptz is null or (at, decision_id) < ($4, $5))
            order by at desc, decision_id desc limit $6`,
     values: [workspaceId, from, to, after && new Date(after.atMs), after?.decisionId, limit],
   });
-  return rows.map(({ decision_id: id, line }) => [id, parse(line)]);
+  return rows.map(toOldRow);
 }
 
 /** Rows of such releases of the oldest UTC day before a time, always in the same order; undefined when there is none. */

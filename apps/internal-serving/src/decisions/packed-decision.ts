@@ -8,10 +8,10 @@ import {
   type StoredTrace,
 } from './decision-record.ts';
 import type { PackedRow } from './decision-table.ts';
-import type { KnownTexts, TextLists } from './known-texts.ts';
+import { MissingTexts, type KnownTexts, type TextLists } from './known-texts.ts';
 import { packValue, unpackValue } from './packed-value.ts';
 import type { CountedSlot } from '../goals/goal-guard.ts';
-import type { NewDecision, StoredDecision } from './stored-decision.ts';
+import { UnreadableDecision, type NewDecision, type StoredDecision } from './stored-decision.ts';
 
 /**
  * The form in which a decision is stored: a byte of version, the SHA-256 of the request, the number of the known texts in four bytes
@@ -131,7 +131,7 @@ function answerFrom(decisionId: string, servingPlanId: string | null, reason: st
 /** The decision of a row. Throws for bytes that `packDecision` cannot have made. @param texts those that it names */
 function unpackDecision(row: PackedRow, texts: readonly string[]): StoredDecision {
   const { decisionId, workspaceId, atMs, packed } = row;
-  if (packed[0] !== version) throw new Error(`decision ${decisionId} has the unknown form ${packed[0]}`);
+  if (packed[0] !== version) throw new Error(`it has the unknown form ${packed[0]}`);
   const requestDigest = packed.toString('hex', 1, headBytes - 4);
   const list = unpackValue(packed.subarray(headBytes), texts) as PackedList;
   const [servingPlanId, planDigest, play, breaks, listener, told, suspensions, policies, capKeys, ...rest] = list;
@@ -163,6 +163,16 @@ function unpackDecision(row: PackedRow, texts: readonly string[]): StoredDecisio
   };
 }
 
-/** The decision of a row with the texts that it names. Rejects for a row that is not ours. */
-export const unpackRow = async (texts: Pick<TextLists, 'get'>, row: PackedRow): Promise<StoredDecision> =>
-  unpackDecision(row, await texts.get(row.packed.readUInt32LE(headBytes - 4)));
+/** The decision of a row with the texts that it names. Rejects with `UnreadableDecision` for a row that is not ours. */
+export async function unpackRow(texts: Pick<TextLists, 'get'>, row: PackedRow): Promise<StoredDecision> {
+  const unreadable = (cause: unknown) => new UnreadableDecision(row.decisionId, cause);
+  if (row.packed.length < headBytes) throw unreadable(new Error('a packed value has no head'));
+  const known = await texts.get(row.packed.readUInt32LE(headBytes - 4)).catch((error: unknown) => {
+    throw error instanceof MissingTexts ? unreadable(error) : error;
+  });
+  try {
+    return unpackDecision(row, known);
+  } catch (error) {
+    throw unreadable(error);
+  }
+}

@@ -28,6 +28,18 @@ export interface NewDecision extends StoredDecision {
   readonly shareServings: readonly string[];
 }
 
+/** A row whose decision cannot be read: of a form that this release does not know, without the texts that it names, or damaged. */
+export class UnreadableDecision extends Error {
+  readonly decisionId: string;
+
+  constructor(decisionId: string, cause: unknown) {
+    super(`decision ${decisionId} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+    this.decisionId = decisionId;
+  }
+}
+
 const isObject = (value: unknown) => typeof value === 'object' && value !== null;
 
 /** A whole decision as the archive has it, and the rows of releases up to 0.4.0. */
