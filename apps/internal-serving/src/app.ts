@@ -47,7 +47,7 @@ export async function createApp(
   const reasonOf = (event: string) => (error: unknown) => logger.warn({ reason: (error as Error).message }, event);
   await using stack = new AsyncDisposableStack();
   const tls = tlsFromConfig(config);
-  const pool = createPool(config.DATABASE_URL, 'serving', { name: 'internal-serving', max: 20 });
+  const pool = createPool(config.DATABASE_URL, 'serving', { name: 'internal-serving', max: 20, readsKeys: true });
   stack.defer(() => pool.end());
   const redis = connectRedis(config.REDIS_URL, reasonOf('redis.unavailable'));
   stack.defer(() => redis.disconnect());

@@ -72,8 +72,9 @@ export async function createApp(
 ): Promise<DeliveryApp> {
   await using building = new AsyncDisposableStack();
 
-  const pool = building.adopt(createPool(config.DATABASE_URL, 'delivery', { name: service, max: 20 }), (each) =>
-    each.end(),
+  const pool = building.adopt(
+    createPool(config.DATABASE_URL, 'delivery', { name: service, max: 20, readsKeys: true }),
+    (each) => each.end(),
   );
   const bus = building.use(await busFromConfig(config, { clientName: service, logger }));
   const store = objectStoreFromConfig(config);

@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
 interface Waiting<I, O> extends PromiseWithResolvers<O> {
   readonly item: I;
 }
@@ -7,6 +9,8 @@ export interface BatchOptions {
   readonly maxItems?: number;
   /** A batch that takes longer (a lock of another node) no longer holds up the items behind it; by default 20 ms. */
   readonly patienceMs?: number;
+  /** From the beginning of one batch to that of the next, at least; by default 0. So under load more items share a batch. */
+  readonly everyMs?: number;
 }
 
 const endOfTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -28,10 +32,11 @@ const atMost = (timeMs: number, work: Promise<void>) =>
  */
 export function inBatches<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,
-  { maxItems = 200, patienceMs = 20 }: BatchOptions = {},
+  { maxItems = 200, patienceMs = 20, everyMs = 0 }: BatchOptions = {},
 ): (item: I) => Promise<O> {
   let waiting: Waiting<I, O>[] = [];
   let running = false;
+  let beganMs = -Infinity;
 
   async function runBatch(batch: readonly Waiting<I, O>[]): Promise<void> {
     try {
@@ -46,6 +51,9 @@ export function inBatches<I, O>(
     running = true;
     await endOfTurn();
     while (waiting.length > 0) {
+      const earlyMs = beganMs + everyMs - performance.now();
+      if (earlyMs > 0) await wait(earlyMs);
+      beganMs = performance.now();
       const batch = waiting.slice(0, maxItems);
       waiting = waiting.slice(maxItems);
       await atMost(patienceMs, runBatch(batch));

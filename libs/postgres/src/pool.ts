@@ -16,6 +16,11 @@ interface PoolOptions {
    */
   readonly readsPages?: boolean;
   /**
+   * Its statements find rows by their keys. They are planned once a connection, for keys that nobody knows yet: to plan one anew for each
+   * batch costs as much as to run it.
+   */
+  readonly readsKeys?: boolean;
+  /**
    * Its transactions use `copyRows`, so each statement waits for the answer to the one before. Others pipeline, which has no COPY:
    * see `sendStatement`.
    */
@@ -31,6 +36,7 @@ export function createPool(databaseUrl: string, schema: string, options: PoolOpt
     max = 10,
     statementTimeoutMs = 30_000,
     readsPages = false,
+    readsKeys = false,
     copies = false,
     settings: further,
   } = options;
@@ -40,6 +46,7 @@ export function createPool(databaseUrl: string, schema: string, options: PoolOpt
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: 30_000,
     ...(readsPages && { enable_bitmapscan: 'off' }),
+    ...(readsKeys && { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' }),
     ...further,
   };
   const pool = new pg.Pool({

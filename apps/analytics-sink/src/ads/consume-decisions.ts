@@ -1,7 +1,8 @@
 import { subscribeWhenReachable, type EventBus } from '@longwave/event-bus';
-import { decisionMadeSchema, topics } from '@longwave/events';
+import { decisionMadeSchema, topics, type DecisionMade } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
+import { joinChunks } from '../counting/join-chunks.ts';
 import { recordDecisions } from './ad-ledger.ts';
 
 /** Enters decisions from the bus into the ad ledger. A decision that cannot be parsed becomes a dead letter. */
@@ -12,15 +13,15 @@ export function consumeDecisions(options: {
   readonly logger: Logger;
 }): AsyncDisposable {
   const { bus, pool, listsVersion, logger } = options;
+  const record = joinChunks(async (decisions: readonly DecisionMade[]) => {
+    await recordDecisions(pool, decisions, listsVersion);
+    logger.debug({ decisions: decisions.length }, 'decisions.recorded');
+  });
   return subscribeWhenReachable(bus, {
     topic: topics.decisions,
     group: 'analytics-sink',
     batchSize: 500,
-    handle: async (messages) => {
-      const decisions = messages.map((message) => decisionMadeSchema.parse(message.payload));
-      await recordDecisions(pool, decisions, listsVersion);
-      logger.debug({ decisions: decisions.length }, 'decisions.recorded');
-    },
+    handle: (messages) => record(messages.map((message) => decisionMadeSchema.parse(message.payload))),
     onRetry: (error) => logger.warn({ err: error }, 'decisions.retried'),
   });
 }
