@@ -120,7 +120,7 @@ export async function createApp(
   const bindings = createBindings(pool, arrangements);
   const compose = createComposer({ projection, artworks, segments, logger });
   const choosePlay = createChoosePlay({
-    ...{ projection, bindings },
+    ...{ projection, bindings, arrangements },
     plays: createBoundPlays({ arrangements, bindings, compose }),
     decideAds: createDecideAds({
       ...{ serving, projection, segments, logger },

@@ -46,7 +46,7 @@ export function createPool(databaseUrl: string, schema: string, options: PoolOpt
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: 30_000,
     ...(readsPages && { enable_bitmapscan: 'off' }),
-    ...(readsKeys && { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' }),
+    ...(readsKeys && { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', jit: 'off' }),
     ...further,
   };
   const pool = new pg.Pool({
@@ -71,12 +71,20 @@ export const pingDatabase = async (pool: pg.Pool): Promise<boolean> => (await po
 /** The first failure among the statements that a transaction has sent without waiting. */
 const sentFailures = new WeakMap<pg.PoolClient, Error>();
 
+const isPlain = (value: unknown) =>
+  value === null ||
+  typeof value !== 'object' ||
+  value instanceof Date ||
+  Buffer.isBuffer(value) ||
+  Array.isArray(value);
+
 /**
- * Sends a statement of a transaction without waiting for its answer, which nobody needs. The next statement follows at once.
- * When it fails, PostgreSQL refuses everything after it, and `transaction` throws this statement's error. Not for pools with `copies`.
+ * Sends a statement of a transaction without waiting for its answer, which nobody needs. The next statement follows at once. Objects become JSON
+ * here: one that has none throws before anything is sent, where the driver would leave this statement out and commit the others. When it fails, PostgreSQL refuses everything after it, and `transaction` throws this statement's error. Not for pools with `copies`.
  */
 export function sendStatement(tx: pg.PoolClient, statement: pg.QueryConfig): void {
-  tx.query(statement).catch((error: Error) => {
+  const values = statement.values?.map((value: unknown) => (isPlain(value) ? value : JSON.stringify(value)));
+  tx.query({ ...statement, ...(values && { values }) }).catch((error: Error) => {
     if (!sentFailures.has(tx)) sentFailures.set(tx, error);
   });
 }
@@ -95,6 +103,7 @@ export async function transaction<T>(
   try {
     await client.query(`BEGIN ISOLATION LEVEL ${isolation}`);
     const result = await work(client);
+    if (sentFailures.has(client)) throw new Error('A statement that was sent has failed.');
     const { command } = await client.query('COMMIT');
     // PostgreSQL answers COMMIT with ROLLBACK where a statement before it failed.
     if (command !== 'COMMIT') throw new Error('The transaction failed.');

@@ -57,6 +57,17 @@ test('a statement that fails later fails its transaction with its own error, wha
   expect(await notes()).toEqual([1, 2, 3, 4]);
 });
 
+test('a statement with a value that has no JSON is refused before it is sent, and spoils neither transaction nor connection', async () => {
+  const noted = (value: unknown) => ({ name: 'note_json', text: 'select $1::jsonb', values: [value] });
+  const work = async (tx: pg.PoolClient) => {
+    sendStatement(tx, insert(40));
+    sendStatement(tx, noted({ much: 1n }));
+  };
+  await expect(transaction(pool, work)).rejects.toThrow(TypeError);
+  expect(await notes()).not.toContain(40);
+  await transaction(pool, async (tx) => sendStatement(tx, noted({ much: 1 })));
+});
+
 test('an error of the work itself is thrown when all that was sent has succeeded, and nothing of it stays', async () => {
   const work = async (tx: pg.PoolClient) => {
     sendStatement(tx, insert(20));

@@ -56,6 +56,8 @@ export function createFollowChanges({
   const following = new Set<Following>();
   /** Holder → the position that this process has recorded as acknowledged. */
   const recorded = new LRUCache<string, bigint>({ max: maxHolders });
+  /** Holders that have left, of which a call may still be under way. None comes back under its name. */
+  const left = new LRUCache<string, true>({ max: maxHolders });
 
   function answer(one: Following, isRegistered: boolean): void {
     following.delete(one);
@@ -100,6 +102,7 @@ export function createFollowChanges({
   ): Promise<FollowChangesResponse> {
     if (!holderId.safeParse(holder).success) throw new Problem('validation_failed', 'holder: Write a UUID.');
     if (leaving) {
+      left.set(holder, true);
       recorded.delete(holder);
       await deleteHolder(pool, holder);
       return noLease;
@@ -108,6 +111,10 @@ export function createFollowChanges({
     while (!signal.aborted) {
       if (recorded.get(holder) !== acknowledged) {
         await saveHolder(pool, { id: holder, acknowledged, leaseMs });
+        if (left.has(holder)) {
+          await deleteHolder(pool, holder);
+          return noLease;
+        }
         recorded.set(holder, acknowledged);
       }
       if (await hear(holder, acknowledged, answerAt)) return { ...log.after(acknowledged), leaseMs };

@@ -144,6 +144,8 @@ export async function listDecisionRows(pool: Pool, decisionIds: readonly string[
   return rows.map(toPackedRow);
 }
 
+const firstUuid = '00000000-0000-0000-0000-000000000000';
+
 /** Decisions of a workspace within a time that were not moved, the newest first, behind a position; at most so many. */
 export async function readDecisionRows(
   pool: Pool,
@@ -154,11 +156,12 @@ export async function readDecisionRows(
     name: 'read-decisions',
     text: `select ${rowColumns} from packed_decision d
            where workspace_id = $1 and packed is not null and at >= $2 and at < $3
-             and ($4::timestamptz is null or (at <= $4 and (at, decision_id) < ($4, $5)))
+             and at <= $4 and (at, decision_id) < ($4, $5::uuid)
            order by at desc, decision_id desc limit $6`,
+    // The position bounds the index also in a plan for any values, so the first page begins at the end, which no row is at.
     values: [
       ...[idToUuid(workspaceId), from, to],
-      ...[after && new Date(after.atMs), after && idToUuid(after.decisionId), limit],
+      ...[after ? new Date(after.atMs) : to, after ? idToUuid(after.decisionId) : firstUuid, limit],
     ],
   });
   return rows.map(toPackedRow);

@@ -69,9 +69,9 @@ export async function readOldDecisions(
     name: 'read-old-decisions',
     text: `select ${rowColumns} from decision d
            where workspace_id = $1 and archived_in is null and at >= $2 and at < $3
-             and ($4::timestamptz is null or (at, decision_id) < ($4, $5))
+             and at <= $4 and (at, decision_id) < ($4, $5)
            order by at desc, decision_id desc limit $6`,
-    values: [workspaceId, from, to, after && new Date(after.atMs), after?.decisionId, limit],
+    values: [workspaceId, from, to, after ? new Date(after.atMs) : to, after?.decisionId ?? '', limit],
   });
   return rows.map(toOldRow);
 }

@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { filledBreaksOf } from '../arrangements/arranged-breaks.ts';
 import { partsOf } from '../arrangements/arrangement.ts';
 import type { StoredArrangement } from '../arrangements/arrangement-table.ts';
+import type { KnownArrangements } from '../arrangements/known-arrangements.ts';
 import type { DecideAds } from '../decisions/decide-ads.ts';
 import { haltsAny, withoutHalted } from '../decisions/halts.ts';
 import { noAds } from '../decisions/play-ads.ts';
@@ -31,6 +32,7 @@ export interface ChoosePlayOptions {
   readonly projection: Pick<RecentProjection, 'listHalts'>;
   readonly bindings: Pick<Bindings, 'findLatest'>;
   readonly plays: BoundPlays;
+  readonly arrangements: Pick<KnownArrangements, 'has'>;
   readonly decideAds: DecideAds;
   readonly traceApp: (userAgent: string) => AppTrace;
   readonly mayBegin: NewPlayLimit;
@@ -73,7 +75,7 @@ async function bindFree(sequence: number, bind: (sequence: number) => Promise<Pl
  * not answer, or beyond `maxUnderWay`, the listener gets the last play of the episode again; rejects when it had none lately.
  */
 export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
-  const { projection, bindings, plays, decideAds, traceApp, mayBegin } = options;
+  const { projection, bindings, plays, arrangements, decideAds, traceApp, mayBegin } = options;
   const deciding = new Map<string, Promise<Play>>();
   const lastBindings = new LRUCache<string, Binding>({ max: maxLastBindings });
 
@@ -174,7 +176,9 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   }
 
   async function recallOrRefuse(key: string, episode: PlayableEpisode, at: Date): Promise<Play> {
-    const play = await findLastPlay(key, episode, at);
+    // Only what is in memory: whoever waits for the database is one of the plays that are under way.
+    const last = lastBindings.get(key);
+    const play = last && arrangements.has(last.arrangementId) && (await findLastPlay(key, episode, at));
     if (!play) throw new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 });
     return play;
   }
