@@ -10,7 +10,7 @@ const pollMs = 10;
 
 /** An answer that waits for the holders. */
 interface Waiting {
-  /** What the first look after its beginning has read, and when: its change is among the changes of then. */
+  /** The state that the first look after its beginning found, and when: it contains the change of this answer. */
   first?: HoldersBehind & { readonly at: number };
   /** When the leases have ended that may not know its change. A lease that ends later was asked for after the commit. */
   leasesEndAt: number;

@@ -51,7 +51,7 @@ interface AnnouncementTable {
   readonly remove: (pool: Pool, ids: readonly string[], unreadable: readonly string[]) => Promise<void>;
 }
 
-/** What can be said of decisions, and the ids of those that cannot be read. */
+/** The messages about decisions, and the ids of those that cannot be read. */
 interface ReadMessages {
   readonly messages: readonly BusMessage[];
   readonly unreadable: readonly string[];
