@@ -96,7 +96,7 @@ export function createReporting(management: TestManagement) {
 
   /** Ends the lease of the run's job, as a worker's that has not renewed it in time. */
   const endLease = (runId: string) =>
-    management.pool.query(`update job set lease_until = now() where subject_id = $1`, [runId]);
+    management.pool.query(`update job set lease_until = now() - interval '1 second' where subject_id = $1`, [runId]);
 
   return { optionsOf, attempt, endLease, find, keysOf, download };
 }
