@@ -158,7 +158,7 @@ test('a clone is a draft with the line items and assignments of the original, mo
   await expect(createCloneHandler({ pool, execute: broken }).run(job, new AbortController().signal)).rejects.toThrow();
   await world.send('campaign.revise', asked, { objective: 'Something else' });
   await world.send('line_item.amend', lineItem, { goal: { unit: 'impressions', quantity: 20 } });
-  await pool.query(`update job set lease_until = now() where id = $1`, [lease.job_id]);
+  await pool.query(`update job set lease_until = now() - interval '1 second' where id = $1`, [lease.job_id]);
   await using _runner = startJobRunner({
     pool,
     execute,
