@@ -79,8 +79,11 @@ const isPlain = (value: unknown) =>
   Array.isArray(value);
 
 /**
- * Sends a statement of a transaction without waiting for its answer, which nobody needs. The next statement follows at once. Objects become JSON
- * here: one that has none throws before anything is sent, where the driver would leave this statement out and commit the others. When it fails, PostgreSQL refuses everything after it, and `transaction` throws this statement's error. Not for pools with `copies`.
+ * Sends a statement of a transaction without waiting for its answer, which nobody needs. The next statement follows at once. When it
+ * fails, PostgreSQL refuses everything after it, and `transaction` throws this statement's error. Not for pools with `copies`.
+ *
+ * Objects become JSON here: one that has none throws before anything is sent, where the driver would leave this statement out and
+ * commit the others.
  */
 export function sendStatement(tx: pg.PoolClient, statement: pg.QueryConfig): void {
   const values = statement.values?.map((value: unknown) => (isPlain(value) ? value : JSON.stringify(value)));

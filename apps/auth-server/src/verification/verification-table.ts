@@ -1,4 +1,5 @@
 import type { Pool } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 
 /** Session setting by which this release tells the triggers that it awaits holders after its changes. */
 export const awaitsHolders = { 'longwave.awaits_holders': 'on' };
@@ -51,13 +52,14 @@ export interface HoldersBehind {
   }[];
 }
 
+/** Without a holder behind, one row tells the position alone. */
+type Row = { readonly newest: string; readonly acknowledged: string | null } & Columns<
+  'verification_holder',
+  'lease_ms' | 'expulsion'
+>;
+
 export async function readHoldersBehind(pool: Pool): Promise<HoldersBehind> {
-  const { rows } = await pool.query<{
-    readonly newest: string;
-    readonly acknowledged: string | null;
-    readonly lease_ms: number;
-    readonly expulsion: string | null;
-  }>({
+  const { rows } = await pool.query<Row>({
     name: 'read_verification_holders_behind',
     text: `select newest, acknowledged, lease_ms, expulsion
            from (select coalesce((select position from verification_position where id = 1), 0) as newest) as change

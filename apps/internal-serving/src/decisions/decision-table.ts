@@ -167,7 +167,10 @@ export async function readDecisionRows(
   return rows.map(toPackedRow);
 }
 
-/** Rows of the oldest UTC day before a time, always in the same order; undefined when there is none. @param behind only those behind it */
+/**
+ * Rows of the oldest UTC day before a time, always in the same order; undefined when there is none.
+ * @param behind rows up to this one are left out
+ */
 export async function readOldestDay(
   pool: Pool,
   before: Date,

@@ -25,7 +25,7 @@ export interface FactJournal extends AsyncDisposable {
   backlogBytes(): number;
 }
 
-/** Entries that wait for a slow disk; further facts are lost and counted in the log, or refused. */
+/** Entries that wait for the end of the turn or for the file to be cut; further facts are lost and counted in the log, or refused. */
 const maxWaiting = 200_000;
 const batchBytes = 1 << 20;
 const newline = 0x0a;

@@ -71,8 +71,8 @@ async function bindFree(sequence: number, bind: (sequence: number) => Promise<Pl
  * requests at once give one arrangement: callers in this process share one decision, and between processes the first row wins.
  * No decision means clean content, bound like any other, so that every range of a listener is of the same bytes. A bound play with an ad
  * that was halted since is bound anew without the halted ads, for the rest of the 24 h. Where more plays begin at an address than may,
- * the others share one clean binding of that address and episode for 24 h. When the database does
- * not answer, or beyond `maxUnderWay`, the listener gets the last play of the episode again; rejects when it had none lately.
+ * the others share one clean binding of that address and episode for 24 h. When the database does not answer, or beyond `maxUnderWay`, the
+ * listener gets the last play of the episode again; rejects when it had none lately.
  */
 export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   const { projection, bindings, plays, arrangements, decideAds, traceApp, mayBegin } = options;
@@ -149,8 +149,11 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   }
 
   /** For an outage or too great a load: the last play of this listener, unless it is over or has an ad that is halted. */
-  async function findLastPlay(key: string, episode: PlayableEpisode, at: Date): Promise<Play | undefined> {
-    const last = lastBindings.get(key);
+  async function findLastPlay(
+    last: Binding | undefined,
+    episode: PlayableEpisode,
+    at: Date,
+  ): Promise<Play | undefined> {
     const play = last && (await plays.findCurrent(last, episode, at));
     if (!play) return undefined;
     const halts = await projection.listHalts(episode.workspaceId, at);
@@ -169,7 +172,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
       if (play.binding) lastBindings.set(key, play.binding);
       return play;
     } catch (error) {
-      const play = databaseOutage(error) && (await findLastPlay(key, episode, at));
+      const play = databaseOutage(error) && (await findLastPlay(lastBindings.get(key), episode, at));
       if (!play) throw error;
       return play;
     }
@@ -178,7 +181,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   async function recallOrRefuse(key: string, episode: PlayableEpisode, at: Date): Promise<Play> {
     // Only what is in memory: whoever waits for the database is one of the plays that are under way.
     const last = lastBindings.get(key);
-    const play = last && arrangements.has(last.arrangementId) && (await findLastPlay(key, episode, at));
+    const play = last && arrangements.has(last.arrangementId) && (await findLastPlay(last, episode, at));
     if (!play) throw new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 });
     return play;
   }
