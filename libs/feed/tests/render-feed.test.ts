@@ -156,7 +156,8 @@ test('titles are cut to 255 characters and descriptions to 4000 bytes, never ins
   expect(String(channel['description'])).toBe('ä'.repeat(2000));
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 3000 }), (text) => {
-      const clipped = clipDescription(text.repeat(3));
+      // The replacement character is a character like any other: here it has to show a cut inside one.
+      const clipped = clipDescription(text.replaceAll('\ufffd', '').repeat(3));
       expect(Buffer.byteLength(clipped)).toBeLessThanOrEqual(4000);
       expect(clipped).not.toContain('\ufffd');
     }),
