@@ -11,6 +11,12 @@ import { creativeAssignmentCommands, creativeAssignments } from './advertising/c
 import { creativeCommands, creatives } from './advertising/creative.ts';
 import { authorityGrantCommands, authorityGrants } from './workspace/authority-grant.ts';
 import { machineKeyCommands, machineKeys } from './workspace/machine-key.ts';
+import { contentRevocationCommands, contentRevocations } from './exchange/content-revocation.ts';
+import { contentSnapshotCommands, contentSnapshots } from './exchange/content-snapshot.ts';
+import { deliveryAliasCommands, deliveryAliases } from './exchange/delivery-alias.ts';
+import { platformEvidence, platformEvidenceCommands } from './exchange/platform-evidence.ts';
+import { servingIntentCommands, servingIntents } from './exchange/serving-intent.ts';
+import { surfaceCapabilities, surfaceCapabilityCommands } from './exchange/surface-capability.ts';
 import type { CommandDefinition, ResourceDefinition } from './definition.ts';
 import { episodeCommands, episodes } from './hosting/episode.ts';
 import { inventoryUnitCommands, inventoryUnits } from './advertising/inventory-unit.ts';
@@ -68,6 +74,12 @@ const observedCatalog = {
     products,
     rate_cards: rateCards,
     policies,
+    content_snapshots: contentSnapshots,
+    content_revocations: contentRevocations,
+    surface_capabilities: surfaceCapabilities,
+    delivery_aliases: deliveryAliases,
+    platform_evidence: platformEvidence,
+    serving_intents: servingIntents,
     listener_erasures: listenerErasures,
     review_tasks: reviewTasks,
   },
@@ -96,6 +108,12 @@ const observedCatalog = {
     ...productCommands,
     ...rateCardCommands,
     ...policyCommands,
+    ...contentSnapshotCommands,
+    ...contentRevocationCommands,
+    ...surfaceCapabilityCommands,
+    ...deliveryAliasCommands,
+    ...platformEvidenceCommands,
+    ...servingIntentCommands,
     ...listenerErasureCommands,
     ...reviewCommands,
     ...operationCommands,

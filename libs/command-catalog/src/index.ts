@@ -9,6 +9,7 @@ export type {
   ChangesOf,
   CommandType,
   EventOf,
+  EventType,
   IdentityCommand,
   LinkOf,
   MachineCommand,
@@ -63,3 +64,7 @@ export { clipFormats, mediaClips } from './hosting/media-clip.ts';
 export { statisticsExports } from './hosting/statistics-export.ts';
 export { artwork, chapters, markers, storedTranscripts, templatePart } from './hosting/media-files.ts';
 export { reportFormats, reportRuns } from './workspace/report-run.ts';
+export { contentSnapshots } from './exchange/content-snapshot.ts';
+export { deliveryAliases } from './exchange/delivery-alias.ts';
+export { servingIntents } from './exchange/serving-intent.ts';
+export { surfaceCapabilities } from './exchange/surface-capability.ts';

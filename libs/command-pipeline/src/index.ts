@@ -30,6 +30,7 @@ export { pageLimit, type Scope } from './read/list-resources.ts';
 export type { PatchStep } from './read/diff-attributes.ts';
 export type { VersionView } from './read/list-versions.ts';
 export { createResourceReader, type ResourceReader } from './read/read-resources.ts';
+export { receiptService } from './read/receipt-service.ts';
 export { findRevision, findRevisionBefore, listLinkedAt } from './read/read-revisions.ts';
 export { receiptHash } from './receipts/chain.ts';
 export { findOperationSubject } from './store/cancel-table.ts';

@@ -22,6 +22,7 @@ export type DomainEvent = z.infer<typeof domainEventSchema>;
 export const topics = {
   product: 'product.events',
   identity: 'identity.events',
+  exchange: 'exchange.events',
   deliveryFacts: 'delivery.facts',
   decisions: 'serving.decisions',
 } as const;

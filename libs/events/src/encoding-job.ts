@@ -27,7 +27,12 @@ export const encodingJobInputs = {
   encode_production: z.union([
     z.strictObject({ ...production, ...stored }),
     /** A file outside the service. */
-    z.strictObject({ ...production, source_url: z.url({ protocol: /^https?$/ }) }),
+    z.strictObject({
+      ...production,
+      source_url: z.url({ protocol: /^https?$/ }),
+      /** What its host has said of the file; another one is refused. SHA-256 in lower-case hex. */
+      declared: z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/), size_bytes: z.int().min(1) }).optional(),
+    }),
   ]),
   encode_segment: z.strictObject({ ...loudness, ...stored, podcast_id: z.string(), part: z.enum(['intro', 'outro']) }),
   encode_creative: z.union([

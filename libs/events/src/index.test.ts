@@ -229,6 +229,7 @@ test('the verdicts and topics are words of the wire and stay', () => {
   expect(topics).toEqual({
     product: 'product.events',
     identity: 'identity.events',
+    exchange: 'exchange.events',
     deliveryFacts: 'delivery.facts',
     decisions: 'serving.decisions',
   });

@@ -32,6 +32,14 @@ export const audienceTokenClaims = accessTokenClaims.extend({
 });
 export type AudienceTokenClaims = z.infer<typeof audienceTokenClaims>;
 
+/** Claims of an access token for the Hosting Exchange API, two of them our own. */
+export const exchangeTokenClaims = accessTokenClaims.extend({
+  /** The workspace and the authority grant for which the client speaks; it has no other. */
+  workspace: z.string(),
+  authority: z.string(),
+});
+export type ExchangeTokenClaims = z.infer<typeof exchangeTokenClaims>;
+
 const algorithm = 'ES256';
 
 type ImportedKey = Awaited<ReturnType<typeof importJWK>>;

@@ -7,11 +7,13 @@ export {
   audienceScopes,
   audienceTokenClaims,
   bearerOf,
+  exchangeTokenClaims,
   producerPattern,
   signAccessToken,
   tryVerifyAccessToken,
   type AudienceScope,
   type AudienceTokenClaims,
+  type ExchangeTokenClaims,
 } from './access-token.ts';
 export { commandLineClient } from './command-line-client.ts';
 export {

@@ -28,6 +28,8 @@ export interface ProblemContext {
   readonly retryAfterSeconds?: number;
   /** Encoding time that the refused work takes, in milliseconds of sound; absent when it could not be measured. */
   readonly neededMs?: number;
+  /** Further members of the document, which one API alone has (RFC 9457 §3.2). They do not travel between services. */
+  readonly members?: Readonly<Record<string, unknown>>;
   /** Overrides the table's status where one code has two (a stale subject.version without If-Match: 409). */
   readonly status?: number;
   /** Private; only the log sees it. */
@@ -76,9 +78,10 @@ export interface ProblemView {
 /** The safe part of a problem: never the cause. */
 export function problemView(problem: Problem): ProblemView {
   const { type, title, retry } = problems[problem.code];
-  const { operationId, receiptId, provider, subject, errors, neededMs, retryAfterSeconds, recoveryUrl } =
+  const { operationId, receiptId, provider, subject, errors, neededMs, retryAfterSeconds, recoveryUrl, members } =
     problem.context;
   return {
+    ...members,
     type: `urn:longwave:problem:${type}`,
     title,
     status: problem.status,

@@ -104,11 +104,30 @@ const entries = {
       ],
     },
   },
+  'hosting-exchange': {
+    schema: 'exchange',
+    grpc: true,
+    http: { api: ['/hosting-exchange/v1', '/.well-known/oauth-protected-resource/hosting-exchange/v1'] },
+    apis: [
+      {
+        path: '/hosting-exchange/v1',
+        name: 'Hosting Exchange API',
+        purpose: 'takes signed messages of other hosting platforms about their content',
+      },
+    ],
+    calls: ['auth-server', 'management', 'analytics-sink'],
+    secrets: ['ACCESS_TOKEN_KEYS'],
+    redis: {
+      keys: ['exchange:*', 'rate:*'],
+      publishes: ['exchange.events'],
+      follows: [['product.events', 'hosting-exchange']],
+    },
+  },
   'public-delivery': {
     schema: 'delivery',
     grpc: true,
     http: { media: [''] },
-    calls: ['internal-serving'],
+    calls: ['internal-serving', 'hosting-exchange'],
     secrets: ['LISTENER_SECRET', 'DELIVERY_TOKEN_SECRETS'],
     folders: { CACHE_FOLDER: 'delivery-cache', JOURNAL_FOLDER: 'delivery-journal' },
     files: audienceLists,

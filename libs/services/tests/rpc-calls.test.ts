@@ -12,9 +12,14 @@ const read = (...patterns: string[]): string =>
     .map((file) => readFileSync(path.join(root, file), 'utf8'))
     .join('\n');
 
-/** An app with the libraries that call other services for it. */
+/** RPC services of a library, which an app serves by calling the function. */
+const sharedServices = { receiptService: 'libs/command-pipeline/src/read/receipt-service.ts' };
+
+/** An app with the libraries that call other services for it, and those that answer for it. */
 function sourceOf(name: string): string {
-  const app = read(`apps/${name}/src/**/*.ts`);
+  const own = read(`apps/${name}/src/**/*.ts`);
+  const shared = Object.entries(sharedServices).filter(([named]) => own.includes(`${named}({`));
+  const app = [own, ...shared.map(([, file]) => read(file))].join('\n');
   const clients = ['hosting-client', 'podcast-analytics', 'http-kit/verify-under-lease']
     .filter((library) => app.includes(`'@longwave/${library}'`))
     .map((library) => library.split('/')[0]);

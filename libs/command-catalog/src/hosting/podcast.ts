@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { appleCategories } from './apple-categories.ts';
 import { defineCommand, defineResource } from '../definition.ts';
-import { foundProblem, languageTag, leaseReason, longText, sha256, shortText, webUrl } from '../fields.ts';
+import { foundProblem, languageTag, leaseReason, longText, reference, sha256, shortText, webUrl } from '../fields.ts';
 import { artwork, segment, templatePart } from './media-files.ts';
+import { podcastMoveCommands } from './podcast-moves.ts';
 import {
   blockedPlatforms,
   chat,
@@ -84,6 +85,9 @@ const feedImport = z.strictObject({
   problem: foundProblem.optional(),
 });
 
+/** The stream of a hosting platform that a podcast stands for. */
+const hostedBy = z.strictObject({ authority_id: reference('agr'), stream_id: z.string().min(4).max(121) });
+
 /** Podcasts. */
 export const podcasts = defineResource({
   type: 'podcasts',
@@ -111,6 +115,8 @@ export const podcasts = defineResource({
     /** The podcast has moved to this address: its feed redirects there. */
     new_feed_url: webUrl.optional(),
     import: feedImport.optional(),
+    /** Another platform hosts the podcast and says by signed messages what serves; it has no feed and no page here. */
+    hosted_by: hostedBy.optional(),
   }),
   states: ['draft', 'published', 'unpublished', 'archived'],
   terminalStates: ['archived'],
@@ -202,12 +208,25 @@ export const podcastCommands = {
     problems: ['value_taken', 'artwork_not_acceptable', 'upload_not_received', 'temporarily_unavailable'],
     summary: 'Creates a podcast as a draft; nothing is public yet.',
   }),
+  'podcast.host_elsewhere': defineCommand({
+    type: 'podcast.host_elsewhere',
+    subject: 'podcasts',
+    to: 'published',
+    changes: z.strictObject({ title: settings.title, language: settings.language, hosted_by: hostedBy }),
+    machines: ['management'],
+    event: 'podcast.externally_hosted',
+    hasRule: true,
+    problems: ['value_taken'],
+    summary: 'Creates the podcast of a stream of another hosting platform. It has no feed here.',
+  }),
   'podcast.revise': defineCommand({
     type: 'podcast.revise',
     subject: 'podcasts',
     from: living,
     changes: z.strictObject(z.object(settings).partial().shape),
     roles: ['owner', 'editor'],
+    /** The title of a podcast that another platform hosts follows its show. */
+    machines: ['management'],
     event: 'podcast.revised',
     hasRule: true,
     problems: ['podcast_not_ready', 'artwork_not_acceptable', 'upload_not_received', 'temporarily_unavailable'],
@@ -294,106 +313,5 @@ export const podcastCommands = {
     summary:
       'Moves the podcast to another host: apps follow the feed to its new address, which must already have the feed of a podcast. To correct the redirect, send another address; apps may still remember the first.',
   }),
-  'podcast.import_feed': defineCommand({
-    type: 'podcast.import_feed',
-    subject: 'podcasts',
-    to: 'draft',
-    changes: z.strictObject({
-      feed_url: webUrl,
-      /** Default false: every episode stays a draft until `podcast.publish_import`. No effect on a feed that blocks its channel. */
-      publish: z.boolean().optional(),
-    }),
-    roles: ['owner'],
-    mode: 'async',
-    endedBy: 'podcast.cancel_import',
-    event: 'podcast.feed_imported',
-    hasRule: true,
-    problems: ['feed_not_importable', 'feed_locked', 'value_taken', 'temporarily_unavailable'],
-    externalEffect: 'The feed is fetched at once; its audio is fetched and encoded afterwards.',
-    summary:
-      'Imports a podcast from its feed, with its GUIDs and dates; refused when the feed is locked. Publishes nothing unless `publish` is true.',
-  }),
-  'podcast.complete_import': defineCommand({
-    type: 'podcast.complete_import',
-    subject: 'podcasts',
-    from: living,
-    changes: z.strictObject({ done: z.int().min(0), failed: z.int().min(0) }),
-    reason: leaseReason,
-    machines: ['management'],
-    settles: 'succeeded',
-    settlesOf: ['podcast.import_feed'],
-    event: 'podcast.import_completed',
-    hasRule: true,
-    problems: ['lease_lost'],
-    summary: 'The import created every episode that the feed allowed.',
-  }),
-  'podcast.fail_import': defineCommand({
-    type: 'podcast.fail_import',
-    subject: 'podcasts',
-    from: living,
-    changes: z.strictObject({ problem: foundProblem }),
-    reason: leaseReason,
-    machines: ['management'],
-    settles: 'failed',
-    settlesOf: ['podcast.import_feed'],
-    event: 'podcast.import_failed',
-    hasRule: true,
-    problems: ['lease_lost'],
-    summary: 'The import failed; records the reason. Resources that it created are kept.',
-  }),
-  'podcast.cancel_import': defineCommand({
-    type: 'podcast.cancel_import',
-    subject: 'podcasts',
-    from: living,
-    changes: z.strictObject({}),
-    roles: ['owner'],
-    settles: 'cancelled',
-    settlesOf: ['podcast.import_feed'],
-    event: 'podcast.import_cancelled',
-    hasRule: true,
-    problems: ['state_not_allowed'],
-    summary: 'Stops an import that is under way; the episodes that it created are kept, and their audio is encoded.',
-  }),
-  'podcast.publish_import': defineCommand({
-    type: 'podcast.publish_import',
-    subject: 'podcasts',
-    from: living,
-    changes: z.strictObject({}),
-    roles: ['owner', 'scheduler'],
-    mode: 'async',
-    event: 'podcast.import_publication_started',
-    hasRule: true,
-    problems: ['state_not_allowed'],
-    externalEffect: 'Imported episodes appear in the feed.',
-    summary:
-      'Publishes the imported episodes that are still drafts: episodes with a future date are scheduled, episodes without audio follow when they are encoded, blocked ones stay drafts.',
-  }),
-  'podcast.complete_import_publication': defineCommand({
-    type: 'podcast.complete_import_publication',
-    subject: 'podcasts',
-    from: living,
-    changes: z.strictObject({}),
-    reason: leaseReason,
-    machines: ['management'],
-    settles: 'succeeded',
-    settlesOf: ['podcast.publish_import'],
-    event: 'podcast.import_publication_completed',
-    hasRule: true,
-    problems: ['lease_lost'],
-    summary: 'Every imported episode that has audio is published or scheduled.',
-  }),
-  'podcast.fail_import_publication': defineCommand({
-    type: 'podcast.fail_import_publication',
-    subject: 'podcasts',
-    from: living,
-    changes: z.strictObject({ problem: foundProblem }),
-    reason: leaseReason,
-    machines: ['management'],
-    settles: 'failed',
-    settlesOf: ['podcast.publish_import'],
-    event: 'podcast.import_publication_failed',
-    hasRule: true,
-    problems: ['lease_lost'],
-    summary: 'The publication of imported episodes failed; records the reason. Published episodes stay published.',
-  }),
+  ...podcastMoveCommands,
 } as const;

@@ -15,6 +15,9 @@ const file = z.strictObject({
   duration_ms: z.int().min(0).optional(),
 });
 
+/** Digest and length of a file, as somebody declared them. */
+const declaredFile = z.strictObject({ sha256, size_bytes: z.int().min(1) });
+
 const loudness = z.strictObject({
   /** Null for silence, which has no loudness (ITU-R BS.1770 gating). */
   input_lufs: z.number().nullable(),
@@ -63,6 +66,8 @@ export const productions = defineResource({
     imported: z.boolean().optional(),
     /** The batch encoding that created it. */
     batch_encoding_id: reference('bat').optional(),
+    /** What its host has said of the source: an encoder refuses any other file. */
+    declared: declaredFile.optional(),
     files: z.array(file),
     audio_duration_ms: z.int().min(0).optional(),
     loudness: loudness.optional(),
@@ -126,6 +131,7 @@ export const productionCommands = {
       /** Made for an imported feed, or by a batch encoding. */
       imported: z.boolean().optional(),
       batch_encoding_id: reference('bat').optional(),
+      declared: declaredFile.optional(),
       publication_flag: z.boolean().optional(),
     }),
     machines: ['management'],

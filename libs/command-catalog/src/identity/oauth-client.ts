@@ -57,6 +57,8 @@ const fields = {
   producer: z.string().regex(producerPattern).optional(),
   /** Of a machine client of that API: the workspaces that it may report about. */
   workspaces: z.array(reference('ws')).min(1).max(100).optional(),
+  /** Of a machine client of the Hosting Exchange API: the one workspace and the one authority grant for which it speaks. */
+  authority: z.strictObject({ workspace_id: reference('ws'), authority_id: reference('agr') }).optional(),
 } as const;
 
 const kind = z.enum(['command_line', 'connector', 'partner', 'management', 'machine']);

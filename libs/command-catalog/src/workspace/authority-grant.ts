@@ -1,12 +1,27 @@
 import { grantedRoles } from '@longwave/principal';
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
+import { messageSource } from '../exchange/message-source.ts';
 import { cause, emailAddress, instant, instantWithOffset, reference, stateReason } from '../fields.ts';
 
-/** A person, by the user's id or by an address that may belong to nobody yet. */
-const grantee = z.union([z.strictObject({ user_id: reference('usr') }), z.strictObject({ email: emailAddress })]);
+/** A person, by the user's id or by an address that may belong to nobody yet; or a hosting platform, by the id of its OAuth client. */
+const grantee = z.union([
+  z.strictObject({ user_id: reference('usr') }),
+  z.strictObject({ email: emailAddress }),
+  z.strictObject({ client_id: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/) }),
+]);
 
-const role = z.enum(grantedRoles);
+/** `machine` is the role of hosting platforms, and of nobody else. */
+const role = z.enum([...grantedRoles, 'machine']);
+
+/** The last time that a platform put another key in the place of one. */
+const rotation = z.strictObject({
+  retired_key_id: reference('key'),
+  successor_key_id: reference('key'),
+  overlap_until: instant,
+  cause,
+  message_digest: messageSource.message_digest,
+});
 
 /** Absent: the whole workspace. */
 const scopeFilter = z.strictObject({ podcast_ids: z.array(reference('pod')).min(1).max(50) });
@@ -23,6 +38,7 @@ export const authorityGrants = defineResource({
     role,
     scope_filter: scopeFilter.optional(),
     expires_at: instant,
+    rotation: rotation.optional(),
     state_reason: stateReason,
   }),
   states: ['proposed', 'active', 'revoked', 'expired'],
@@ -52,12 +68,13 @@ export const authorityGrantCommands = {
     from: ['proposed'],
     to: 'active',
     changes: z.strictObject({}),
+    roles: ['admin'],
     party: 'grantee',
     event: 'authority_grant.activated',
     hasRule: true,
     problems: ['permission_denied', 'state_not_allowed'],
     externalEffect: 'Within 5 s the grantee has the role in every API.',
-    summary: 'Takes up a proposed grant; only its grantee can.',
+    summary: 'Takes up a proposed grant; only its grantee can, or an admin for a hosting platform.',
   }),
   'authority_grant.revoke': defineCommand({
     type: 'authority_grant.revoke',
@@ -72,6 +89,21 @@ export const authorityGrantCommands = {
     event: 'authority_grant.revoked',
     externalEffect: 'Within 5 s the grantee has the role no more; its machine keys are revoked.',
     summary: 'Takes a grant back. The grantee can decline or return it by the same command.',
+  }),
+  'authority_grant.record_rotation': defineCommand({
+    type: 'authority_grant.record_rotation',
+    subject: 'authority_grants',
+    from: ['active'],
+    changes: z.strictObject({
+      ...messageSource,
+      rotation: z.strictObject({ ...rotation.omit({ message_digest: true }).shape, overlap_until: instantWithOffset }),
+    }),
+    machines: ['hosting-exchange'],
+    event: 'authority_grant.rotated',
+    hasRule: true,
+    problems: ['key_revoked', 'state_not_allowed', 'validation_failed'],
+    externalEffect: 'The former key is retired.',
+    summary: 'A hosting platform puts another registered key in the place of one.',
   }),
   'authority_grant.expire': defineCommand({
     type: 'authority_grant.expire',

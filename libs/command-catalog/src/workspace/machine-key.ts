@@ -95,6 +95,7 @@ export const machineKeyCommands = {
     to: 'retiring',
     changes: z.strictObject({ successor_id: reference('key'), overlap_until: instantWithOffset }),
     roles: ['admin'],
+    machines: ['management'],
     event: 'machine_key.retired',
     hasRule: true,
     problems: ['validation_failed', 'link_not_found'],
