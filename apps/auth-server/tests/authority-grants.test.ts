@@ -1,15 +1,21 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
+import { createPool, type Pool } from '@longwave/postgres';
 import { grantedRoles } from '@longwave/principal';
 import { until } from '@longwave/test-kit';
 import { publishAuthorityGrant } from './_podcasts.ts';
 import { digestOf, secretText, startAuthServer, type AuthServerUnderTest } from './_support.ts';
 
 let server: AuthServerUnderTest;
+let pool: Pool;
 beforeAll(async () => {
   server = await startAuthServer();
+  pool = createPool(server.database.url, 'identity', { name: 'test' });
 }, 120_000);
-afterAll(() => server[Symbol.asyncDispose]());
+afterAll(async () => {
+  await pool.end();
+  await server[Symbol.asyncDispose]();
+});
 
 /** A person with an account and its key. */
 async function personWithKey() {
@@ -63,6 +69,26 @@ test('an active grant gives its grantee the role in the workspace within 5 s, an
   await within5s(
     podcasts.map((podcastId) => ({ workspace: owner.workspaceId, podcastId, roles: ['viewer', 'publisher'] })),
   );
+});
+
+test('a grant of a hosting platform gives no person a right', async () => {
+  const [owner, grantee] = [await personWithKey(), await personWithKey()];
+  const tell = (id: string, attributes: Record<string, unknown>) =>
+    publishAuthorityGrant(server.redis.url, {
+      ...{ id, workspaceId: owner.workspaceId, version: 2, state: 'active' },
+      attributes: { ...attributes, expires_at: soon() },
+    });
+  const [ofClient, ofPerson, marker] = [newId('agr'), newId('agr'), newId('agr')];
+  const person = { grantee: { user_id: grantee.userId }, grantee_user_id: grantee.userId };
+  await tell(ofClient, { grantee: { client_id: 'northern-light' }, role: 'machine' });
+  await tell(ofPerson, { ...person, role: 'machine' });
+  await tell(marker, { ...person, role: 'trafficker' });
+  await until(async () => (await grantee.grants()).length > 0);
+  expect(await grantee.grants()).toEqual([
+    { workspace: owner.workspaceId, podcastId: '', roles: ['viewer', 'trafficker'] },
+  ]);
+  const { rows } = await pool.query('select id from authority_grant where id = any($1)', [[ofClient, ofPerson]]);
+  expect(rows).toEqual([]);
 });
 
 test('a proposal gives nothing, and neither does a grant whose time is over before the clock has ended it', async () => {

@@ -33,6 +33,13 @@ const machine = () => ({
   producer: 'acme',
   workspaces: [workspaceId],
 });
+const authority = () => ({ workspace_id: newId('ws'), authority_id: newId('agr') });
+const platform = () => ({
+  ...machine(),
+  ...{ name: 'Northern Light', resources: ['exchange'], scopes: ['exchange:write', 'exchange:read'] },
+  ...{ producer: undefined, workspaces: undefined },
+  authority: { ...authority(), workspace_id: workspaceId },
+});
 
 const register = (changes: object) => server.send(workspaceId, 'oauth_client.register', changes);
 
@@ -72,6 +79,21 @@ test('a client that proves itself in another way leaves its secret behind', asyn
   expect(revised.resource.attributes).toEqual({ client_id: 'edge', ...rest, ...changes });
 });
 
+test('a client of the exchange keeps its authority when something else of it changes, and loses it with the API', async () => {
+  const { resource } = await register({ client_id: 'northern-light', ...platform() });
+  const revise = (changes: object) =>
+    server.send(workspaceId, 'oauth_client.revise', changes, { subjectId: resource.id });
+  const revised = await revise({ name: 'Northern Lights' });
+  expect(revised.resource.attributes['authority']).toEqual(resource.attributes['authority']);
+  const audience = { resources: ['audience'], scopes: ['audience:read'], producer: 'north', workspaces: [workspaceId] };
+  const moved = await revise(audience);
+  expect(moved.resource.attributes).toMatchObject(audience);
+  expect(moved.resource.attributes).not.toHaveProperty('authority');
+  await expect(revise({ authority: platform().authority })).rejects.toMatchObject({ code: 'validation_failed' });
+  const back = await revise({ resources: ['exchange'], scopes: ['exchange:write'], authority: platform().authority });
+  for (const field of ['producer', 'workspaces']) expect(back.resource.attributes).not.toHaveProperty(field);
+});
+
 const document = 'https://studio.example/client.json';
 test.each([
   ['plain http', connector, { redirect_uris: ['http://studio.example/callback'] }, 'redirect_uris/0'],
@@ -89,6 +111,10 @@ test.each([
   ['no proof of a machine', machine, { token_endpoint_auth_method: 'none' }, 'token_endpoint_auth_method'],
   ['no workspaces', machine, { workspaces: undefined }, 'workspaces'],
   ['an unknown workspace', machine, { workspaces: [newId('ws')] }, 'workspaces'],
+  ['an authority outside the exchange', producerWithAuthority, {}, 'authority'],
+  ['no authority in the exchange', platform, { authority: undefined }, 'authority'],
+  ['an authority in an unknown workspace', platform, { authority: authority() }, 'authority/workspace_id'],
+  ['an id that no grant can name', platform, { client_id: 'Northern-Light' }, 'client_id'],
   ['a redirect address of a machine', machine, { redirect_uris: connector.redirect_uris }, 'redirect_uris'],
   ['a private key', machine, { jwks: { keys: [{ ...key(), d: 'x' }] } }, 'jwks/keys/0'],
 ])('a client with %s is refused by name', async (_what, base, more, field) => {
@@ -103,6 +129,9 @@ test.each([
   });
 });
 
+function producerWithAuthority() {
+  return { ...machine(), authority: platform().authority };
+}
 function secret() {
   return { token_endpoint_auth_method: 'client_secret_basic', secret_digest: digestOf('secret') };
 }

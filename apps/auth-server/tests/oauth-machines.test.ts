@@ -1,9 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createExchangeClient } from '@longwave/exchange-client';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { newId } from '@longwave/ids';
-import { audienceTokenClaims, tryVerifyAccessToken } from '@longwave/principal';
+import { audienceTokenClaims, exchangeTokenClaims, tryVerifyAccessToken } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
-import { createRemoteJWKSet, decodeProtectedHeader, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
+import {
+  createRemoteJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  exportJWK,
+  generateKeyPair,
+  jwtVerify,
+  SignJWT,
+} from 'jose';
 import {
   audienceResource,
   basic,
@@ -59,6 +68,16 @@ const machine = (changes: object = {}) => ({
   ...changes,
 });
 
+const authorityId = newId('agr');
+/** What a hosting platform has in place of a producer. */
+const platform = () => ({
+  resources: ['exchange'],
+  scopes: ['exchange:write', 'exchange:read'],
+  producer: undefined,
+  workspaces: undefined,
+  authority: { workspace_id: workspaceId, authority_id: authorityId },
+});
+
 async function registered(changes: object = {}) {
   const { text, digest } = oauth.secret();
   const client = await oauth.register(machine({ secret_digest: digest, ...changes }));
@@ -94,19 +113,43 @@ describe('a machine', () => {
     expect(claims.exp - claims.iat).toBe(600);
   });
 
-  test('of the exchange gets a token without a producer', async () => {
-    const exchange = {
-      resources: ['exchange'],
-      scopes: ['exchange:write'],
-      producer: undefined,
-      workspaces: undefined,
-    };
-    const { ask } = await registered(exchange);
-    const { body } = await ask({ resource: exchangeResource, scope: 'exchange:write' });
+  test('of the exchange gets a token with its one workspace and authority, and without a producer', async () => {
+    const { ask, client } = await registered(platform());
+    const { body } = await ask({ resource: exchangeResource, scope: 'exchange:write exchange:read' });
     const keys = createRemoteJWKSet(new URL(`${oauth.url}/oauth/jwks`));
     const { payload } = await jwtVerify(body['access_token']!, keys, { audience: exchangeResource, typ: 'at+jwt' });
     expect(payload).not.toHaveProperty('producer');
-    expect(payload).toMatchObject({ scope: 'exchange:write' });
+    expect(payload).not.toHaveProperty('workspaces');
+    expect(exchangeTokenClaims.parse(payload)).toMatchObject({
+      ...{ client_id: client.client_id, scope: 'exchange:write exchange:read' },
+      ...{ workspace: workspaceId, authority: authorityId },
+    });
+  });
+
+  test('of the exchange speaks for another authority from its next token on', async () => {
+    const { ask, client } = await registered(platform());
+    const other = { workspace_id: workspaceId, authority_id: newId('agr') };
+    await client.change('revise', { authority: other });
+    const { body } = await ask({ resource: exchangeResource, scope: 'exchange:read' });
+    expect(decodeJwt(body['access_token']!)).toMatchObject({ authority: other.authority_id });
+  });
+
+  test('of both machine APIs gets in each token what that API needs', async () => {
+    const { ask } = await registered({
+      ...platform(),
+      ...{ resources: ['audience', 'exchange'], scopes: ['audience:write', 'exchange:read'] },
+      ...{ producer: 'acme', workspaces: [workspaceId] },
+    });
+    const [sink, exchange] = [await ask(), await ask({ resource: exchangeResource, scope: 'exchange:read' })];
+    expect(decodeJwt(sink.body['access_token']!)).not.toHaveProperty('authority');
+    expect(decodeJwt(exchange.body['access_token']!)).not.toHaveProperty('producer');
+  });
+
+  test('of the exchange that was registered before clients named an authority gets no token', async () => {
+    const { ask, client } = await registered(platform());
+    await oauth.pool.query(`update resource set attributes = attributes - 'authority' where id = $1`, [client.id]);
+    const answer = await ask({ resource: exchangeResource, scope: 'exchange:read' });
+    expect([answer.status, answer.body['error']]).toEqual([400, 'invalid_target']);
   });
 
   test.each<[string, Fields, number, string]>([
@@ -185,6 +228,36 @@ describe('a machine', () => {
     const answers = await Promise.all([ask(twice), ask(twice), ask(twice)]);
     expect(answers.filter((status) => status === 200)).toHaveLength(1);
   });
+});
+
+test('the library of the exchange gets its tokens by a secret and by a key', async () => {
+  const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
+  const { x, y } = (await exportJWK(publicKey)) as { x: string; y: string };
+  const { client: bySecret, secret } = await registered(platform());
+  const byKey = await oauth.register(
+    machine({
+      ...{ ...platform(), token_endpoint_auth_method: 'private_key_jwt' },
+      jwks: { keys: [{ kty: 'EC', crv: 'P-256', x, y }] },
+    }),
+  );
+  for (const [clientId, proof] of [
+    [bySecret.client_id, { clientSecret: secret }],
+    [byKey.client_id, { privateKeyJwt: await exportJWK(privateKey) }],
+  ] as const) {
+    const sent: unknown[] = [];
+    const exchange = createExchangeClient({
+      ...{ apiUrl: 'http://api.test', tokenUrl: `${baseUrl}/oauth/token`, clientId, ...proof },
+      ...{ workspaceId, authorityId },
+      fetch: async (input, init) => {
+        const address = input instanceof Request ? input.url : String(input);
+        if (!address.startsWith('http://api.test')) return oauth.clientFetch(input, init);
+        sent.push(decodeJwt(new Headers(init?.headers).get('authorization')!.slice('Bearer '.length)));
+        return Response.json({ status: 404, code: 'not_found', detail: 'There is none.' }, { status: 404 });
+      },
+    });
+    expect(await exchange.head('show:1234')).toBeUndefined();
+    expect(sent).toMatchObject([{ client_id: clientId, workspace: workspaceId, authority: authorityId }]);
+  }
 });
 
 test('a new key of the file signs and is published without a restart, and tokens of the older one stay good', async () => {

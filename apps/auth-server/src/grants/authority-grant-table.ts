@@ -1,7 +1,17 @@
 import type { Attributes, StateOf } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 
-/** Stores a version of an authority grant; an older version never overwrites a newer one. */
+type Grant = Attributes<'authority_grants'>;
+type GrantOfPerson = Grant & {
+  readonly grantee: Exclude<Grant['grantee'], { client_id: string }>;
+  readonly role: Exclude<Grant['role'], 'machine'>;
+};
+
+/** Whether a grant gives rights to a person; one of a hosting platform gives them to its client in the exchange alone. */
+export const isForPeople = (grant: Grant): grant is GrantOfPerson =>
+  !('client_id' in grant.grantee) && grant.role !== 'machine';
+
+/** Stores a version of an authority grant of a person; an older version never overwrites a newer one. */
 export async function saveAuthorityGrant(
   pool: Pool,
   grant: {
@@ -9,7 +19,7 @@ export async function saveAuthorityGrant(
     readonly workspaceId: string;
     readonly version: number;
     readonly state: StateOf<'authority_grants'>;
-    readonly attributes: Attributes<'authority_grants'>;
+    readonly attributes: GrantOfPerson;
     /** When this version was made. */
     readonly at: Date;
   },

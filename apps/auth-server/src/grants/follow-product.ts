@@ -6,7 +6,7 @@ import type { Logger } from '@longwave/service-kit';
 import { z } from 'zod';
 import { deleteWithoutWorkspace } from '../accounts/without-workspace-table.ts';
 import { collaborationRoles } from './grant.ts';
-import { saveAuthorityGrant } from './authority-grant-table.ts';
+import { isForPeople, saveAuthorityGrant } from './authority-grant-table.ts';
 import { saveCollaborators } from './grant-table.ts';
 
 const podcast = z.object({
@@ -15,8 +15,8 @@ const podcast = z.object({
 });
 
 /**
- * Keeps, from management's events, who collaborates on which podcast (an archived one has no collaborators), which authority grants there
- * are, and which accounts have their workspace.
+ * Keeps, from management's events, who collaborates on which podcast (an archived one has no collaborators), which authority grants people
+ * have, and which accounts have their workspace.
  */
 export const followProduct = (options: {
   readonly bus: EventBus;
@@ -32,7 +32,7 @@ export const followProduct = (options: {
       for (const { payload } of messages) {
         const { subject, workspace_id: workspaceId, after, occurred_at: at } = domainEventSchema.parse(payload);
         if (isResource(after, 'workspaces')) await deleteWithoutWorkspace(options.pool, workspaceId);
-        if (isResource(after, 'authority_grants')) {
+        if (isResource(after, 'authority_grants') && isForPeople(after.attributes)) {
           const { lifecycle_state: state, attributes } = after;
           const { id, version } = subject;
           await saveAuthorityGrant(options.pool, { id, workspaceId, version, state, attributes, at: new Date(at) });

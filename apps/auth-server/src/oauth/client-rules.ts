@@ -1,4 +1,4 @@
-import { oauthClients, type Attributes, type identityCatalog } from '@longwave/command-catalog';
+import { oauthClients, productCatalog, type Attributes, type identityCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { apiScopes } from '@longwave/principal';
@@ -6,6 +6,13 @@ import { Problem, type FieldError } from '@longwave/problems';
 import { findWorkspaces } from '../identity-table.ts';
 
 type Client = Attributes<'oauth_clients'>;
+
+/** Fields that a client has for the sake of one API. */
+const fieldsOfApi = { audience: ['producer', 'workspaces'], exchange: ['authority'] } as const;
+
+/** Whether an authority grant can name a client with this id as its grantee. */
+const isGranteeId = (clientId: string): boolean =>
+  productCatalog.resources.authority_grants.attributes.shape.grantee.safeParse({ client_id: clientId }).success;
 
 /** What is wrong with a client as a whole; its fields alone are right. */
 function* clientErrors(client: Client): Generator<FieldError> {
@@ -42,6 +49,14 @@ function* clientErrors(client: Client): Generator<FieldError> {
     yield wrong('producer', 'A client of the audience API sends under the name of a producer, and no other does.');
   if (isProducer !== (client.workspaces !== undefined))
     yield wrong('workspaces', 'A client of the audience API names its workspaces, and no other does.');
+  const isPlatform = resources.includes('exchange');
+  if (isPlatform !== (client.authority !== undefined))
+    yield wrong('authority', 'A client of the exchange names its workspace and authority grant, and no other does.');
+  if (isPlatform && !isGranteeId(client.client_id))
+    yield wrong(
+      'client_id',
+      'An authority grant cannot name this client_id: write 1 to 64 small letters, digits, dots, dashes or underscores, the first no mark.',
+    );
 }
 
 function assertSound(client: Client): Client {
@@ -51,13 +66,20 @@ function assertSound(client: Client): Client {
   return client;
 }
 
-async function assertKnownWorkspaces(tx: Transaction, { workspaces = [] }: Client): Promise<void> {
-  const known = await findWorkspaces(tx, workspaces);
-  const unknown = workspaces.find((workspace) => !known.has(workspace));
+async function assertKnownWorkspaces(tx: Transaction, { workspaces = [], authority }: Client): Promise<void> {
+  const named = [
+    ...workspaces.map((id) => ({ id, path: '/changes/workspaces' })),
+    ...(authority ? [{ id: authority.workspace_id, path: '/changes/authority/workspace_id' }] : []),
+  ];
+  const known = await findWorkspaces(
+    tx,
+    named.map(({ id }) => id),
+  );
+  const unknown = named.find(({ id }) => !known.has(id));
   if (unknown === undefined) return;
-  const detail = `There is no workspace ${unknown}.`;
+  const detail = `There is no workspace ${unknown.id}.`;
   throw new Problem('validation_failed', detail, {
-    errors: [{ path: '/changes/workspaces', code: 'unknown_workspace', detail }],
+    errors: [{ path: unknown.path, code: 'unknown_workspace', detail }],
   });
 }
 
@@ -74,6 +96,10 @@ export const clientRules: Pick<Rules<typeof identityCatalog>, 'oauth_client.regi
     // Another method leaves its proof behind.
     if (next.token_endpoint_auth_method !== 'client_secret_basic') delete next.secret_digest;
     if (next.token_endpoint_auth_method !== 'private_key_jwt') delete next.jwks;
+    // So does an API with its fields.
+    for (const [api, apiFields] of Object.entries(fieldsOfApi))
+      if (!next.resources.some((one) => one === api))
+        for (const field of apiFields) if (changes[field] === undefined) delete next[field];
     const client = assertSound(oauthClients.attributes.parse(next));
     await assertKnownWorkspaces(tx, client);
     return { attributes: client };

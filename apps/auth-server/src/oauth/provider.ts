@@ -56,6 +56,11 @@ const resourceServerInfo =
     const client = await findClient(clientId);
     if (!resource || !client?.isActive || !client.resources.includes(resource.api))
       throw new errors.InvalidTarget('the client may not ask for this resource');
+    if (resource.api === 'exchange' && !client.authority)
+      throw new errors.InvalidTarget(
+        'the client speaks for no authority',
+        'register it with a workspace and an authority',
+      );
     if (Array.isArray(ctx.oidc.params?.['resource']) && ctx.oidc.params['resource'].length > 1)
       throw new errors.InvalidTarget('a token is for one resource');
     const allowed = resource.scopes.filter((scope) => client.scopes.some((one) => one === scope));
@@ -121,9 +126,11 @@ function configurationOf(deps: ProviderDeps, keys: readonly JWK[]): Configuratio
     },
     extraTokenClaims: async (_ctx, token) => {
       if (token.kind !== 'ClientCredentials') return undefined;
-      const { producer, workspaces } = (await findClient(token.clientId ?? '')) ?? {};
-      const isAudience = resources.find(({ identifier }) => identifier === token.aud)?.api === 'audience';
-      return isAudience ? { producer, workspaces } : undefined;
+      const { producer, workspaces, authority } = (await findClient(token.clientId ?? '')) ?? {};
+      const api = resources.find(({ identifier }) => identifier === token.aud)?.api;
+      if (api === 'audience') return { producer, workspaces };
+      if (api !== 'exchange') return undefined;
+      return { workspace: authority?.workspace_id, authority: authority?.authority_id };
     },
     clientBasedCORS: (_ctx, origin, client) =>
       client.tokenEndpointAuthMethod === 'none' &&

@@ -13,7 +13,7 @@ export function clientService({ pool }: { readonly pool: Pool }): RpcService {
   const isActive = async (clientId: string) => (await findClient(pool, clientId))?.isActive === true;
   return rpcService(
     ClientServiceService,
-    { checkMachineToken: ['analytics-sink'] },
+    { checkMachineToken: ['analytics-sink', 'hosting-exchange'] },
     {
       checkMachineToken: async ({ clientId, tokenId }) => ({
         active: await (isId(tokenId, machineTokens.prefix) ? isIssued(tokenId) : isActive(clientId)),

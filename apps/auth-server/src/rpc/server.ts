@@ -1,4 +1,4 @@
-import { createActorOfCall } from '@longwave/command-pipeline';
+import { createActorOfCall, receiptService } from '@longwave/command-pipeline';
 import type { RpcService } from '@longwave/rpc';
 import type { JWK } from 'jose';
 import { accountService } from './account-service.ts';
@@ -6,7 +6,6 @@ import { clientService } from './client-service.ts';
 import { commandService } from './command-service.ts';
 import { credentialService } from './credential-service.ts';
 import { machineTokenService } from './machine-token-service.ts';
-import { receiptService } from './receipt-service.ts';
 import { resourceService } from './resource-service.ts';
 
 type Shared = Parameters<typeof accountService>[0] & Parameters<typeof commandService>[0];
@@ -14,7 +13,7 @@ type ServerOptions = Omit<Shared, 'actorOf'> &
   Parameters<typeof credentialService>[0] &
   Parameters<typeof clientService>[0] &
   Parameters<typeof machineTokenService>[0] &
-  Parameters<typeof receiptService>[0] &
+  Omit<Parameters<typeof receiptService>[0], 'callers'> &
   Parameters<typeof resourceService>[0] & {
     /** Public keys of statements about principals. */
     readonly principalKeys: readonly JWK[];
@@ -30,7 +29,8 @@ export function authServices(options: ServerOptions): RpcService[] {
     clientService(options),
     commandService(shared),
     machineTokenService(options),
-    receiptService(options),
+    // Management asks for the people of a workspace, after it has checked what they may read.
+    receiptService({ ...options, callers: ['management'] }),
     resourceService(options),
   ];
 }
