@@ -21,7 +21,7 @@ export interface Jobs {
   /** Puts a job of any kind into the queue and wakes the encoder; answers its id. */
   enqueue(kind: string, subjectType: string, subjectId: string, input: object, attempt?: number): string;
   enqueueProduction(
-    source: Source | { readonly url: string },
+    source: Source | { readonly url: string; readonly declared?: object },
     attempt?: number,
     expected?: 'long',
   ): { readonly jobId: string; readonly productionId: string };
@@ -55,7 +55,9 @@ export function jobsOf(world: World): Jobs {
       const input = {
         production_id: productionId,
         episode_id: 'ep_1',
-        ...(stored ? { storage_key: source.storageKey, source_etag: source.etag } : { source_url: source.url }),
+        ...(stored
+          ? { storage_key: source.storageKey, source_etag: source.etag }
+          : { source_url: source.url, ...(source.declared && { declared: source.declared }) }),
         ...(stored && source.sha256 !== undefined && { declared_sha256: source.sha256 }),
         filename: path.basename(stored ? source.storageKey : source.url),
         declared_size_bytes: stored ? source.sizeBytes : null,

@@ -55,6 +55,8 @@ import { createFindQueuePlace } from './background/queue-forecast.ts';
 import { createCountDelivered } from './advertising/line-items/count-delivered.ts';
 import { reachGoals } from './advertising/line-items/flight-tasks.ts';
 import { createPublicFetch } from './outside/public-fetch.ts';
+import { followRevocations } from './exchange/content/follow-revocations.ts';
+import { startIntents } from './exchange/intents/publish-intents.ts';
 import { createImportReport } from './hosting/imports/import-report.ts';
 import { createAwaitFeed, createCheckLiveFeed } from './hosting/podcasts/check-live-feed.ts';
 import { createPrepareArtwork } from './outside/prepare-artwork.ts';
@@ -113,6 +115,7 @@ export async function createApp(
         topics: [
           { topic: topics.product },
           { topic: topics.identity },
+          { topic: topics.exchange },
           { topic: topics.deliveryFacts, keepDays: config.FACT_ARCHIVE_DAYS },
           { topic: topics.decisions, keepDays: config.FACT_ARCHIVE_DAYS },
         ],
@@ -207,11 +210,12 @@ export async function createApp(
       onError: (error, job) => logger.error({ err: error, job_id: job?.id, kind: job?.kind }, 'job.failed'),
     }),
   );
+  const send = sendAsManagement(execute, logger);
   for (const subscription of followEvents({
     bus,
     pool,
     store,
-    send: sendAsManagement(execute, logger),
+    send,
     runApproved: createApprovedRunner(pipeline),
     logger,
     clock,
@@ -235,6 +239,14 @@ export async function createApp(
       onError: (error, task) => logger.warn({ err: error, task }, 'clock.task_failed'),
     }),
   );
+  stack.use(
+    followRevocations({
+      ...{ pool, send, clock },
+      everyMs: config.CLOCK_EVERY_MS,
+      onError: onError('exchange.revocation_failed'),
+    }),
+  );
+  stack.use(startIntents({ pool, execute, clock, everyMs: 1_000, onError: onError('exchange.intent_failed') }));
 
   const cursorKey = Buffer.from(config.CURSOR_KEY, 'hex');
   const origin = `${config.API_URL}${basePath}`;
@@ -262,6 +274,7 @@ export async function createApp(
   // Prisma opens its engine with the first query; a user should not wait for it.
   await reader.getResource('ws_warm_up', 'podcasts', 'pod_warm_up').catch(() => undefined);
   const access = createAccess(pool);
+  const receipts = withKeptCheckpoint(createReceiptLog(readPool), clock);
   const listDeliveries = createListDeliveries(readPool);
   const uploads = createUploadSigner(pool, store, clock);
   const principalKeys = (readJson(config.PRINCIPAL_KEYS) as { keys: JWK[] }).keys;
@@ -280,6 +293,8 @@ export async function createApp(
       signExport: createSignExport(pool, store, clock),
       uploads,
       listDeliveries,
+      receipts,
+      receiptKeys,
       principalKeys,
       leaseMs: config.JOB_LEASE_MS,
       clock,
@@ -323,7 +338,7 @@ export async function createApp(
         listDeliveries,
         reader,
         receipts: {
-          commands: withKeptCheckpoint(createReceiptLog(readPool), clock),
+          commands: receipts,
           authority: withKeptCheckpoint(authorityReceipts(receiptsOfAuthServer), clock),
         },
         getAuthorityReceipt: createGetAuthorityReceipt(receiptsOfAuthServer),

@@ -1,5 +1,6 @@
 import { supersededBreakPlans } from './advertising/break-plans/superseded-break-plans.ts';
 import { listDueEpisodes } from './hosting/episodes/episode-table.ts';
+import { exchangeTasks } from './exchange/exchange-tasks.ts';
 import { flightTasks } from './advertising/line-items/flight-tasks.ts';
 import { authorityTasks } from './workspace/authority/expire-authority.ts';
 import { expireReviews } from './workspace/reviews/expire-reviews.ts';
@@ -28,4 +29,5 @@ export const dueTasks: readonly DueTask[] = [
   supersededPolicies.task,
   expireReviews,
   ...authorityTasks,
+  ...exchangeTasks,
 ];

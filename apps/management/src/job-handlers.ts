@@ -4,6 +4,7 @@ import { createCloneHandler } from './advertising/campaigns/clone-campaign.ts';
 import { createImportHandler } from './hosting/imports/import-feed.ts';
 import { createPublishImportHandler } from './hosting/imports/publish-import.ts';
 import { createCompileHandler } from './advertising/serving-plans/compile-serving-plan.ts';
+import { createMapContentHandler } from './exchange/content/map-content.ts';
 import { createExportHandler, type ExportOptions } from './hosting/statistics-exports/export-statistics.ts';
 import { createEraseListenersHandler, type ErasureOptions } from './workspace/privacy/erase-listeners.ts';
 import { createReportHandler, type ReportOptions } from './workspace/reports/run-report.ts';
@@ -22,4 +23,5 @@ export const createJobHandlers = (
   export_statistics: createExportHandler(options),
   run_report: createReportHandler(options),
   erase_listeners: createEraseListenersHandler(options),
+  map_content: createMapContentHandler(options),
 });

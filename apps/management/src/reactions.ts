@@ -9,6 +9,9 @@ import { saveEncodingLimit } from './hosting/productions/encoding-balance-table.
 import { renewPolicies } from './advertising/serving-plans/renew-policies.ts';
 import { supersededPolicies } from './workspace/policies/policy-tasks.ts';
 import { supersededServingPlans } from './advertising/serving-plans/superseded-serving-plans.ts';
+import { exchangeReactions } from './exchange/exchange-reactions.ts';
+import { isOfPlatform } from './exchange/content/follow-snapshots.ts';
+import { intentReactions } from './exchange/intents/mark-intents.ts';
 import type { Logger } from '@longwave/service-kit';
 import { revokeKeys } from './workspace/authority/revoke-keys.ts';
 import { keepPeople, peopleFollowerGroup } from './workspace/people/follow-people.ts';
@@ -32,6 +35,32 @@ const authorityReactions = (send: Send, pool: Pool): Reactions<Promise<void>> =>
   'authority_grant.expired': (event) => revokeKeys(event, send, pool),
   'workspace.close_requested': (event) => closeWorkspace(event, send, pool),
 });
+
+/** What plans and policies do to one another. */
+function planReactions(plans: {
+  readonly send: Send;
+  readonly pool: Pool;
+  readonly clock: () => Date;
+}): Reactions<Promise<void>> {
+  /** Policies that came into force between the reading of the policies and the publication were not seen by either. */
+  async function planPublished(event: EventOf<'serving_plan.published' | 'serving_plan.republished'>): Promise<void> {
+    await endSuperseded(supersededServingPlans, event, plans);
+    await renewPolicies(event, plans);
+  }
+  return {
+    'serving_plan.published': planPublished,
+    'serving_plan.republished': planPublished,
+    'serving_plan.policies_renewed': (event) => endSuperseded(supersededServingPlans, event, plans),
+    'policy.activated': async (event) => {
+      await endSuperseded(supersededPolicies, event, plans);
+      await renewPolicies(event, plans);
+    },
+    'policy.superseded': (event) => renewPolicies(event, plans),
+    'policy.retired': (event) => renewPolicies(event, plans),
+    'serving_plan.rolled_back': (event) => republishTarget(event, plans),
+    'break_plan.published': (event) => endSuperseded(supersededBreakPlans, event, plans),
+  };
+}
 
 /** Keeps the encoding time of an account's plan, and opens the workspace of a new account. */
 async function followAccount(event: DomainEvent, send: Send, pool: Pool): Promise<void> {
@@ -60,12 +89,6 @@ export function followEvents(options: {
 }): AsyncDisposable[] {
   const { bus, pool, store, send, logger, clock } = options;
 
-  const plans = { send, pool, clock };
-  /** Policies that came into force between the reading of the policies and the publication were not seen by either. */
-  async function planPublished(event: EventOf<'serving_plan.published' | 'serving_plan.republished'>): Promise<void> {
-    await endSuperseded(supersededServingPlans, event, plans);
-    await renewPolicies(event, plans);
-  }
   const filesUsed = (event: DomainEvent) => markFilesReceived(event, { send, pool, store });
   const reactions: Reactions<Promise<void>> = {
     'podcast.created': filesUsed,
@@ -82,6 +105,8 @@ export function followEvents(options: {
       await deleteClips(event, send, pool);
     },
     'production.encoded': async (event) => {
+      // A version of another platform publishes its audio, and nobody here uses it for itself.
+      if (isOfPlatform(event)) return;
       await attachAndPublish(event, { send, pool, clock });
       await recordClip(event, send, pool);
     },
@@ -94,25 +119,19 @@ export function followEvents(options: {
     'report_run.expired': (event) => removeReportFiles(store, event.subject.id),
     'upload.aborted': (event) => removeObject(event, store),
     'upload.expired': (event) => removeObject(event, store),
-    'serving_plan.published': planPublished,
-    'serving_plan.republished': planPublished,
-    'serving_plan.policies_renewed': (event) => endSuperseded(supersededServingPlans, event, plans),
-    'policy.activated': async (event) => {
-      await endSuperseded(supersededPolicies, event, plans);
-      await renewPolicies(event, plans);
-    },
-    'policy.superseded': (event) => renewPolicies(event, plans),
-    'policy.retired': (event) => renewPolicies(event, plans),
-    'serving_plan.rolled_back': (event) => republishTarget(event, plans),
+    ...planReactions({ send, pool, clock }),
     'campaign.cancelled': (event) => endLineItems(event, send, pool),
     'review.approved': (event) => options.runApproved(event.workspace_id, event.subject.id),
     'webhook_endpoint.disabled': (event) => noticeDisabled(event, { pool, clock }),
     ...authorityReactions(send, pool),
-    'break_plan.published': (event) => endSuperseded(supersededBreakPlans, event, plans),
   };
 
+  const exchange = exchangeReactions({ send, pool, clock });
+  const intents = intentReactions({ pool, clock });
   async function onProduct(event: DomainEvent): Promise<void> {
     await reactTo(reactions, event);
+    await reactTo(exchange, event);
+    await reactTo(intents, event);
   }
 
   const follow = (topic: string, react: (event: DomainEvent) => Promise<void>, group = 'management') =>

@@ -12,6 +12,7 @@ import { creativeRules } from './advertising/creatives/creative-rules.ts';
 import { episodeRules } from './hosting/episodes/episode-rules.ts';
 import { importRules } from './hosting/imports/import-rules.ts';
 import { inventoryUnitRules } from './advertising/inventory-units/inventory-unit-rules.ts';
+import { exchangeRules } from './exchange/exchange-rules.ts';
 import type { CountDelivered } from './advertising/line-items/count-delivered.ts';
 import { lineItemRules } from './advertising/line-items/line-item-rules.ts';
 import { mediaClipRules } from './hosting/media-clips/media-clip-rules.ts';
@@ -80,6 +81,7 @@ export const createRules = (options: {
   ...productRules,
   ...policyRules,
   ...listenerErasureRules,
+  ...exchangeRules,
   ...reviewRules,
   ...webhookEndpointRules(options.webhooks),
 });

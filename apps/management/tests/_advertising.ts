@@ -162,9 +162,10 @@ export function createAdvertising(hosting: HostingWorld) {
       return { plan, lease: await hosting.lease('compile_serving_plan', plan.id) };
     },
     planCompiled: { storage_key: `plans/${digest}.json`, digest, counts: { line_items: 0, creatives: 0 } },
-    async readyPlan(effectiveFrom?: string) {
+    async readyPlan(effectiveFrom?: string, planDigest: string = digest) {
       const { plan, lease } = await world.compiling(effectiveFrom);
-      return send('serving_plan.record_compiled', plan, world.planCompiled, service('management'), lease);
+      const compiled = { ...world.planCompiled, digest: planDigest };
+      return send('serving_plan.record_compiled', plan, compiled, service('management'), lease);
     },
     network: () => send('inventory_unit.create', null, { kind: 'network', name: 'Everything', source_ref: {} }),
     async show(podcastId?: string) {

@@ -1,5 +1,4 @@
 import { creates, on, type Examples } from './_example.ts';
-import { userIn } from './_authority.ts';
 import { hour, service } from './_values.ts';
 
 const cause = 'The contract has ended.';
@@ -15,10 +14,7 @@ export const authorityExamples = {
     return on(closing, {}, service('management'));
   },
   'authority_grant.propose': async (w) => creates('authority_grants', w.grantChanges(), w.actor),
-  'authority_grant.activate': async (w) => {
-    const { userId, actor } = userIn();
-    return on(await w.proposed({ user_id: userId }), {}, w.asParty(actor));
-  },
+  'authority_grant.activate': async (w) => on(await w.proposedPlatform(), {}, w.actor),
   'authority_grant.revoke': async (w) => on(await w.proposed(), { cause }, w.actor),
   'authority_grant.expire': async (w) => {
     const grant = await w.proposed(undefined, { expires_at: w.inTime(hour / 60) });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { productCatalog } from '@longwave/command-catalog';
-import { createResourceReader } from '@longwave/command-pipeline';
+import { createReceiptLog, createResourceReader, keepReceiptKeys, publicReceiptKey } from '@longwave/command-pipeline';
 import { developmentCa } from '@longwave/fleet';
 import { signPrincipal, type Principal } from '@longwave/principal';
 import { openChannel, readTls, serveRpc } from '@longwave/rpc';
@@ -14,6 +14,7 @@ import {
   OperationServiceService,
   ResourceServiceService,
 } from '@longwave/rpc/resource';
+import { ReceiptServiceService } from '@longwave/rpc/receipt';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import { exportJWK, generateKeyPair } from 'jose';
 import { createAccess } from '../src/workspace/access/access.ts';
@@ -26,17 +27,21 @@ import { createListDeliveries } from '../src/workspace/webhooks/delivery-list-ta
 import type { TestManagement } from './_management.ts';
 
 /** Management's gRPC services on a real socket, and a gateway that calls them for people. */
-export async function serveManagement({ pool, store, execute, clock }: TestManagement) {
+export async function serveManagement({ pool, store, execute, clock, receiptKey }: TestManagement) {
   await using stack = new AsyncDisposableStack();
   const folder = mkdtempSync(path.join(tmpdir(), 'management-'));
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const identities = await developmentCa(folder, ['management', 'rest-gateway'], new Date());
+  const identities = await developmentCa(folder, ['management', 'rest-gateway', 'hosting-exchange'], new Date());
   const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
   const signingKey = await exportJWK(pair.privateKey);
   const reader = stack.use(
     createResourceReader({ pool, schema: 'product', catalog: productCatalog, cursorKey: randomBytes(32), clock }),
   );
   const access = createAccess(pool);
+  const receiptKeys = stack.use(
+    keepReceiptKeys({ pool, present: publicReceiptKey(receiptKey), onError: () => undefined }),
+  );
+  await receiptKeys.ready;
   const server = await serveRpc({
     listen: '127.0.0.1:0',
     tls: readTls(identities.management),
@@ -49,6 +54,8 @@ export async function serveManagement({ pool, store, execute, clock }: TestManag
       awaitFeed: async () => true,
       importReport: createImportReport(pool),
       listDeliveries: createListDeliveries(pool),
+      receipts: createReceiptLog(pool),
+      receiptKeys,
       principalKeys: [await exportJWK(pair.publicKey)],
     }),
     onError: (error) => {
@@ -58,6 +65,8 @@ export async function serveManagement({ pool, store, execute, clock }: TestManag
   stack.defer(() => server.close());
   const channel = openChannel(`127.0.0.1:${server.port}`, 'management', readTls(identities['rest-gateway']));
   stack.defer(() => channel.close());
+  const exchange = openChannel(`127.0.0.1:${server.port}`, 'management', readTls(identities['hosting-exchange']));
+  stack.defer(() => exchange.close());
   const running = stack.move();
   return {
     access,
@@ -71,6 +80,12 @@ export async function serveManagement({ pool, store, execute, clock }: TestManag
     uploads: channel.client(UploadServiceService),
     encodingTime: channel.client(EncodingTimeServiceService),
     encodingQueue: channel.client(EncodingQueueServiceService),
+    /** The same for hosting-exchange, which calls as itself. */
+    exchange: {
+      commands: exchange.client(CommandServiceService),
+      operations: exchange.client(OperationServiceService),
+      receipts: exchange.client(ReceiptServiceService),
+    },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

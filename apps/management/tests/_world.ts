@@ -1,12 +1,14 @@
 import { createAdvertising } from './_advertising.ts';
 import { createAuthority } from './_authority.ts';
+import { createExchange } from './_exchange.ts';
 import { createHosting } from './_hosting.ts';
 import type { TestManagement } from './_management.ts';
 
 /** Creates a workspace's content, advertising and authority by commands. */
 export function createWorld(management: TestManagement, workspaceId?: string) {
   const hosting = createHosting(management, workspaceId);
-  return { ...hosting, ...createAdvertising(hosting), ...createAuthority(hosting) };
+  const authority = createAuthority(hosting);
+  return { ...hosting, ...createAdvertising(hosting), ...authority, ...createExchange(hosting, authority) };
 }
 
 export type World = ReturnType<typeof createWorld>;

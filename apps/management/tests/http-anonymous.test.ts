@@ -4,7 +4,7 @@ import { Refusal, type VerifyRequest } from '@longwave/rpc/credential';
 import { createAuthenticate } from '../src/http/authenticate.ts';
 import { createNewestCheckpoint, keptMs } from '../src/http/newest-checkpoint.ts';
 import { api, management } from './_shared-http.ts';
-import { statementsOf } from './_statements.ts';
+import { statementsOf } from '@longwave/test-kit/statements';
 import { hour } from './_values.ts';
 import { createWorld } from './_world.ts';
 

@@ -4,7 +4,7 @@ import { newId } from '@longwave/ids';
 import { transaction } from '@longwave/postgres';
 import { serveHttp } from './_http.ts';
 import { api, management, token, world } from './_shared-http.ts';
-import { statementsOf } from './_statements.ts';
+import { statementsOf } from '@longwave/test-kit/statements';
 import { hour, person, service } from './_values.ts';
 import { createWorld } from './_world.ts';
 

@@ -57,7 +57,7 @@ test('the catalog lists every type, and every command that people may send with 
   const takenUp = json.commands.find(
     ({ command_type: type }: { command_type: string }) => type === 'authority_grant.activate',
   );
-  expect(takenUp).toMatchObject({ roles: [], party: 'grantee' });
+  expect(takenUp).toMatchObject({ roles: ['admin'], party: 'grantee' });
   const pause = json.commands.find(({ command_type: type }: { command_type: string }) => type === 'campaign.pause');
   expect(pause).toMatchObject({
     subject_type: 'campaigns',

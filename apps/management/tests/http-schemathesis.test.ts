@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
+import { runSchemathesis, type SchemathesisRun } from '@longwave/test-kit/schemathesis';
 import { createDiagnostics } from '../src/diagnostics/diagnostics.ts';
 import { managementOpenApi } from '../src/http/openapi.ts';
 import { basePath } from '../src/http/public-documents.ts';
 import { managementRoutes } from '../src/http/routes.ts';
 import { serveHttp, type HttpWorld } from './_http.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
-import { runSchemathesis, type SchemathesisRun } from './_schemathesis.ts';
 import { person } from './_values.ts';
 import { createWorld, fillWorkspace, type World } from './_world.ts';
 

@@ -304,7 +304,7 @@ test("a production's clip is the address of its rendition", async () => {
     episode_id: attributes['episode_id'],
     production_id: id,
     file_format: 'mp3',
-    url: `${mediaUrl}/delivery/v1/a/${'a'.repeat(64)}/${id}.mp3`,
+    url: `${mediaUrl}/delivery/v1/a/${'a'.repeat(64)}/${id}.mp3?e=${String(attributes['episode_id'])}`,
     size: 384,
     duration_ms: 24,
     hosted: 'ours',

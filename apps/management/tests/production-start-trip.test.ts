@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { serveManagement } from './_serve.ts';
-import { statementsOf } from './_statements.ts';
+import { statementsOf } from '@longwave/test-kit/statements';
 import { createWorld } from './_world.ts';
 
 let management: TestManagement;

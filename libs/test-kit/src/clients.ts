@@ -10,6 +10,7 @@ export {
   type Account,
   type Operator,
 } from './operator.ts';
+export { grantExchangeAccess } from './exchange-access.ts';
 export { bookCampaign, publishPlan, type Booking } from './book-campaign.ts';
 export {
   checkRanges,

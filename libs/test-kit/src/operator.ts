@@ -6,6 +6,7 @@ import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { MachineTokenServiceService } from '@longwave/rpc/credential';
 import { ResourceServiceService } from '@longwave/rpc/resource';
+import { ExchangeServiceService } from '@longwave/rpc/exchange';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import type { ResourceView } from '@longwave/events';
 import type { FleetAccess } from '@longwave/fleet';
@@ -72,6 +73,8 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
   const resources = channel('management', fleet.addresses.management).client(ResourceServiceService);
   const audience = channel('analytics-sink', fleet.addresses['analytics-sink']).client(AudienceServiceService);
   const serving = channel('internal-serving', fleet.addresses['internal-serving']).client(ServingServiceService);
+
+  const exchange = channel('hosting-exchange', fleet.addresses['hosting-exchange']).client(ExchangeServiceService);
 
   const send =
     (client: typeof product) =>
@@ -191,6 +194,14 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
     },
     async adsDelivered(workspaceId: string, lineItemId: string): Promise<number> {
       return (await this.adCounts(workspaceId, lineItemId)).delivered;
+    },
+    /** Holds a stream of a hosting platform until `reopenStream`. */
+    async holdStream(workspaceId: string, streamId: string, reason: string): Promise<void> {
+      await exchange.holdStream({ workspaceId, streamId, reason }, { deadlineMs: 5_000 });
+    },
+    /** Opens a stream of a hosting platform that is held, at its head. */
+    async reopenStream(workspaceId: string, streamId: string, reason: string): Promise<void> {
+      await exchange.reopenStream({ workspaceId, streamId, reason }, { deadlineMs: 5_000 });
     },
     close: () => channels.forEach((open) => open.close()),
   };

@@ -73,7 +73,8 @@ function fetchInput(
   target: string,
   options: FetchOptions,
 ): Promise<FetchedFile> {
-  if ('source_url' in input) return fetchAddress(guardedFetch, input.source_url, target, options);
+  if ('source_url' in input)
+    return fetchAddress(guardedFetch, input.source_url, target, { ...options, declared: input.declared });
   const declaredBytes = input.kind === 'encode_production' ? input.declared_size_bytes : undefined;
   const { storage_key: storageKey, source_etag: etag, declared_sha256: declaredSha256 } = input;
   return fetchSource(store, { storageKey, etag, declaredBytes, declaredSha256 }, target, options);

@@ -7,6 +7,7 @@ export type MediaFaultCode =
   | 'media_size_mismatch'
   | 'media_checksum_mismatch'
   | 'media_not_fetchable'
+  | 'media_not_as_declared'
   | 'artwork_not_acceptable'
   | 'encoder_failed';
 

@@ -17,6 +17,7 @@ import {
 type FailCommand =
   | 'batch_encoding.fail'
   | 'campaign.fail_clone'
+  | 'content_snapshot.record_failed'
   | 'listener_erasure.fail'
   | 'podcast.fail_import'
   | 'podcast.fail_import_publication'

@@ -15,6 +15,7 @@ const internalJobKinds = [
   'export_statistics',
   'run_report',
   'erase_listeners',
+  'map_content',
 ] as const;
 
 /** Kinds of jobs that management runs itself. */
@@ -110,14 +111,48 @@ export async function countJobs(
   });
 }
 
-/** The first free job of each class of each workspace; the next job is one of these. */
+/** Free, as the index of the claims has it: an ended lease is marked first. */
+const waiting = `(state = 'queued' or (state = 'running' and lease_until = '-infinity'))`;
+
+/** Ended leases of a kind that a claim marks: more than end between two claims. */
+const markedAtOnce = 20;
+
+/** Marks jobs whose leases have ended, so that they are found among those that wait. Who held a lease still has the job until another claim. */
+async function markEndedLeases(pool: Pool, kinds: readonly string[]): Promise<void> {
+  await pool.query({
+    name: 'mark_ended_leases',
+    text: `update job set lease_until = '-infinity' where id = any(array(
+             select ended.id from unnest($1::text[]) as kinds(kind) cross join lateral (
+               select id from job where kind = kinds.kind and state = 'running' and lease_until > '-infinity' and lease_until <= now()
+               order by lease_until limit $2 for update skip locked) ended))`,
+    values: [kinds, markedAtOnce],
+  });
+}
+
+/**
+ * The first waiting job of each class of each workspace; the next job is one of these. Every step is a look-up in an index, so that the
+ * length of a queue does not matter.
+ */
 async function listHeads(pool: Pool, kinds: readonly string[], maxExpectedMs: number): Promise<WaitingJob[]> {
   const { rows } = await pool.query<WaitingJob>({
     name: 'job_heads',
-    text: `select distinct on (work_class, workspace_id) id, work_class as "workClass", workspace_id as "workspaceId",
-             expected_ms as "expectedMs", created_at as "createdAt"
-           from job where kind = any($1) and expected_ms <= $2 and ${free}
-           order by work_class, workspace_id, expected_ms, created_at, id`,
+    text: `with recursive line as (
+             select kinds.kind, first.work_class, first.workspace_id from unnest($1::text[]) as kinds(kind) cross join lateral (
+               select work_class, workspace_id from job where kind = kinds.kind and ${waiting}
+               order by work_class, workspace_id limit 1) first
+             union all
+             select line.kind, next.work_class, next.workspace_id from line cross join lateral (
+               select work_class, workspace_id from job
+               where kind = line.kind and (work_class, workspace_id) > (line.work_class, line.workspace_id) and ${waiting}
+               order by work_class, workspace_id limit 1) next)
+           select distinct on (work_class, workspace_id) head.id, work_class as "workClass", workspace_id as "workspaceId",
+             head.expected_ms as "expectedMs", head.created_at as "createdAt"
+           from line cross join lateral (
+             select id, expected_ms, created_at from job
+             where kind = line.kind and work_class = line.work_class and workspace_id = line.workspace_id and expected_ms <= $2
+               and ${waiting}
+             order by expected_ms, created_at, id limit 1) head
+           order by work_class, workspace_id, head.expected_ms, head.created_at, head.id`,
     values: [kinds, maxExpectedMs],
   });
   return rows;
@@ -128,7 +163,10 @@ export async function sumRecentlyServed(pool: Pool, kinds: readonly string[]): P
   const { rows } = await pool.query<ServedWork>({
     name: 'served_work',
     text: `select work_class as "workClass", workspace_id as "workspaceId", sum(expected_ms)::float8 as "expectedMs"
-           from job where kind = any($1) and (claimed_at > now() - interval '10 minutes' or (state = 'running' and lease_until > now()))
+           from (select * from job where kind = any($1) and claimed_at > now() - interval '10 minutes'
+                 union all
+                 select * from job where kind = any($1) and state = 'running' and lease_until > now()
+                   and (claimed_at > now() - interval '10 minutes') is not true) served
            group by 1, 2`,
     values: [kinds],
   });
@@ -182,6 +220,7 @@ export async function claimJob(
   maxExpectedMs: number = forEver,
 ): Promise<ClaimedJob | undefined> {
   for (;;) {
+    await markEndedLeases(pool, kinds);
     const heads = await listHeads(pool, kinds, maxExpectedMs);
     if (heads.length === 0) return undefined;
     const next = nextJob(heads, await sumRecentlyServed(pool, kinds))!;

@@ -1,4 +1,4 @@
-import { createActorOfCall } from '@longwave/command-pipeline';
+import { createActorOfCall, receiptService } from '@longwave/command-pipeline';
 import type { RpcService } from '@longwave/rpc';
 import type { JWK } from 'jose';
 import { commandService } from './command-service.ts';
@@ -20,6 +20,7 @@ type ServerOptions = OptionsOf<typeof commandService> &
   OptionsOf<typeof uploadService> &
   OptionsOf<typeof feedService> &
   OptionsOf<typeof webhookService> &
+  Omit<OptionsOf<typeof receiptService>, 'callers'> &
   OptionsOf<typeof jobService> & { readonly principalKeys: readonly JWK[] };
 
 /** Every gRPC service of management. */
@@ -35,5 +36,7 @@ export function managementServices(options: ServerOptions): RpcService[] {
     feedService(shared),
     jobService(shared),
     webhookService(shared),
+    // Platforms verify that their messages were accepted.
+    receiptService({ ...options, callers: ['hosting-exchange'] }),
   ];
 }

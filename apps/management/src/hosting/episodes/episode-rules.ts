@@ -19,6 +19,7 @@ import {
   withProduction,
   type Episode,
 } from './episode.ts';
+import { hostedElsewhere, hostedEpisode, requireHostableSnapshot, requireHostedHere } from './hosted-episode.ts';
 import { isPlayable, requireAudio } from './require-audio.ts';
 import { storeTranscripts } from './store-transcripts.ts';
 
@@ -33,6 +34,7 @@ async function requireLivingPodcast(
   const podcast = await findResource(tx, workspaceId, 'podcasts', podcastId);
   if (podcast?.lifecycle_state === 'archived')
     throw new Problem('state_not_allowed', 'The podcast is archived, so no episodes can be added.');
+  if (podcast?.attributes.hosted_by) throw hostedElsewhere();
 }
 
 /**
@@ -127,6 +129,7 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
 
   'episode.attach_production': async (input) => {
     const { current, changes, actor, now } = input;
+    await requireHostedHere(input);
     const production = await productionWithAudio(input, changes.production_id, actor.kind === 'service');
     // A person may choose any production; the follower attaches none of a reverted batch encoding.
     if (actor.kind === 'service') await assertNotReverted(input, current.podcast_id, production.batch_encoding_id);
@@ -151,7 +154,22 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
     return { attributes };
   },
 
+  'episode.host_version': async (input) => {
+    const snapshot = await requireHostableSnapshot(input);
+    const production = await productionWithAudio(input, snapshot.production_id!, true);
+    const hosted = hostedEpisode(input.current, input.changes.snapshot_id, snapshot);
+    const episode = withProduction(hosted, snapshot.production_id!, production, await podcastOf(input));
+    return { attributes: publishedEpisode(episode, input.now.toISOString()) };
+  },
+
+  'episode.end_plays': ({ current, changes: { before } }) => {
+    const { plays_end_before: known } = current;
+    const ends = known !== undefined && Date.parse(known) > Date.parse(before) ? known : before;
+    return { attributes: { ...current, plays_end_before: new Date(ends).toISOString() } };
+  },
+
   'episode.publish': async (input) => {
+    await requireHostedHere(input);
     await audible(input);
     const { publish_at: planned } = input.current;
     const now = input.now.toISOString();
@@ -160,6 +178,7 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
   },
 
   'episode.schedule': async (input) => {
+    await requireHostedHere(input);
     const { current, changes, now } = input;
     const at = new Date(changes.publish_at);
     if (at <= now)

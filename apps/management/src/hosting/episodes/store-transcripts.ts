@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { ChangesOf } from '@longwave/command-catalog';
 import type { Actor } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import { Problem, type FieldError } from '@longwave/problems';
-import { encodeTranscript, parseTranscript, TranscriptError, transcriptLimits } from '@longwave/transcript';
+import { TranscriptError, transcriptLimits } from '@longwave/transcript';
 import type { FindNamedUpload } from '../podcasts/named-upload.ts';
+import { storeDocument, transcriptDocument, type TranscriptDocument } from '../../workspace/transcript-document.ts';
 import { assertNoErrors, type Episode } from './episode.ts';
 
 type TranscriptInput = ChangesOf<'episode.set_transcripts'>['transcripts'];
@@ -53,7 +53,7 @@ export async function storeTranscripts(
     return undefined;
   }
 
-  const read: { key: string; body: Buffer; stored: StoredTranscripts[number] }[] = [];
+  const read: TranscriptDocument[] = [];
   for (const [index, entry] of input.transcripts.entries()) {
     const path = `/changes/transcripts/${index}`;
     const language = entry.language.toLowerCase();
@@ -67,30 +67,13 @@ export async function storeTranscripts(
     const text = await textOf(entry, path);
     if (text === undefined) continue;
     try {
-      const transcript = parseTranscript(entry.format, text);
-      const body = Buffer.from(encodeTranscript(transcript));
-      const sha256 = createHash('sha256').update(body).digest('hex');
-      const key = `transcripts/${sha256}`;
-      read.push({
-        key,
-        body,
-        stored: {
-          language: entry.language,
-          // JSON transcripts are mostly timed by the word, too fine to be read as captions.
-          captions: entry.captions ?? entry.format !== 'json',
-          storage_key: key,
-          sha256,
-          size_bytes: body.length,
-          cue_count: transcript.cues.length,
-        },
-      });
+      read.push(transcriptDocument(entry, text));
     } catch (error) {
       if (!(error instanceof TranscriptError)) throw error;
       errors.push(unreadable(`${path}/${entry.content === undefined ? 'file_url' : 'content'}`, error.message));
     }
   }
   assertNoErrors(errors);
-  for (const { key, body } of read)
-    await store.put(key, body, { contentType: 'application/json', sizeBytes: body.length });
+  for (const document of read) await storeDocument(store, document);
   return read.map(({ stored }) => stored);
 }

@@ -103,7 +103,7 @@ export function mediaClipRules({ pool, store, mediaUrl, publicFetch }: SourceOpt
       const episode = await findResource(tx, workspaceId, 'episodes', episodeId);
       if (production?.lifecycle_state === 'deleted' && episode?.attributes.current_production_id !== productionId)
         throw new Problem('state_not_allowed', 'The production was deleted, and its episode does not use its audio.');
-      const url = `${mediaUrl}/delivery/v1/a/${sha256}/${productionId}.mp3`;
+      const url = `${mediaUrl}/delivery/v1/a/${sha256}/${productionId}.mp3?e=${episodeId}`;
       return { attributes: { ...clip, url, hosted: 'ours' } };
     },
 

@@ -17,6 +17,7 @@ import {
   withCollaborator,
   withoutCollaborator,
 } from './podcast.ts';
+import { requireFreeStream } from './hosted-podcast-table.ts';
 import type { FindFaults } from './publish-gate.ts';
 import { templatePartRules } from './template-part-rules.ts';
 
@@ -61,13 +62,20 @@ export const podcastRules = (
     },
   },
 
+  'podcast.host_elsewhere': async ({ tx, workspaceId, changes, subjectId }) => {
+    const { hosted_by: hostedBy, ...settings } = changes;
+    await requireFreeStream(tx, workspaceId, hostedBy);
+    return { attributes: { ...createPodcast(settings, subjectId, options.mediaUrl), hosted_by: hostedBy } };
+  },
+
   'podcast.revise': {
     prepare: async (prepared) => {
       const withArtwork = await prepareArtworkChange(options, prepared);
       return ({ current, changes, state }) => {
         const attributes = withArtwork({ ...current, ...withSafeNotes(changes, maxDescriptionBytes) }, current);
         const missing = missingForFeed(attributes);
-        if (state === 'published' && missing.length > 0)
+        // A podcast that is hosted elsewhere has no feed here.
+        if (state === 'published' && missing.length > 0 && !current.hosted_by)
           throw new Problem('podcast_not_ready', `A published podcast needs ${listed(missing)}. Unpublish it first.`, {
             errors: missingErrors(missing),
           });
@@ -78,6 +86,8 @@ export const podcastRules = (
 
   'podcast.publish': {
     prepare: async ({ workspaceId, subjectId, current }) => {
+      // A podcast that is hosted elsewhere has no feed here: what it shows is its episodes.
+      if (current!.hosted_by) return ({ current: locked }) => ({ attributes: locked });
       const faults = await options.findFaults(workspaceId, subjectId, current!);
       return ({ current: locked }) => {
         const missing = missingForFeed(locked);

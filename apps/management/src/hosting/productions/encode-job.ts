@@ -40,7 +40,12 @@ export async function encodeJob(
   const podcast = await findResource(tx, workspaceId, 'podcasts', episode!.attributes.podcast_id);
   const source =
     location.kind === 'outside'
-      ? { source_url: location.url, filename: filenameOf(location.url), declared_size_bytes: null }
+      ? {
+          source_url: location.url,
+          filename: filenameOf(location.url),
+          declared_size_bytes: null,
+          ...(production.declared && { declared: production.declared }),
+        }
       : {
           storage_key: location.found.upload.storage_key,
           // The bytes that were probed; an encoder refuses others under the same key.
@@ -48,6 +53,10 @@ export async function encodeJob(
           ...declaredChecksum(location.found),
           filename: location.found.upload.filename,
           declared_size_bytes: location.found.upload.filesize ?? null,
+          ...(production.declared && {
+            declared_sha256: production.declared.sha256,
+            declared_size_bytes: production.declared.size_bytes,
+          }),
         };
   const sizeBytes = location.kind === 'stored' ? location.found.sizeBytes : undefined;
   return {

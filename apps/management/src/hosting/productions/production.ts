@@ -53,7 +53,7 @@ export function checkPublish(actor: Actor, workspaceId: string): void {
 /** A new production, of which nothing is encoded. */
 export const newProduction = (
   source: Source,
-  settings: Pick<Production, 'episode_id' | 'imported' | 'batch_encoding_id' | 'replacement_mode'> & {
+  settings: Pick<Production, 'episode_id' | 'imported' | 'batch_encoding_id' | 'replacement_mode' | 'declared'> & {
     readonly publication_flag?: boolean | undefined;
   },
 ): Production => ({
@@ -63,6 +63,7 @@ export const newProduction = (
   ...(settings.replacement_mode !== undefined && { replacement_mode: settings.replacement_mode }),
   ...(settings.imported !== undefined && { imported: settings.imported }),
   ...(settings.batch_encoding_id !== undefined && { batch_encoding_id: settings.batch_encoding_id }),
+  ...(settings.declared !== undefined && { declared: settings.declared }),
   files: [],
 });
 

@@ -86,6 +86,12 @@ const isPermitted = (actor: Actor, workspaceId: string, podcastId: string | unde
 export const holdsRole = (actor: Actor, { resource, podcastId }: VisibleResource, roles: readonly Role[]): boolean =>
   isPermitted(actor, resource.workspace_id, podcastId, { roles });
 
+/** Throws the `not_found` of an unknown workspace when hosting-exchange, which speaks for outsiders, leaves open where it acts or reads. */
+export function checkNamed(actor: Actor, workspaceId: string | undefined): void {
+  if (actor.kind === 'service' && actor.name === 'hosting-exchange' && !workspaceId)
+    throw new Problem('not_found', 'There is no such workspace.');
+}
+
 /** Whether the actor manages the members of a workspace. */
 const managesMembers = (actor: Actor, workspaceId: string): boolean =>
   isPermitted(actor, workspaceId, undefined, { roles: managerRoles });
@@ -152,6 +158,7 @@ export function createAccess(pool: Pool) {
       id: string,
     ): Promise<VisibleResource> {
       const definition = definitionOf(productCatalog, type);
+      checkNamed(actor, workspaceId);
       const found = await findInSight(actor, workspaceId, type, id);
       if (!found || (found.ended && actor.kind === 'principal')) throw notFoundProblem(definition, id);
       const { row, podcastId } = found;
@@ -250,7 +257,10 @@ export function createAccess(pool: Pool) {
      */
     async actorAt(actor: Actor, target: CommandTarget): Promise<ActorAt> {
       const { subjectType: type, subjectId: id } = target;
-      if (actor.kind === 'service') return { actor, workspaceId: target.workspaceId, subject: undefined };
+      if (actor.kind === 'service') {
+        checkNamed(actor, target.workspaceId);
+        return { actor, workspaceId: target.workspaceId, subject: undefined };
+      }
       const { podcastId, ended, row: subject, operationIn }: Located = await locate(target);
       const workspaceId = subject?.workspace_id ?? operationIn ?? target.workspaceId;
       const named = type === 'authority_grants' && id !== null ? await find(workspaceId, type, id) : undefined;

@@ -1,5 +1,5 @@
 import type { productCatalog } from '@longwave/command-catalog';
-import { holdResource, type Rules } from '@longwave/command-pipeline';
+import { holdResource, type Actor, type Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
 import { refuseField } from '../refuse-field.ts';
 import { requireResources } from '../require-resources.ts';
@@ -12,6 +12,10 @@ type MachineKeyRules = Pick<
 >;
 
 const inUtc = (time: string): string => new Date(time).toISOString();
+
+/** Whether management carries out an accepted rotation, which named an active successor: the key ends, whatever became of that one since. */
+const followsRotation = (actor: Actor): boolean =>
+  actor.kind === 'service' && actor.name === 'management' && actor.requestedBy === undefined;
 
 /** Rules of the machine keys. */
 export const machineKeyRules: MachineKeyRules = {
@@ -44,12 +48,12 @@ export const machineKeyRules: MachineKeyRules = {
     return { attributes: current };
   },
 
-  'machine_key.retire': async ({ tx, workspaceId, subjectId, current, changes, now }) => {
+  'machine_key.retire': async ({ tx, workspaceId, subjectId, current, changes, actor, now }) => {
     const { successor_id: id, overlap_until: overlap } = changes;
     const path = '/changes/successor_id';
     const [successor] = await requireResources(tx, {
       ...{ workspaceId, type: 'machine_keys', ids: [id], path },
-      unless: ['pending', 'retiring', 'revoked', 'expired'],
+      unless: followsRotation(actor) ? [] : ['pending', 'retiring', 'revoked', 'expired'],
     });
     if (id === subjectId || successor!.attributes.authority_id !== current.authority_id)
       refuseField(path, 'no_successor', 'Name another active key of the same authority grant.');

@@ -113,6 +113,7 @@ export async function listRoleHolders(
            select false, g.attributes ->> 'grantee_user_id', p.id, array['viewer', g.attributes ->> 'role']
            from resource g left join lateral jsonb_array_elements_text(g.attributes #> '{scope_filter,podcast_ids}') as p (id) on true
            where g.workspace_id = $1 and g.resource_type = 'authority_grants' and g.lifecycle_state = 'active'
+             and g.attributes ->> 'grantee_user_id' is not null
              and instant_of(g.attributes ->> 'expires_at') > $3`,
     values: [workspaceId, ownerRoles, now],
   });

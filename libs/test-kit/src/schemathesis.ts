@@ -4,10 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { bareEnvironment } from '@longwave/test-kit';
+import { bareEnvironment } from './bare-environment.ts';
 
 interface SchemathesisOptions {
-  /** The Python of an environment that has Schemathesis, as tools/foreign-schemathesis.mjs makes it. */
+  /** The Python of an environment that has Schemathesis, as tools/foreign-python.mjs makes it. */
   readonly python: string;
   /** The OpenAPI document. */
   readonly document: object;
