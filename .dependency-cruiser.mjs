@@ -25,10 +25,23 @@ export default {
       to: { path: area('hosting') },
     },
     {
-      name: 'what-both-use-knows-neither',
+      name: 'the-exchange-is-neither',
+      comment: 'It meets both in resources, events and commands.',
+      severity: 'error',
+      from: { path: area('exchange') },
+      to: { path: area('(hosting|advertising)') },
+    },
+    {
+      name: 'neither-is-the-exchange',
+      severity: 'error',
+      from: { path: area('(hosting|advertising)') },
+      to: { path: area('exchange') },
+    },
+    {
+      name: 'what-all-use-knows-none',
       severity: 'error',
       from: { path: area('(workspace|background|outside)') },
-      to: { path: area('(hosting|advertising)') },
+      to: { path: area('(hosting|advertising|exchange)') },
     },
     {
       name: 'layers-of-the-pipeline',

@@ -260,6 +260,8 @@ test('the root is a page: what this address is, where its documentation is, and 
     '/management/v1/openapi.json',
     '/audience/v1/docs',
     '/audience/v1/openapi.json',
+    '/hosting-exchange/v1/docs',
+    '/hosting-exchange/v1/openapi.json',
     'http://base.test/api-docs',
   ]);
   expect(await (await fetch(url('/'), { method: 'HEAD' })).text()).toBe('');

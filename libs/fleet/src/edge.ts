@@ -18,7 +18,7 @@ export interface EdgeRoute {
 /** The page at the root of `{api_url}`. */
 export function apiFrontPage(baseUrl: string, manifest: Manifest): FrontPage {
   const apis = namesOf(manifest).flatMap((service) => manifest[service]?.apis ?? []);
-  const sentence = apis.map(({ name, purpose }) => `the ${name} ${purpose}`).join(' and ');
+  const sentence = new Intl.ListFormat('en').format(apis.map(({ name, purpose }) => `the ${name} ${purpose}`));
   return {
     about: `Podcast hosting with an audio ad server. This is the host of the ad server APIs: ${sentence}.`,
     links: [

@@ -86,7 +86,7 @@ test('an added service is ready, with the login of its own schema, and its path 
   expect(response.status).toBe(200);
   expect(await response.json()).toMatchObject({ text: 'hello', role: 'longwave_greetings' });
   const frontPage = await (await fetch(`${fleet.urls.api}/`)).text();
-  expect(frontPage).toContain('measurements of other programs and companies and the Greetings API says hello.');
+  expect(frontPage).toContain('about their content, and the Greetings API says hello.');
   expect(frontPage).toContain('href="/greetings/v1/docs"');
 });
 

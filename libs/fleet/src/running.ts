@@ -1,0 +1,4 @@
+/** What a program needs to find a running fleet, without the means to start one: these take a second to load. */
+export { dataFolder, defaultDataFolder } from './data-folder.ts';
+export { findRunningFleet, type FleetAccess } from './fleet-state.ts';
+export { workspaceRoot } from './workspace-root.ts';
