@@ -6,7 +6,8 @@ import { busFromConfig } from '@longwave/event-bus';
 import { listenHttp } from '@longwave/http-kit';
 import { objectStoreFromConfig } from '@longwave/object-store';
 import { createPool, databaseOutage, repeatSweeps } from '@longwave/postgres';
-import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
+import { openChannel, serveRpc, tlsFromConfig, type RpcChannel } from '@longwave/rpc';
+import { ExchangeServiceService } from '@longwave/rpc/exchange';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import { announceFeeds } from './feeds/announce-feeds.ts';
@@ -22,6 +23,7 @@ import { feedRoutes } from './feeds/feed-routes.ts';
 import { uploadRoutes } from './companions/upload-routes.ts';
 import { frontPageRoute } from './http/front-page-route.ts';
 import { listenerFileRoutes } from './companions/listener-file-routes.ts';
+import { createAnswerAudio } from './progressive/answer-audio.ts';
 import { audioRoutes } from './progressive/audio-routes.ts';
 import { playFileRoutes } from './companions/play-file-routes.ts';
 import { createRouter } from './http/route.ts';
@@ -43,10 +45,12 @@ import { createFindListenersPlay } from './plays/find-listeners-play.ts';
 import { createFindPlay } from './plays/find-play.ts';
 import { createKnownArrangements } from './arrangements/known-arrangements.ts';
 import { createNewPlayLimit } from './plays/new-play-limit.ts';
+import { createResumePlay } from './plays/resume-play.ts';
 import { removeCleanBindings } from './plays/binding-table.ts';
 import { watchRunningPlays } from './plays/running-plays.ts';
 import { createPlayTokens } from './plays/play-token.ts';
 import { followRevokedWeeks } from './plays/revoked-weeks.ts';
+import { acknowledgeIntents } from './projection/apply/acknowledge-intents.ts';
 import { followEvents } from './projection/apply/follow-events.ts';
 import { createRecentProjection } from './projection/recent-projection.ts';
 import { deliveryServices } from './server.ts';
@@ -79,10 +83,11 @@ export async function createApp(
   const bus = building.use(await busFromConfig(config, { clientName: service, logger }));
   const store = objectStoreFromConfig(config);
   const tls = tlsFromConfig(config);
-  const channel = building.adopt(openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-serving', tls), (each) =>
-    each.close(),
-  );
-  const serving = channel.client(ServingServiceService);
+  const held = (channel: RpcChannel) => building.adopt(channel, (each) => each.close());
+  const toServing = held(openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-serving', tls));
+  const toExchange = held(openChannel(config.HOSTING_EXCHANGE_ADDRESS, 'hosting-exchange', tls));
+  const serving = toServing.client(ServingServiceService);
+  const exchange = toExchange.client(ExchangeServiceService);
 
   const lists = readAudienceLists(
     config.AUDIENCE_DATA ?? fileURLToPath(new URL('../../../libs/audience/data', import.meta.url)),
@@ -119,9 +124,9 @@ export async function createApp(
   const traceAgent = (userAgent: string) => traceApp(lists.userAgents, userAgent);
   const bindings = createBindings(pool, arrangements);
   const compose = createComposer({ projection, artworks, segments, logger });
+  const plays = createBoundPlays({ arrangements, bindings, compose });
   const choosePlay = createChoosePlay({
-    ...{ projection, bindings, arrangements },
-    plays: createBoundPlays({ arrangements, bindings, compose }),
+    ...{ projection, bindings, arrangements, plays },
     decideAds: createDecideAds({
       ...{ serving, projection, segments, logger },
       describe: (userAgent) => describeUserAgent(lists.userAgents, userAgent),
@@ -133,6 +138,7 @@ export async function createApp(
 
   const applying = { mintAlias: tokens.mintAlias, announcements, onApplied: projection.forget };
   building.use(followEvents(bus, service, pool, applying, logger));
+  building.use(acknowledgeIntents({ pool, exchange, logger, now }));
   const everyMs = Math.min(1_000, config.ANNOUNCE_AFTER_MS);
   building.use(announceFeeds({ pool, ports, mediaUrl, everyMs, logger }));
   const cleanBindingMs = config.CLEAN_BINDING_HOURS * 3_600_000;
@@ -170,20 +176,15 @@ export async function createApp(
       }),
       ...playFileRoutes({ pool, store, findPlay, servingTokens, projection, mediaUrl }),
       ...audioRoutes({
-        pool,
-        projection,
-        identify,
-        choosePlay,
-        mayCount: ({ addressVerdict, preload, internal, userAgent }) =>
-          addressVerdict === 'ok' && !preload && !internal && classifyUserAgent(lists.userAgents, userAgent) === 'ok',
-        findPlay,
-        runningPlays,
-        tokens,
-        partSource: createPartSource(pool, segments, artworks),
-        facts,
-        listsVersion: lists.listsVersion,
-        mediaUrl,
-        now,
+        ...{ pool, projection, findPlay },
+        answer: createAnswerAudio({
+          ...{ identify, choosePlay, runningPlays, tokens, facts, mediaUrl, now },
+          resumePlay: createResumePlay({ projection, bindings, plays }),
+          mayCount: ({ addressVerdict, preload, internal, userAgent }) =>
+            addressVerdict === 'ok' && !preload && !internal && classifyUserAgent(lists.userAgents, userAgent) === 'ok',
+          partSource: createPartSource(pool, segments, artworks),
+          listsVersion: lists.listsVersion,
+        }),
       }),
       ...eventRoutes(
         createPlayerReports({ pool, identify, tokens: servingTokens, facts, listsVersion: lists.listsVersion }),

@@ -24,6 +24,8 @@ const configSchema = z
     GRPC_LISTEN: addressSchema,
     DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
     INTERNAL_SERVING_ADDRESS: addressSchema,
+    /** hosting-exchange, which learns what of another platform's content is in force; it need not be there. */
+    HOSTING_EXCHANGE_ADDRESS: addressSchema,
     /** Public address of REST API v1, which the page at `/` names. */
     BASE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
     /** Public address of HTTP_LISTEN; its host is part of every token. */

@@ -9,6 +9,8 @@ export const arrangementOf = (title: string): NewArrangement =>
       ...{ workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: 'ep_1', publishedAt: new Date(0), fileName: 'x' },
       ...{ title, podcastTitle: 'Tides', author: 'Ana' },
       playsEndBefore: undefined,
+      withoutAds: false,
+      rights: undefined,
       rendition: { digest: sha256(Buffer.from(title)), sizeBytes: 3_840, durationMs: 240 },
     },
     {

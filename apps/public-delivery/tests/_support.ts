@@ -93,7 +93,7 @@ export async function openBench(): Promise<Bench> {
   await store.ensureBucket();
   const identities = await developmentCa(
     path.join(folder, 'ca'),
-    ['public-delivery', 'internal-serving', 'rest-gateway', 'management'],
+    ['public-delivery', 'internal-serving', 'hosting-exchange', 'rest-gateway', 'management'],
     new Date(),
   );
 
@@ -160,6 +160,8 @@ export async function openBench(): Promise<Bench> {
     S3_ACCESS_KEY: s3.accessKey,
     S3_SECRET_KEY: s3.secretKey,
     INTERNAL_SERVING_ADDRESS: serving.address,
+    // Nobody is there, as in an installation without it.
+    HOSTING_EXCHANGE_ADDRESS: '127.0.0.1:1',
     // A decision is waited for on a busy machine too; how long listeners wait is the subject of one test, which sets it.
     DECIDE_DEADLINE_MS: '10000',
     BASE_URL: 'http://base.test',

@@ -234,7 +234,7 @@ describe.each(['stop_new', 'stop_all'] as const)('with mode %s', (mode) => {
     expect(rows).toHaveLength(endsAll ? 3 : 2);
   });
 
-  test(`an unpublished episode ${endsAll ? 'ends every play, also after it is published again' : 'lets plays finish'}`, async () => {
+  test(`an unpublished episode ${endsAll ? 'ends every play, also after it is published again' : 'lets plays finish, at its enclosure too'}`, async () => {
     giveAds(bench, (_key, slot) => ads[slot]);
     const { enclosure, events } = await publishShow(bench, audio(10), {});
     const listener = newListener();
@@ -245,7 +245,9 @@ describe.each(['stop_new', 'stop_all'] as const)('with mode %s', (mode) => {
     const hidden = next(events.episode, ends, { state: 'unpublished' });
     await applySeen(bench, hidden);
     for (const place of places) expect((await ask(place, listener)).status).toBe(endsAll ? 410 : 200);
-    expect((await ask(enclosure, listener)).status).toBe(404);
+    const { status, headers } = await ask(enclosure, listener);
+    expect([status, headers.location]).toEqual(endsAll ? [404, undefined] : [302, places[0]]);
+    expect((await ask(enclosure, newListener())).status).toBe(404);
     await applySeen(bench, next(hidden, {}, { state: 'published' }));
     expect((await ask(places[0]!, listener)).status).toBe(endsAll ? 410 : 200);
     const again = await resolve(enclosure, listener);

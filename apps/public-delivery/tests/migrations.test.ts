@@ -40,6 +40,6 @@ test('bindings and episodes from before 22 November 2026 stay as they were; only
   expect(await read()).toEqual([withAds]);
   expect(await findAudioByAlias(pool, 't1.alias')).toMatchObject({
     kind: 'ours',
-    episode: { episodeId: 'ep_1', title: 'One', playsEndBefore: undefined },
+    episode: { episodeId: 'ep_1', title: 'One', playsEndBefore: undefined, withoutAds: false, rights: undefined },
   });
 });

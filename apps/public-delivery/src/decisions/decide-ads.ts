@@ -36,8 +36,8 @@ export type DecideAds = (
 ) => Promise<PlayAds>;
 
 /**
- * Asks for the ads of one play and fetches their segments. A play without a decision, and one that a halt covers, has no ads. Rejects
- * only when the database does not answer.
+ * Asks for the ads of one play and fetches their segments. A play without a decision, one that a halt covers, and one of an episode that
+ * shall have no ads, has none; of the last nothing is asked. Rejects only when the database does not answer.
  */
 export function createDecideAds(options: DecideAdsOptions): DecideAds {
   const { serving, projection, segments, describe, deadlineMs, logger } = options;
@@ -71,8 +71,8 @@ export function createDecideAds(options: DecideAdsOptions): DecideAds {
   }
 
   return async (decisionId, episode, listener, halts, at, requestId) => {
-    const { podcastId, episodeId } = episode;
-    if (haltsAll(halts, podcastId)) return noAds;
+    const { podcastId, episodeId, withoutAds } = episode;
+    if (withoutAds || haltsAll(halts, podcastId)) return noAds;
     const context = await projection.getAdContext(episode, at);
     const request = decideRequest(decisionId, episode, context, listener, describe(listener.userAgent), at);
     const decision = await onlyCachedAds(await ask(request), requestId);

@@ -7,6 +7,8 @@ const episode: PlayableEpisode = {
   ...{ workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: 'ep_1', publishedAt: new Date(1_000), fileName: 'x' },
   ...{ title: 'One', podcastTitle: 'Tides', author: 'Ana' },
   playsEndBefore: undefined,
+  withoutAds: false,
+  rights: undefined,
   rendition: { digest: 'c'.repeat(64), sizeBytes: 3_840, durationMs: 240 },
 };
 const context: AdContext = {

@@ -2,13 +2,11 @@ import { canonicalFormat, durationMsOfFrames } from '@longwave/audio';
 import type { UserAgentDescription } from '@longwave/audience';
 import type { DecideRequest } from '@longwave/rpc/serving';
 import type { Listener } from '../listeners/identify-listener.ts';
+import { surface } from '../projection/break-plan.ts';
 import type { AdContext } from '../projection/break-table.ts';
 import type { DeliveryBounds } from '../projection/policy-table.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
 import { planBreaks, type PlannedBreak } from './plan-breaks.ts';
-
-/** The surface of these plays, as halts and decisions name it. */
-export const surface = 'progressive';
 
 /** The lists say "unknown", a decision expects an empty text. */
 const known = (text: string): string => (text === 'unknown' ? '' : text);

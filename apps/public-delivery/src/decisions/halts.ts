@@ -1,5 +1,4 @@
-import type { HaltScope } from '../projection/break-plan.ts';
-import { surface } from './decide-request.ts';
+import { surface, type HaltScope } from '../projection/break-plan.ts';
 import { keepAds, type CountedAds, type PlayAds } from './play-ads.ts';
 
 /** True when plays of the podcast have no ads at all. */

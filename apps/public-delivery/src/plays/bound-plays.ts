@@ -2,7 +2,7 @@ import type { FilledBreak } from '../arrangements/arranged-breaks.ts';
 import type { NewArrangement, StoredArrangement } from '../arrangements/arrangement-table.ts';
 import type { KnownArrangements } from '../arrangements/known-arrangements.ts';
 import type { PlayAds } from '../decisions/play-ads.ts';
-import type { PlayableEpisode } from '../projection/content-table.ts';
+import type { HiddenEpisode, PlayableEpisode } from '../projection/content-table.ts';
 import type { Binding } from './binding-table.ts';
 import type { Bindings } from './bindings.ts';
 import { hasEnded } from './ended-plays.ts';
@@ -25,7 +25,7 @@ export interface BoundPlays {
   /** A play without ads that is bound to nobody. */
   clean(episode: PlayableEpisode, at: Date): Promise<Play>;
   /** The play of a binding; undefined when the binding is older than 24 h or the play was ended for everybody. */
-  findCurrent(binding: Binding, episode: PlayableEpisode, at: Date): Promise<Play | undefined>;
+  findCurrent(binding: Binding, episode: PlayableEpisode | HiddenEpisode, at: Date): Promise<Play | undefined>;
   /** Composes a file with the ads and binds it; answers the play of a concurrent request when that was bound first. */
   bind(
     episode: PlayableEpisode,
@@ -59,7 +59,8 @@ export function createBoundPlays({ arrangements, bindings, compose }: BoundPlays
       if (startedAt.getTime() <= at.getTime() - bindingMs) return undefined;
       const play = await get(binding);
       const { parts } = play.arrangement.document;
-      const playsEnd = { before: episode.playsEndBefore, digest: episode.rendition.digest };
+      const digest = 'rendition' in episode ? episode.rendition.digest : undefined;
+      const playsEnd = { before: episode.playsEndBefore, digest };
       return hasEnded({ startedAt, isBound: true, parts }, playsEnd) ? undefined : play;
     },
     bind: async (episode, unbound, { breaks, counted: ads }, at) => {

@@ -19,6 +19,7 @@ import type { Binding } from './binding-table.ts';
 import { DecisionOfErasedListener, type Bindings } from './bindings.ts';
 import type { BoundPlays, Play } from './bound-plays.ts';
 import type { NewPlayLimit } from './new-play-limit.ts';
+import { keysOf } from './resume-play.ts';
 
 /** Bindings that are remembered for an outage of the database or too great a load. */
 const maxLastBindings = 5_000;
@@ -128,9 +129,8 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   }
 
   async function choose(episode: PlayableEpisode, listener: Listener, at: Date, requestId: string): Promise<Play> {
-    const keys = listener.previousKey === undefined ? [listener.key] : [listener.key, listener.previousKey];
     const [latest, halts] = await Promise.all([
-      bindings.findLatest({ listener: keys, shared: listener.addressKeys }, episode.episodeId),
+      bindings.findLatest({ listener: keysOf(listener), shared: listener.addressKeys }, episode.episodeId),
       projection.listHalts(episode.workspaceId, at),
     ]);
     const own = latest.own && (await plays.findCurrent(latest.own, episode, at));

@@ -1,142 +1,148 @@
 import { clipFormats } from '@longwave/command-catalog';
+import { isId } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { meter } from '@longwave/service-kit';
-import type { PartSource } from '../arrangements/part-source.ts';
-import { sendMedia, type SentMedia } from '../arrangements/send-media.ts';
-import type { MeteredResponse } from '../arrangements/written-meter.ts';
-import type { FactSink } from '../facts/fact-sink.ts';
 import { parameter, tokenShape } from '../http/parameter.ts';
 import type { Exchange, Route } from '../http/route.ts';
-import type { IdentifyListener, Listener } from '../listeners/identify-listener.ts';
-import type { Play } from '../plays/bound-plays.ts';
-import type { ChoosePlay } from '../plays/choose-play.ts';
 import type { FindPlay } from '../plays/find-play.ts';
-import type { PlayTokens } from '../plays/play-token.ts';
-import type { RunningPlays } from '../plays/running-plays.ts';
-import { findAudioByDigest, type FoundAudio } from '../projection/content-table.ts';
+import { findCleanAudio, type FoundAudio } from '../projection/content-table.ts';
+import { areOver, holdIn } from '../projection/hosted-elsewhere.ts';
 import { createLastKnown } from '../projection/last-known.ts';
 import type { RecentProjection } from '../projection/recent-projection.ts';
-import { createOpenPlays, type OpenPlay } from './open-plays.ts';
-import { cleanMedia, playMedia } from './sent-media.ts';
+import type { PlatformAddress } from '../projection/address-table.ts';
+import type { AnswerAudio } from './answer-audio.ts';
+import { createOpenPlays } from './open-plays.ts';
+import { cleanMedia } from './sent-media.ts';
 
 export interface AudioRoutesOptions {
   readonly pool: Pool;
-  readonly projection: Pick<RecentProjection, 'findAudioByAlias'>;
-  readonly identify: IdentifyListener;
-  readonly choosePlay: ChoosePlay;
-  /** False for listeners whose downloads are never counted: bots, networks of machines, pages that preload, ourselves. */
-  readonly mayCount: (listener: Listener) => boolean;
+  readonly projection: Pick<RecentProjection, 'findAudioByAlias' | 'findPlatformAddress'>;
   readonly findPlay: FindPlay;
-  readonly runningPlays: Pick<RunningPlays, 'watch'>;
-  readonly tokens: Pick<PlayTokens, 'mintPlay'>;
-  readonly partSource: PartSource;
-  readonly facts: FactSink;
-  readonly listsVersion: string;
-  /** Without a slash at the end. */
-  readonly mediaUrl: string;
-  readonly now: () => Date;
+  readonly answer: AnswerAudio;
 }
 
 const mp3Name = /^[A-Za-z0-9_-]{1,80}\.mp3$/;
 /** An enclosure whose clip is hosted outside has the extension of the clip. */
 const audioName = new RegExp(`^[A-Za-z0-9_-]{1,80}\\.(${clipFormats.join('|')})$`);
 const digestShape = /^[0-9a-f]{64}$/;
+/** The parts of an address that another platform chose. */
+const hostShape = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const slugFile = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,119}\.mp3$/;
 
-/** Throws `resource_gone` for audio that was archived, `not_found` for audio that is not public. */
-function assertReachable(found: FoundAudio | undefined): Exclude<FoundAudio, { kind: 'ended' }> {
-  if (!found) throw new Problem('not_found');
-  if (found.kind === 'ended') throw new Problem('resource_gone');
-  return found;
+/** The episode of an address of clean audio; older addresses name none. Throws `not_found` for what is no id of one. */
+function namedEpisode({ query: { e } }: Exchange): string | undefined {
+  if (e === undefined) return undefined;
+  if (typeof e !== 'string' || !isId(e, 'ep')) throw new Problem('not_found');
+  return e;
 }
 
-const hasAds = ({ binding }: Play): boolean => Object.keys(binding?.ads ?? {}).length > 0;
-
-/** `?download=1`: a browser shall save the file instead of playing it. */
-const isDownload = ({ query }: Exchange): boolean => query['download'] === '1';
-
-/** Names the file for a browser that saves it. */
-const withFileName = (exchange: Exchange, media: SentMedia): SentMedia => {
-  if (!isDownload(exchange)) return media;
-  const disposition = `attachment; filename="${parameter(exchange, 'file', audioName)}"`;
-  return { ...media, headers: { ...media.headers, 'content-disposition': disposition } };
-};
+/** A play, a redirect to the clean audio, or that audio itself. */
+type Presentation = 'play' | 'clean' | 'file';
 
 /** Clean audio that is remembered for when the database is away. */
-const maxDigests = 2_000;
+const maxCleanAudio = 2_000;
 
-/** Enclosures, arrangements and clean audio. */
-export function audioRoutes(options: AudioRoutesOptions): readonly Route[] {
-  const { pool, projection, identify, choosePlay, mayCount, findPlay, runningPlays, tokens, partSource } = options;
-  const { facts, listsVersion, mediaUrl, now } = options;
+/** Enclosures, addresses of other platforms, arrangements and clean audio. */
+export function audioRoutes({ pool, projection, findPlay, answer }: AudioRoutesOptions): readonly Route[] {
   const openPlay = createOpenPlays(pool, findPlay);
-  const redirects = meter().createCounter('longwave.delivery.redirects', {
-    description: 'Enclosures that were answered with the address of their file',
-  });
-  const lastByDigest = createLastKnown<FoundAudio | undefined>(maxDigests);
+  const lastCleanAudio = createLastKnown<FoundAudio | undefined>(maxCleanAudio);
 
-  const listenerOf = ({ request, startedAt }: Exchange): Listener => identify(request, startedAt);
+  const begin: Readonly<Record<Presentation, AnswerAudio['play']>> = {
+    play: answer.play,
+    clean: answer.clean,
+    file: (exchange, listener, episode) => {
+      const begun = { startedAt: exchange.startedAt, isBound: false };
+      return answer.send(exchange, listener, { media: cleanMedia(episode), begun, late: false });
+    },
+  };
 
-  function send(exchange: Exchange, listener: Listener, { media, begun, late }: OpenPlay): Promise<void> {
-    const { request, response, requestId, startedAt } = exchange;
-    const { method = 'GET' } = request;
-    runningPlays.watch(media.counted.episodeId, { ...begun, parts: media.parts }, response);
-    // Facts name the user agent by its digest. A client that requests no bytes is not recorded.
-    facts.sawUserAgent(listener.userAgentDigest, listener.userAgent, startedAt);
-    const metered: MeteredResponse = { requestId, method, startedAt, listener, late, listsVersion };
-    return sendMedia(request, response, withFileName(exchange, media), metered, { partSource, facts, now });
+  /** Throws `not_found` when the platform has no file, or has revoked it. */
+  function leadToMaster(exchange: Exchange, masterUrl: string | undefined): void {
+    if (masterUrl === undefined)
+      throw new Problem(
+        'not_found',
+        'Nothing is delivered at this address now: it is paused, not ready, or its host has taken it back.',
+      );
+    answer.redirect(exchange, masterUrl);
+  }
+
+  /**
+   * Answers with a play or with clean audio; false, and no answer, when the episode is hidden and this listener has not begun. Outside of the
+   * rights of the platform its own file answers; plays that began before the rights were over go on. Nothing is bound of clean audio, so
+   * nobody is known to have begun it: only what is being sent goes on.
+   */
+  async function serve(
+    exchange: Exchange,
+    found: Extract<FoundAudio, { episode: unknown }>,
+    how: Presentation,
+  ): Promise<boolean> {
+    const listener = answer.listenerOf(exchange);
+    const { rights } = found.episode;
+    if (rights && !holdIn(rights, listener.country)) {
+      if (found.kind === 'hidden') return false;
+      leadToMaster(exchange, rights.masterUrl);
+      return true;
+    }
+    const isOver = rights !== undefined && areOver(rights, exchange.startedAt);
+    if (found.kind === 'ours' && !isOver) {
+      await begin[how](exchange, listener, found.episode);
+      return true;
+    }
+    if (how === 'play' && (await answer.resume(exchange, listener, found.episode))) return true;
+    if (!isOver || rights.masterUrl === undefined) return false;
+    answer.redirect(exchange, rights.masterUrl);
+    return true;
   }
 
   async function readEnclosure(exchange: Exchange): Promise<void> {
-    const { request, response, query, startedAt, requestId } = exchange;
     const alias = parameter(exchange, 'alias', tokenShape);
     parameter(exchange, 'file', audioName);
-    const found = assertReachable(await projection.findAudioByAlias(alias, startedAt));
-    if (found.kind === 'outside') {
-      // Its bytes never pass here, so there is nothing to count.
-      redirects.add(1, { outcome: 'outside' });
-      response.writeHead(302, { location: found.url, 'cache-control': 'private, no-store', 'content-length': '0' });
-      return void response.end();
+    const found = await projection.findAudioByAlias(alias, exchange.startedAt);
+    if (found?.kind === 'ended') throw new Problem('resource_gone');
+    if (found?.kind === 'outside') return answer.redirect(exchange, found.url);
+    if (!found || !(await serve(exchange, found, 'play'))) throw new Problem('not_found');
+  }
+
+  /** What an active address answers by its route; false, and no answer, when nothing serves. */
+  async function answerByRoute(exchange: Exchange, { route, audio, masterUrl }: PlatformAddress): Promise<boolean> {
+    if (route === 'source') {
+      leadToMaster(exchange, masterUrl);
+      return true;
     }
-    const { episode } = found;
-    const listener = listenerOf(exchange);
-    // A listener that is not counted (a bot, a data centre) must not use up an advertiser's goal either.
-    const isDryRun = listener.isDryRun || request.method === 'HEAD' || !mayCount(listener);
-    const play = await choosePlay(episode, { ...listener, isDryRun }, startedAt, requestId);
-    // Another play has other bytes under the same address and the same date, so that the tag alone tells them apart.
-    if (query['direct'] === '1')
-      return send(exchange, listener, {
-        media: { ...playMedia(play, 'private, no-store'), modifiedAt: undefined },
-        begun: { startedAt: play.binding?.startedAt ?? startedAt, isBound: play.binding !== undefined },
-        late: false,
-      });
-    redirects.add(1, { outcome: hasAds(play) ? 'with_ads' : 'without_ads' });
-    response.writeHead(302, {
-      location: `${mediaUrl}/delivery/v1/p/${tokens.mintPlay(play, startedAt)}/${episode.fileName}.mp3${isDownload(exchange) ? '?download=1' : ''}`,
-      'cache-control': 'private, no-store',
-      'accept-ranges': 'bytes',
-      'content-length': '0',
-    });
-    response.end();
+    if (audio?.kind !== 'ours' && audio?.kind !== 'hidden') return false;
+    return serve(exchange, audio, route === 'platform_controlled' ? 'play' : 'clean');
+  }
+
+  async function readPlatformAddress(exchange: Exchange): Promise<void> {
+    const host = parameter(exchange, 'host', hostShape);
+    const pathSlug = parameter(exchange, 'file', slugFile).slice(0, -'.mp3'.length);
+    const address = await projection.findPlatformAddress(host, pathSlug, exchange.startedAt);
+    if (!address) throw new Problem('not_found');
+    if (address.state === 'retired') throw new Problem('resource_gone');
+    if (address.state === 'active' && (await answerByRoute(exchange, address))) return;
+    leadToMaster(exchange, address.whenUnavailable === 'source' ? address.masterUrl : undefined);
   }
 
   async function readArrangement(exchange: Exchange): Promise<void> {
     parameter(exchange, 'file', mp3Name);
     const play = await openPlay(String(exchange.params['token']), exchange.startedAt);
-    await send(exchange, listenerOf(exchange), play);
+    await answer.send(exchange, answer.listenerOf(exchange), play);
   }
 
   async function readCleanAudio(exchange: Exchange): Promise<void> {
     parameter(exchange, 'file', mp3Name);
     const digest = parameter(exchange, 'digest', digestShape);
-    const found = assertReachable(await lastByDigest(digest, () => findAudioByDigest(pool, digest)));
-    if (found.kind === 'outside') throw new Problem('not_found');
-    const begun = { startedAt: exchange.startedAt, isBound: false };
-    await send(exchange, listenerOf(exchange), { media: cleanMedia(found.episode), begun, late: false });
+    const episodeId = namedEpisode(exchange);
+    const found = await lastCleanAudio(`${digest}/${episodeId ?? ''}`, () =>
+      findCleanAudio(pool, { digest, episodeId }),
+    );
+    if (found?.kind === 'ended') throw new Problem('resource_gone');
+    if (!found || found.kind === 'outside' || !(await serve(exchange, found, 'file'))) throw new Problem('not_found');
   }
 
   return [
     { name: 'enclosure.read', path: '/delivery/v1/e/:alias/:file', get: readEnclosure },
+    { name: 'platform_address.read', path: '/delivery/v1/x/:host/:file', get: readPlatformAddress },
     { name: 'arrangement.read', path: '/delivery/v1/p/:token/:file', get: readArrangement },
     { name: 'clean_audio.read', path: '/delivery/v1/a/:digest/:file', get: readCleanAudio },
   ];

@@ -14,6 +14,8 @@ const episodeOf = (frames: number): PlayableEpisode => ({
   ...{ workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: 'ep_1', publishedAt: new Date(0), fileName: 'x' },
   ...{ title: 'One', podcastTitle: 'Tides', author: 'Ana' },
   playsEndBefore: undefined,
+  withoutAds: false,
+  rights: undefined,
   rendition: { digest: digest('c'), sizeBytes: bytesOfFrames(frames), durationMs: durationMsOfFrames(frames) },
 });
 

@@ -27,8 +27,9 @@ export function playMedia({ arrangement, binding }: Play, cacheControl: string):
   };
 }
 
-/** The same of an episode's own audio, without header, intro, outro and ads. */
-export function cleanMedia({ workspaceId, podcastId, episodeId, publishedAt, rendition }: PlayableEpisode): SentMedia {
+/** The same of an episode's own audio, without header, intro, outro and ads. Audio of other platforms stays in no shared cache: it may be revoked. */
+export function cleanMedia(episode: PlayableEpisode): SentMedia {
+  const { workspaceId, podcastId, episodeId, publishedAt, rendition, rights } = episode;
   const { digest, sizeBytes: length, durationMs } = rendition;
   return {
     etag: `"${digest}"`,
@@ -40,6 +41,9 @@ export function cleanMedia({ workspaceId, podcastId, episodeId, publishedAt, ren
       totalBytes: length,
       parts: [{ kind: 'content', from: 0, to: length, duration_ms: durationMs }],
     },
-    headers: { 'content-type': canonicalFormat.contentType, 'cache-control': 'public, max-age=31536000, immutable' },
+    headers: {
+      'content-type': canonicalFormat.contentType,
+      'cache-control': rights ? 'private, max-age=86400' : 'public, max-age=31536000, immutable',
+    },
   };
 }

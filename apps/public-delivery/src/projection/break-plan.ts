@@ -51,6 +51,9 @@ export const inventoryUnitSchema = z.object({
   default_break_plan: z.string().optional(),
 });
 
+/** The surface of plays of files, as halts and decisions name it. */
+export const surface = 'progressive';
+
 /** The scope of a halt. */
 export const haltScopeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('workspace') }),

@@ -12,37 +12,42 @@ export interface EpisodeIds {
 }
 
 /**
- * The break plan of an episode: that of an episode set before that of its show, of a network that the show lies in, of any other
- * network, and of the whole workspace. Plans that name a unit go before the unit's default, the newest one first. Only active units
- * and published plans whose time has come count.
+ * Selects columns of the break plan `b` of an episode: that of an episode set before that of its show, of a network that the show lies in, of
+ * any other network, and of the whole workspace. Plans that name a unit go before the unit's default, the newest one first. Only active
+ * units and published plans whose time has come count. The parts of `of` are SQL.
  */
+export const selectBreakPlan = (columns: string, of: { readonly [K in keyof EpisodeIds | 'at']: string }): string => `
+  with recursive around as (
+    select id, kind, parent_id, default_break_plan from inventory_unit
+    where workspace_id = ${of.workspaceId} and state = 'active'
+      and (kind = 'episode_set' and episode_ids @> array[${of.episodeId}] or kind = 'show' and podcast_id = ${of.podcastId})
+    union
+    select u.id, u.kind, u.parent_id, u.default_break_plan from inventory_unit u join around a on u.id = a.parent_id
+    where u.workspace_id = ${of.workspaceId} and u.state = 'active'
+  ), covering as (
+    select id, default_break_plan, case kind when 'episode_set' then 0 when 'show' then 1 else 2 end as level from around
+    union all
+    select id, default_break_plan, 3 from inventory_unit
+    where workspace_id = ${of.workspaceId} and state = 'active' and kind = 'network'
+    union all
+    select null, null, 4
+  )
+  select ${columns}
+  from break_plan b join covering c
+    on c.id = any(b.inventory_unit_ids) or c.default_break_plan = b.id or c.level = 4 and b.inventory_unit_ids = '{}'
+  where b.workspace_id = ${of.workspaceId} and b.state = 'published' and b.effective_at <= ${of.at}
+  order by c.level, coalesce(c.id = any(b.inventory_unit_ids), false) desc, b.effective_at desc, b.id desc
+  limit 1`;
+
 export async function findBreakPlan(
   pool: Pool,
   { workspaceId, podcastId, episodeId }: EpisodeIds,
   at: Date,
 ): Promise<BreakPlan | undefined> {
+  const of = { workspaceId: '$1', podcastId: '$2', episodeId: '$3', at: '$4' };
   const { rows } = await pool.query<Columns<'break_plan', 'attributes'>>({
     name: 'break_plan',
-    text: `with recursive around as (
-        select id, kind, parent_id, default_break_plan from inventory_unit
-        where workspace_id = $1 and state = 'active'
-          and (kind = 'episode_set' and episode_ids @> array[$3] or kind = 'show' and podcast_id = $2)
-        union
-        select u.id, u.kind, u.parent_id, u.default_break_plan from inventory_unit u join around a on u.id = a.parent_id
-        where u.workspace_id = $1 and u.state = 'active'
-      ), covering as (
-        select id, default_break_plan, case kind when 'episode_set' then 0 when 'show' then 1 else 2 end as level from around
-        union all
-        select id, default_break_plan, 3 from inventory_unit where workspace_id = $1 and state = 'active' and kind = 'network'
-        union all
-        select null, null, 4
-      )
-      select b.attributes
-      from break_plan b join covering c
-        on c.id = any(b.inventory_unit_ids) or c.default_break_plan = b.id or c.level = 4 and b.inventory_unit_ids = '{}'
-      where b.workspace_id = $1 and b.state = 'published' and b.effective_at <= $4
-      order by c.level, coalesce(c.id = any(b.inventory_unit_ids), false) desc, b.effective_at desc, b.id desc
-      limit 1`,
+    text: selectBreakPlan('b.attributes', of),
     values: [workspaceId, podcastId, episodeId, at],
   });
   return rows[0] && breakPlanSchema.parse(rows[0].attributes);

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Pool } from '@longwave/postgres';
 import type { Columns, Rows } from '../generated/rows.ts';
+import type { ServingRights } from './hosted-elsewhere.ts';
 import type { Artwork, Chapters, JoinedPart, Rendition, ShownEpisode } from './projected.ts';
 
 /** A published episode of a published podcast with its audio: all that a play needs to know. */
@@ -16,17 +17,25 @@ export interface PlayableEpisode {
   readonly rendition: Rendition;
   /** Plays that began before were ended for everybody. */
   readonly playsEndBefore: Date | undefined;
+  /** No ads are decided for it, whatever the break plans say. */
+  readonly withoutAds: boolean;
+  /** Undefined for an episode of our own. */
+  readonly rights: ServingRights | undefined;
 }
+
+/** An episode that is not public any more: plays that were bound before may go on. */
+export type HiddenEpisode = Omit<PlayableEpisode, 'rendition'>;
 
 /** The target of an audio address. */
 export type FoundAudio =
   | { readonly kind: 'ours'; readonly episode: PlayableEpisode }
+  | { readonly kind: 'hidden'; readonly episode: HiddenEpisode }
   /** Audio that is hosted elsewhere. */
   | { readonly kind: 'outside'; readonly url: string }
   /** The episode or its podcast was archived. */
   | { readonly kind: 'ended' };
 
-type AudioRow = Columns<
+export type AudioRow = Columns<
   'episode',
   'workspace_id' | 'podcast_id' | 'id' | 'state' | 'published_at' | 'plays_end_before',
   // Only what has been published has an alias.
@@ -38,6 +47,12 @@ type AudioRow = Columns<
     readonly title: string;
     readonly podcast_title: string;
     readonly author: string | null;
+    readonly without_ads: boolean;
+    readonly snapshot_id: string | null;
+    readonly source_state: Rows['content_snapshot']['state'] | null;
+    readonly source_url: Rows['content_snapshot']['master_url'] | null;
+    readonly territories: Rows['content_snapshot']['territories'] | null;
+    readonly served_until: Rows['content_snapshot']['served_until'];
     readonly clip_url: Rows['media_clip']['url'] | null;
   };
 
@@ -54,42 +69,62 @@ export const standInClip = `left join lateral (
     from media_clip m where m.episode_id = e.id and m.state = 'active' and m.production_id is null order by m.id desc limit 1
   ) c on r.id is null`;
 
-const audio = `
+/** The version of a source that serves or would serve: the newest one that is ready, else the newest one. */
+export const currentSnapshot = `order by (s.state = 'ready') desc, s.source_version desc limit 1`;
+
+/** Whether an authority `g` may lead listeners to its files; one that was never projected may, because its event may come late. */
+export const mayLead = `coalesce(g.state, 'active') = 'active'`;
+
+/** The platform's own file of a version; a revoked one has none, nor has one that its authority may not lead to. */
+export const masterUrlOf = (row: Pick<AudioRow, 'source_state' | 'source_url'>): string | undefined =>
+  row.source_state === 'revoked' || row.source_url === null ? undefined : new URL(row.source_url).href;
+
+/** Audio of episodes `e` that were public once. */
+export const audio = `
   select e.workspace_id, e.podcast_id, e.id, e.state, p.state as podcast_state, e.published_at, e.attributes->>'title' as title,
     p.attributes->>'title' as podcast_title, p.attributes->>'author' as author, a.file_name, r.rendition_digest,
-    r.rendition_bytes, r.duration_ms, c.clip_url, e.plays_end_before
+    r.rendition_bytes, r.duration_ms, c.clip_url, e.plays_end_before,
+    coalesce(e.attributes->>'ads' = 'none', false) as without_ads, e.attributes->>'snapshot_id' as snapshot_id,
+    s.state as source_state, case when ${mayLead} then s.master_url end as source_url, s.territories, s.served_until
   from episode e
     join alias a on a.episode_id = e.id
     join podcast p on p.id = e.podcast_id
     ${playedProduction}
-    ${standInClip}`;
+    ${standInClip}
+    left join content_snapshot s on s.id = e.attributes->>'snapshot_id' and s.workspace_id = e.workspace_id
+    left join authority_grant g on g.id = s.authority_id and g.workspace_id = s.workspace_id`;
 
-function toAudio(row: AudioRow | undefined): FoundAudio | undefined {
+export function toAudio(row: AudioRow | undefined): FoundAudio | undefined {
   if (!row) return undefined;
   const states = [row.state, row.podcast_state];
   if (states.includes('archived')) return { kind: 'ended' };
-  if (states.some((state) => state !== 'published')) return undefined;
+  const episode = {
+    workspaceId: row.workspace_id,
+    podcastId: row.podcast_id,
+    episodeId: row.id,
+    publishedAt: row.published_at,
+    title: row.title,
+    podcastTitle: row.podcast_title,
+    author: row.author ?? '',
+    fileName: row.file_name,
+    playsEndBefore: row.plays_end_before ?? undefined,
+    withoutAds: row.without_ads,
+    rights:
+      row.source_state === null
+        ? undefined
+        : { territories: row.territories ?? [], until: row.served_until ?? undefined, masterUrl: masterUrlOf(row) },
+  };
+  if (states.some((state) => state !== 'published')) return { kind: 'hidden', episode };
+  // The version that it serves comes in another part of the topic; until then nobody knows where it may be served.
+  if (row.snapshot_id !== null && !episode.rights) return undefined;
   if (row.rendition_digest === null)
     return row.clip_url === null ? undefined : { kind: 'outside', url: new URL(row.clip_url).href };
-  return {
-    kind: 'ours',
-    episode: {
-      workspaceId: row.workspace_id,
-      podcastId: row.podcast_id,
-      episodeId: row.id,
-      publishedAt: row.published_at,
-      title: row.title,
-      podcastTitle: row.podcast_title,
-      author: row.author ?? '',
-      fileName: row.file_name,
-      playsEndBefore: row.plays_end_before ?? undefined,
-      rendition: {
-        digest: row.rendition_digest,
-        sizeBytes: Number(row.rendition_bytes),
-        durationMs: Number(row.duration_ms),
-      },
-    },
+  const rendition = {
+    digest: row.rendition_digest,
+    sizeBytes: Number(row.rendition_bytes),
+    durationMs: Number(row.duration_ms),
   };
+  return { kind: 'ours', episode: { ...episode, rendition } };
 }
 
 export async function findAudioByAlias(pool: Pool, alias: string): Promise<FoundAudio | undefined> {
@@ -101,12 +136,66 @@ export async function findAudioByAlias(pool: Pool, alias: string): Promise<Found
   return toAudio(rows[0]);
 }
 
-/** The first published episode whose own audio has this digest, else an archived one. */
-export async function findAudioByDigest(pool: Pool, digest: string): Promise<FoundAudio | undefined> {
-  const text = `${audio} where r.rendition_digest = $1
-    order by (e.state = 'published' and p.state = 'published') desc, e.published_at, e.id limit 1`;
-  const { rows } = await pool.query<AudioRow>({ name: 'audio_by_digest', text, values: [digest] });
+/** Whose audio has a digest: several episodes, also of different workspaces, can have the same bytes. */
+export interface CleanAudio {
+  readonly digest: string;
+  /** Undefined for an address that names the digest alone. */
+  readonly episodeId: string | undefined;
+}
+
+/** A name of a statement, its condition on the episode `column` and its values. */
+const narrowed = ({ digest, episodeId }: CleanAudio, name: string, column: string) =>
+  episodeId === undefined
+    ? { name: `${name}_by_digest`, condition: '', values: [digest] }
+    : { name: `${name}_of_episode`, condition: `and ${column} = $2`, values: [digest, episodeId] };
+
+/**
+ * The episode whose own audio has this digest. Of several a published one, one of our own before one that is hosted elsewhere, and then the one
+ * that was published here first: nobody chooses that time.
+ */
+async function findPresentAudio(pool: Pool, asked: CleanAudio): Promise<FoundAudio | undefined> {
+  const { name, condition, values } = narrowed(asked, 'audio', 'e.id');
+  const text = `${audio} where r.rendition_digest = $1 ${condition}
+    order by (e.state = 'published' and p.state = 'published') desc, e.attributes->>'snapshot_id' is null desc,
+      a.minted_at, e.id limit 1`;
+  const { rows } = await pool.query<AudioRow>({ name, text, values });
   return toAudio(rows[0]);
+}
+
+type EarlierRow = AudioRow & { readonly earlier: Rendition };
+
+/**
+ * An episode that another platform hosts, with the audio of an earlier version, which plays that have begun may need: unless its platform has
+ * taken that version or a later one back. Where and how long it may be served, its present version says.
+ */
+async function findEarlierAudio(pool: Pool, asked: CleanAudio): Promise<FoundAudio | undefined> {
+  const { name, condition, values } = narrowed(asked, 'earlier_audio', 'v.episode_id');
+  const text = `select audio.*, json_build_object('digest', v.rendition_digest, 'sizeBytes', v.rendition_bytes,
+      'durationMs', v.duration_ms) as earlier
+    from content_snapshot v
+      join lateral (${audio} where e.id = v.episode_id and e.workspace_id = v.workspace_id) audio on true
+    where v.rendition_digest = $1 ${condition} and v.state in ('ready', 'superseded')
+      and not exists (select from content_snapshot later where later.workspace_id = v.workspace_id
+        and later.authority_id = v.authority_id and later.source_id = v.source_id
+        and later.source_version >= v.source_version and later.state = 'revoked')
+    order by (audio.state = 'published' and audio.podcast_state = 'published') desc, v.id limit 1`;
+  const { rows } = await pool.query<EarlierRow>({ name, text, values });
+  const [row] = rows;
+  const found = toAudio(row);
+  return row && found?.kind === 'ours' ? { ...found, episode: { ...found.episode, rendition: row.earlier } } : found;
+}
+
+/** Nobody has named the episode, so nobody is led to the file of its platform. */
+function withoutMaster(found: FoundAudio | undefined): FoundAudio | undefined {
+  if (found?.kind !== 'ours' || !found.episode.rights) return found;
+  return { ...found, episode: { ...found.episode, rights: { ...found.episode.rights, masterUrl: undefined } } };
+}
+
+/** The episode whose own audio has this digest, or had it while another platform's earlier version served. */
+export async function findCleanAudio(pool: Pool, asked: CleanAudio): Promise<FoundAudio | undefined> {
+  const present = await findPresentAudio(pool, asked);
+  const found = present?.kind === 'ours' ? present : ((await findEarlierAudio(pool, asked)) ?? present);
+  return asked.episodeId === undefined ? withoutMaster(found) : found;
 }
 
 /** The parts that are joined around the audio of an episode, and the fields of its tag. */

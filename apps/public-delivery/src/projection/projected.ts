@@ -44,6 +44,8 @@ export const podcastAttributesSchema = z.object({
   break_fade_ms: show.break_fade_ms,
   /** Present when the podcast was imported; the progress of the import is not public. */
   import: z.object({}).optional(),
+  /** Present when another platform hosts the podcast, whose feed is there. */
+  hosted_by: show.hosted_by,
 });
 
 /** A template part that cannot be joined to our audio is left out. */
@@ -82,6 +84,8 @@ export const episodeAttributesSchema = z.object({
   plays_end_before: one.plays_end_before,
   chapters: one.chapters,
   markers: one.markers,
+  ads: one.ads,
+  snapshot_id: one.snapshot_id,
 });
 
 const productionAttributesSchema = z.object({

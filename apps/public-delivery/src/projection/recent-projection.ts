@@ -3,6 +3,7 @@ import { createLastKnown } from './last-known.ts';
 import { getAdContext, listHalts, type AdContext, type EpisodeIds } from './break-table.ts';
 import type { HaltScope } from './break-plan.ts';
 import { findReportTokenDays } from './policy-table.ts';
+import { findPlatformAddress, type PlatformAddress } from './address-table.ts';
 import { findAudioByAlias, getComposition, type Composition, type FoundAudio } from './content-table.ts';
 
 /**
@@ -12,6 +13,7 @@ import { findAudioByAlias, getComposition, type Composition, type FoundAudio } f
  */
 export interface RecentProjection {
   findAudioByAlias(alias: string, at: Date): Promise<FoundAudio | undefined>;
+  findPlatformAddress(host: string, pathSlug: string, at: Date): Promise<PlatformAddress | undefined>;
   listHalts(workspaceId: string, at: Date): Promise<readonly HaltScope[]>;
   getAdContext(place: EpisodeIds, at: Date): Promise<AdContext>;
   getComposition(episodeId: string, at: Date): Promise<Composition>;
@@ -64,12 +66,15 @@ function createReadings<V extends object | undefined>() {
 
 export function createRecentProjection(pool: Pool): RecentProjection {
   const audio = createReadings<FoundAudio | undefined>();
+  const addresses = createReadings<PlatformAddress | undefined>();
   const halts = createReadings<readonly HaltScope[]>();
   const contexts = createReadings<AdContext>();
   const compositions = createReadings<Composition>();
   const tokenDays = createReadings<{ readonly days: number | undefined }>();
   return {
     findAudioByAlias: (alias, at) => audio.find(alias, at, () => findAudioByAlias(pool, alias)),
+    findPlatformAddress: (host, pathSlug, at) =>
+      addresses.find(`${host}/${pathSlug}`, at, () => findPlatformAddress(pool, host, pathSlug)),
     listHalts: (workspaceId, at) => halts.find(workspaceId, at, () => listHalts(pool, workspaceId)),
     getAdContext: (place, at) => contexts.find(place.episodeId, at, () => getAdContext(pool, place, at)),
     getComposition: (episodeId, at) => compositions.find(episodeId, at, () => getComposition(pool, episodeId)),
@@ -78,7 +83,7 @@ export function createRecentProjection(pool: Pool): RecentProjection {
       return (await tokenDays.find(episodeId, at, read)).days;
     },
     forget: () => {
-      for (const each of [audio, halts, contexts, compositions, tokenDays]) each.forget();
+      for (const each of [audio, addresses, halts, contexts, compositions, tokenDays]) each.forget();
     },
   };
 }

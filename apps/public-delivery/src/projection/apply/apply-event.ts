@@ -4,6 +4,7 @@ import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import type { Columns } from '../../generated/rows.ts';
 import { applyBreakPlan, applyInventoryUnit, applyServingHalt } from './apply-breaks.ts';
 import { applyEpisode, lockEpisode, type ApplyOptions } from './apply-episode.ts';
+import { applyAuthorityGrant, applyContentSnapshot, applyDeliveryAlias, applyServingIntent } from './apply-exchange.ts';
 import { playedProduction } from '../content-table.ts';
 import { applyPolicy } from '../policy-table.ts';
 import { reviseFeed, type AnnouncementPorts } from './feed-revision.ts';
@@ -20,21 +21,28 @@ async function applyPodcast(
   { after, workspace_id, occurred_at }: DomainEvent,
   { announcements }: ApplyOptions,
 ): Promise<void> {
-  const attributes = podcastAttributesSchema.parse(after.attributes);
+  const { hosted_by: hostedBy, ...attributes } = podcastAttributesSchema.parse(after.attributes);
   const { rows } = await tx.query<{ changed: boolean }>(
     `with before as (select state, attributes from podcast where id = $1), done as (
-       insert into podcast (id, workspace_id, version, state, attributes) values ($1, $2, $3, $4, $5)
-       on conflict (id) do update set version = excluded.version, state = excluded.state, attributes = excluded.attributes
+       insert into podcast (id, workspace_id, version, state, attributes, authority_id, stream_id)
+       values ($1, $2, $3, $4, $5, $6, $7)
+       on conflict (id) do update set version = excluded.version, state = excluded.state, attributes = excluded.attributes,
+         authority_id = excluded.authority_id, stream_id = excluded.stream_id
        where podcast.version < excluded.version
        returning state, attributes
      )
      select (before.state, before.attributes) is distinct from (done.state, done.attributes) as changed
      from done left join before on true`,
-    [after.id, workspace_id, after.version, after.lifecycle_state, attributes],
+    [
+      ...[after.id, workspace_id, after.version, after.lifecycle_state, attributes],
+      ...[hostedBy?.authority_id, hostedBy?.stream_id],
+    ],
   );
   if (!rows[0]?.changed) return;
   await replaceShownFiles(tx, after.id, artworkFiles(attributes.artwork));
   const { subdomain, new_feed_url: newFeedUrl } = attributes;
+  // A feed without an identity is found by nobody and announced to nobody.
+  if (hostedBy) return;
   const identity = { subdomain, state: after.lifecycle_state, newFeedUrl };
   await reviseFeed(tx, after.id, occurred_at, announcements, identity);
 }
@@ -153,6 +161,10 @@ const projections = {
   break_plans: applyBreakPlan,
   serving_halts: applyServingHalt,
   policies: applyPolicy,
+  authority_grants: applyAuthorityGrant,
+  delivery_aliases: applyDeliveryAlias,
+  content_snapshots: applyContentSnapshot,
+  serving_intents: applyServingIntent,
 } satisfies { readonly [T in ResourceType]?: Project };
 
 const isProjected = (type: string): type is keyof typeof projections => Object.hasOwn(projections, type);
