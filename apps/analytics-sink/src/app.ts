@@ -20,6 +20,7 @@ import { basePath, createAudienceServer } from './http/server.ts';
 import { createCountingMemory } from './counting/record-facts.ts';
 import { anomalyService } from './rpc/anomaly-service.ts';
 import { audienceService } from './rpc/audience-service.ts';
+import { evidenceService } from './rpc/evidence-service.ts';
 import { listenerService } from './rpc/listener-service.ts';
 import { removeUserAgents } from './counting/user-agent-table.ts';
 
@@ -45,6 +46,7 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
       audienceService(pool, createCheckAccess(principalKeys(config.PRINCIPAL_KEYS), clock)),
       anomalyService(pool, lists.listsVersion),
       listenerService(pool),
+      evidenceService(pool),
     ],
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
     toProblem: databaseOutage,

@@ -16,7 +16,12 @@ import {
 import { createPool, type Pool } from '@longwave/postgres';
 import { signPrincipal } from '@longwave/principal';
 import { openChannel, readTls, type RpcClient } from '@longwave/rpc';
-import { AnomalyServiceService, AudienceServiceService, Granularity } from '@longwave/rpc/audience';
+import {
+  AnomalyServiceService,
+  AudienceServiceService,
+  EvidenceServiceService,
+  Granularity,
+} from '@longwave/rpc/audience';
 import { until } from '@longwave/test-kit';
 import { dataFolder, fact, seen, totalBytes } from '@longwave/test-kit/delivery-facts';
 import { exportJWK, generateKeyPair } from 'jose';
@@ -25,7 +30,7 @@ import { emptyTables } from './_tables.ts';
 export const day = (on: string) => BigInt(Date.parse(`${on}T00:00:00Z`));
 export const november = { fromMs: day('2025-11-01'), toMs: day('2025-11-05') };
 
-const services = ['analytics-sink', 'rest-gateway', 'management', 'encoder', 'operator'] as const;
+const services = ['analytics-sink', 'rest-gateway', 'management', 'hosting-exchange', 'encoder', 'operator'] as const;
 
 /** Two listeners on three days: three downloads, two of them with the ad; a probe, a bot's network and half a listen. */
 export const facts: readonly DeliveryFact[] = [
@@ -50,6 +55,7 @@ export interface SinkWorld extends AsyncDisposable {
   startSink(settings?: Readonly<Record<string, string>>): Promise<Child>;
   clientOf(name: (typeof services)[number]): RpcClient<typeof AudienceServiceService>;
   anomaliesAs(name: (typeof services)[number]): RpcClient<typeof AnomalyServiceService>;
+  evidenceAs(name: (typeof services)[number]): RpcClient<typeof EvidenceServiceService>;
   /** A call as the owner of `ws_1` or `ws_2`. */
   ownerOf(workspaceId: string): { readonly deadlineMs: number; readonly principalStatement: string | undefined };
   publish(facts: readonly DeliveryFact[]): Promise<void>;
@@ -155,6 +161,7 @@ export async function startSinkWorld(): Promise<SinkWorld> {
     startSink,
     clientOf,
     anomaliesAs: (name) => channelOf(name).client(AnomalyServiceService),
+    evidenceAs: (name) => channelOf(name).client(EvidenceServiceService),
     ownerOf,
     publish: (list) =>
       bus.publish(

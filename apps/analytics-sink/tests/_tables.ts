@@ -22,6 +22,12 @@ export async function emptyTables({ adminUrl }: Pick<TestDatabase, 'adminUrl'>):
   }
 }
 
+/** Removes what other platforms have reported, with the rights of the one who made the tables. */
+export async function emptyEvidence(admin: Pool): Promise<void> {
+  await admin.query('delete from evidence_row');
+  await admin.query('delete from evidence_report');
+}
+
 export interface Tables {
   readonly database: TestDatabase;
   /** With the rights of the service. */

@@ -5,9 +5,12 @@ import { fact, lists, randomFacts, seen, withServing } from '@longwave/test-kit/
 import { recordDecisions } from '../src/ads/ad-ledger.ts';
 import { insertWaitingRows } from '../src/batches/batch-table.ts';
 import { createNoteLayouts } from '../src/batches/known-layout-table.ts';
+import { importEvidence } from '../src/evidence/evidence-table.ts';
+import { importRequest } from '../src/evidence/evidence-requests.ts';
 import { keepClaims, type Claim } from '../src/batches/platform-reported-table.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { recounted, stored } from './_counts.ts';
+import { reportOf, rowOf } from './_evidence.ts';
 import { useTables } from './_tables.ts';
 
 let pool: Pool;
@@ -77,6 +80,8 @@ test('a column that a newer migration adds with a default keeps its default in e
     // The repetition of a claim is compared by what the release knows.
     expect(await keepClaims(tx, 'acme', [claim])).toEqual([true]);
   });
+  const { report, rows } = importRequest.parse({ report: reportOf('pev_1'), firstRow: 0, rows: [rowOf('one', 1n)] });
+  await importEvidence(pool, report, 0, rows);
   expect((await stored(pool)).downloads).toEqual(recounted(facts).downloads);
   const written = [
     ...[
@@ -88,7 +93,16 @@ test('a column that a newer migration adds with a default keeps its default in e
       'download_change',
       'download_hour',
     ],
-    ...['fact', 'known_layout', 'layout', 'listener_episode', 'pending_fact', 'platform_reported'],
+    ...[
+      'evidence_report',
+      'evidence_row',
+      'fact',
+      'known_layout',
+      'layout',
+      'listener_episode',
+      'pending_fact',
+      'platform_reported',
+    ],
     ...['rolling_download', 'served_request', 'session', 'user_agent', 'velocity_day', 'waiting_row'],
   ];
   expect(await addedLater()).toMatchObject(Object.fromEntries(written.map((name) => [name, ['kept']])));

@@ -117,6 +117,30 @@ export async function countEpisodes(
   }));
 }
 
+/** Downloads of each episode in its own range, in the order of `windows`; zero where nothing was counted. */
+export async function countWindows(
+  pool: Pool,
+  workspaceId: string,
+  windows: readonly { readonly episodeId: string; readonly range: HourRange }[],
+): Promise<bigint[]> {
+  const { rows } = await pool.query<{ downloads: string }>(
+    `select coalesce(
+       (select sum(${windowColumns[defaultBasis.window]}) from download_hour d
+        where d.workspace_id = $1 and d.episode_id = asked.episode_id and d.hour >= asked.from_hour and d.hour < asked.to_hour),
+       0) as downloads
+     from unnest($2::text[], $3::timestamptz[], $4::timestamptz[])
+       with ordinality as asked (episode_id, from_hour, to_hour, place)
+     order by asked.place`,
+    [
+      workspaceId,
+      windows.map(({ episodeId }) => episodeId),
+      windows.map(({ range }) => range.from),
+      windows.map(({ range }) => range.to),
+    ],
+  );
+  return rows.map(({ downloads }) => BigInt(downloads));
+}
+
 /** The key of each dimension as SQL over the rollup. A region's code is unique within its country only. */
 export const dimensionKeys = {
   country: 'country',
