@@ -17,7 +17,7 @@ import {
 } from '../libs/fleet/src/index.ts';
 import { startForeignKafka } from './foreign-kafka.mjs';
 import { startForeignS3 } from './foreign-s3.mjs';
-import { fetchSchemathesis } from './foreign-schemathesis.mjs';
+import { fetchPythonPackages } from './foreign-python.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const results = path.join(root, '.nx/test-results');
@@ -25,6 +25,18 @@ const program = (name) => path.join(root, 'node_modules/.bin', name);
 const quietNx = { NX_DAEMON: 'false', NX_ISOLATE_PLUGINS: 'false', NX_TUI: 'false' };
 const foreignRequired = process.env.REQUIRE_FOREIGN_ENGINES === '1';
 const nameWidth = 34;
+
+/** Programs in Python: the variable that names the Python with their packages, and where these are pinned. */
+const pythonPrograms = [
+  {
+    ...{ variable: 'TEST_SCHEMATHESIS_PYTHON', name: 'Schemathesis', pinned: 'schemathesis' },
+    ...{ cachePrefix: 'schemathesis-', requirements: 'tools/schemathesis-requirements.txt' },
+  },
+  {
+    ...{ variable: 'TEST_FOREIGN_HOST_PYTHON', name: 'the foreign host', pinned: 'PyNaCl' },
+    ...{ cachePrefix: 'foreign-host-', requirements: 'tests/foreign-host/requirements.txt' },
+  },
+];
 
 const tally = { passed: 0, failed: 0, skipped: [] };
 /** Foreign engines that could not be had, each with the reason. */
@@ -146,8 +158,11 @@ async function startTestEngines(stack) {
       TEST_FOREIGN_S3_SECRET_KEY: s3.secretKey,
     });
   }
-  const schemathesis = await startForeign('Schemathesis', 'schemathesis-', () => fetchSchemathesis({ onProgress }));
-  if (schemathesis) env.TEST_SCHEMATHESIS_PYTHON = schemathesis.python;
+  for (const { variable, requirements, ...program } of pythonPrograms) {
+    const wanted = { ...program, requirements: path.join(root, requirements), onProgress };
+    const found = await startForeign(program.name, program.cachePrefix, () => fetchPythonPackages(wanted));
+    if (found) env[variable] = found.python;
+  }
   return env;
 }
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { workspaceRoot } from '@longwave/fleet';
+import { workspaceRoot } from '@longwave/fleet/running';
 import { isId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { typed, UsageError, type CommandOption, type Options } from './command.ts';
-import { commands, tools, type Command } from './commands.ts';
+import { commands, type Command } from './commands.ts';
 import { parseOptions } from './parse-options.ts';
 import { dataOption, helpOf, helpOfNoun, overview, usageOf } from './help.ts';
 
@@ -42,27 +42,6 @@ function checkOptions(command: Command, options: Options): void {
     const wrong = options[name].split(',').find((each) => !isId(each, idPrefix));
     if (wrong !== undefined) throw new UsageError(`--${name}: “${wrong}” is not an ID of the form ${idPrefix}_….`);
   }
-}
-
-/** A tool, its arguments and the data folder. */
-export interface ToolLine {
-  readonly script: string;
-  /** Everything that was typed after its name, but for the data folder. */
-  readonly args: readonly string[];
-  readonly data: string | undefined;
-}
-
-/** Reads the name of a tool and its arguments; undefined for any other command. Throws `UsageError` when `--data` names no folder. */
-export function readToolLine(args: readonly string[]): ToolLine | undefined {
-  const at = args.findIndex((each) => each === '--data' || each.startsWith('--data='));
-  const [option, next] = at < 0 ? [] : args.slice(at);
-  const joined = option?.slice('--data='.length);
-  const others = args.filter((_, index) => at < 0 || (index !== at && (joined || index !== at + 1)));
-  const [name = '', ...rest] = others;
-  if (!Object.hasOwn(tools, name)) return undefined;
-  const data = joined || next;
-  if (option !== undefined && !data) throw new UsageError('--data is empty.');
-  return { script: tools[name]!.script, args: rest, data };
 }
 
 /** The version in the root's package.json, which docs/releases.json lists when it is released. */

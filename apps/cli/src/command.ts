@@ -1,4 +1,4 @@
-import type { FleetAccess } from '@longwave/fleet';
+import type { FleetAccess } from '@longwave/fleet/running';
 import type { Operator } from '@longwave/test-kit/clients';
 
 /** How this program was called: npm names the script that it runs. */

@@ -1,5 +1,6 @@
 import { typed, type CommandDescription, type CommandOption } from './command.ts';
-import { commands, tools } from './commands.ts';
+import { commands } from './commands.ts';
+import { tools } from './tools.ts';
 
 /** Taken by every command. */
 export const dataOption: CommandOption = {

@@ -7,7 +7,8 @@ import { isId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { bareEnvironment } from '@longwave/test-kit';
 import { explainedFailure, readCommandLine } from '../src/command-line.ts';
-import { commands, tools } from '../src/commands.ts';
+import { commands } from '../src/commands.ts';
+import { tools } from '../src/tools.ts';
 import { usageOf } from '../src/help.ts';
 
 const script = path.resolve(import.meta.dirname, '../src/main.ts');
@@ -131,6 +132,10 @@ test('an ID of another kind, or no ID at all, is refused before anything is sent
   expect(() => readCommandLine(['machine-token', 'create', '--producer', 'acme', '--workspace', workspaces])).toThrow(
     '--workspace: “harbour” is not an ID of the form ws_….',
   );
+  const authority = 'key_01jcq7v8z4n2m6k9s3x5t1r0wd';
+  expect(() =>
+    readCommandLine(['client', 'revise', '--client', 'ocl_01jcq7v8z4n2m6k9s3x5t1r0wd', '--authority', authority]),
+  ).toThrow(`--authority: “${authority}” is not an ID of the form agr_….`);
 });
 
 test('a refusal of a service names the option that it is about', () => {

@@ -79,6 +79,27 @@ test('a lost answer, a busy service and a running twin are asked again, with the
   ]);
 });
 
+test('a sign-in that cannot be used ends a request at once; one whose renewal was lost on the way is tried again', async () => {
+  const resource = `http://127.0.0.1:${(server.address() as AddressInfo).port}/management/v1`;
+  const ended = openManagementApi(
+    () => Promise.reject(new Error('Sign in again.')),
+    (line) => void told.push(line),
+  );
+  await expect(ended.ask(command)).rejects.toThrow('Sign in again.');
+  expect(told).toEqual([]);
+  let tries = 0;
+  const restarting = openManagementApi(
+    async () => {
+      if (++tries === 1) throw new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') });
+      return { resource, access_token: 't' };
+    },
+    (line) => void told.push(line),
+  );
+  answers.push((_, to) => void to.end('{}'));
+  expect(await restarting.ask(command)).toEqual({});
+  expect(told).toEqual(['The service did not answer. Trying again in 1 s.']);
+});
+
 test('a refusal is asked once, and names every field, the operation and where to look', async () => {
   answers.push(
     problem(409, 'idempotency_conflict', {

@@ -74,7 +74,7 @@ test('an agent behind the bridge gets an error when the server answers something
   expect(await callThroughBridge()).toMatchObject({ id: 7, error: { message: expect.stringContaining('Try again') } });
 });
 
-const ended = 'This access was ended. Sign in again: npx longwave login';
+const ended = 'This access was ended. Sign in again: npx longwave login --for mcp';
 
 test('an agent behind the bridge, and whoami, hear that the person ended the access', async () => {
   answer = { status: 401, body: { jsonrpc: '2.0', id: 7, error: { code: -32_000, message: 'Not valid.' } } };

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -224,7 +224,9 @@ describe('a sign-in', () => {
   test('that has ended is explained', async () => {
     const { refresh_token: _none, ...ended } = expired();
     file.write('mcp', ended);
-    await expect(liveSession(file, 'mcp')).rejects.toThrow('This access was ended. Sign in again: npx longwave login');
+    await expect(liveSession(file, 'mcp')).rejects.toThrow(
+      'This access was ended. Sign in again: npx longwave login --for mcp',
+    );
   });
 });
 
@@ -239,4 +241,18 @@ test('logging out revokes the refresh token and removes the sign-in, also withou
   expect(output).toContain('did not answer');
   expect(server.calls.map(({ path: at, form }) => [at, form.get('token')])).toEqual([['/oauth/revoke', 'refresh-0']]);
   expect([file.read('mcp'), file.read('management')]).toEqual([undefined, undefined]);
+});
+
+test('without a sign-in a program says at once how to sign in to the API that it needs', () => {
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [path.resolve(import.meta.dirname, '../src/main.ts'), ...args], {
+      ...{ encoding: 'utf8', env: { ...environment, XDG_CONFIG_HOME: path.join(folder, 'empty') } },
+    });
+  expect(run('manage', 'run', 'authority_grant.propose')).toMatchObject({
+    ...{ status: 1, stdout: '' },
+    stderr: 'You are not signed in for management. Sign in: npx longwave login --for management\n',
+  });
+  const { status, stderr } = run('whoami');
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/npx longwave login +for agents \(mcp\)\n +npx longwave login --for management +for “manage”/);
 });

@@ -68,6 +68,12 @@ const maxWaitSeconds = 60;
 const isTemporary = (status: number, text: string) =>
   [429, 503, 504].includes(status) || (status === 409 && text.includes('"idempotency_in_progress"'));
 
+/** Whether a request, or the renewal of the sign-in before it, was lost on the way: `fetch` gives such errors a cause. */
+const isLost = (error: unknown): error is Error => {
+  const { name, cause } = error as Error;
+  return name === 'TypeError' && cause !== undefined;
+};
+
 /** A client of the Management API. It waits as long as the service asks, and sends a request without an answer again. */
 export function openManagementApi(access: Access, tell: (line: string) => void) {
   async function send({ method = 'GET', path, headers, body }: Request): Promise<Response> {
@@ -89,7 +95,10 @@ export function openManagementApi(access: Access, tell: (line: string) => void) 
     for (let attempt = 1; ; attempt++) {
       const answer = await send(request).then(
         async (response) => ({ response, text: await response.text() }),
-        (error: unknown) => ({ error: error as Error }),
+        (error: unknown) => {
+          if (!isLost(error)) throw error;
+          return { error };
+        },
       );
       const isLast = attempt === maxTries;
       if ('error' in answer) {

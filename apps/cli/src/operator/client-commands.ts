@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { newId } from '@longwave/ids';
 import { apiScopes, type ProtectedApi } from '@longwave/principal';
 import { needed, UsageError, type CommandOption, type OperatorCommand, type Options } from '../command.ts';
+import { assertGrantee, clientIdOf, type NamedAuthority } from './authority-grantee.ts';
 
 /** By kind: the API of a client, and how it proves who it is, unless the options say something else. There are two APIs for machines. */
 const kinds: Readonly<Record<string, { readonly api?: ProtectedApi; readonly auth: string }>> = {
@@ -52,7 +53,14 @@ const workspaceOption: CommandOption = {
   name: 'workspace',
   value: 'WS[,WS…]',
   idPrefix: 'ws',
-  meaning: 'workspaces that a machine of the audience API may report about',
+  meaning: 'workspaces that a machine of the audience API may report about; with --authority, the one of the grant',
+  optional: true,
+};
+const authorityOption: CommandOption = {
+  name: 'authority',
+  value: 'AGR',
+  idPrefix: 'agr',
+  meaning: 'authority grant for which a machine of the exchange speaks; --workspace names its workspace',
   optional: true,
 };
 
@@ -76,6 +84,16 @@ function scopesOf(options: Options, apis: readonly string[]): readonly string[] 
       `--scopes: “${unknown}” is no scope of ${apis.join(', ')}. Choose from ${allowed.join(', ')}, separated by commas.`,
     );
   return scopes;
+}
+
+/** The workspace and the authority grant of `--authority`; undefined without it. */
+function authorityOf(options: Options): NamedAuthority | undefined {
+  const { authority } = options;
+  if (authority === undefined) return undefined;
+  const [workspace, ...more] = listOf(options['workspace']) ?? [];
+  if (workspace === undefined || more.length > 0)
+    throw new UsageError('--authority needs the one workspace of the grant: --workspace ws_….');
+  return { workspace_id: workspace, authority_id: authority };
 }
 
 /** A new secret, shown once, with its digest. */
@@ -142,6 +160,7 @@ export const clientCommands: readonly OperatorCommand[] = [
       { name: 'jwks', value: 'FILE', meaning: 'its public keys (JWKS, ES256), for --auth key', optional: true },
       producerOption,
       workspaceOption,
+      authorityOption,
     ],
     example: 'client register --kind connector --id studio --name "Studio" --redirect https://studio.example/callback',
     run: async (operator, options) => {
@@ -153,6 +172,9 @@ export const clientCommands: readonly OperatorCommand[] = [
       const method = methodOf(options, kind);
       const secret = method === 'client_secret_basic' ? newSecret() : undefined;
       const workspaces = listOf(options['workspace']);
+      const authority = authorityOf(options);
+      if (authority) await assertGrantee(operator, authority, needed(options, 'id'));
+      const reportsAudience = !authority || apis.includes('audience');
       const { id, attributes } = await operator.identityCommand(
         workspaces?.[0] ?? newId('ws'),
         'oauth_client.register',
@@ -169,7 +191,8 @@ export const clientCommands: readonly OperatorCommand[] = [
           resources: apis,
           scopes: scopesOf(options, apis),
           ...(options['producer'] !== undefined && { producer: options['producer'] }),
-          ...(workspaces && { workspaces }),
+          ...(workspaces && reportsAudience && { workspaces }),
+          ...(authority && { authority }),
         },
       );
       return { ...shown(id, 'active', attributes), ...(secret && { client_secret: secret.text }) };
@@ -197,12 +220,15 @@ export const clientCommands: readonly OperatorCommand[] = [
       { ...scopesOption, meaning: 'scopes that it may ask for, separated by commas' },
       producerOption,
       workspaceOption,
+      authorityOption,
     ],
     example: 'client revise --client ocl_01jcq7v8z4n2m6k9s3x5t1r0wd --scopes mcp:read,mcp:analytics.read',
-    run: (operator, options) => {
+    run: async (operator, options) => {
       const apis = apisOf(options);
       const isScoped = apis !== undefined || options['scopes'] !== undefined;
-      const lists = { redirect_uris: 'redirect', workspaces: 'workspace' };
+      const authority = authorityOf(options);
+      if (authority) await assertGrantee(operator, authority, await clientIdOf(operator, needed(options, 'client')));
+      const lists = { redirect_uris: 'redirect', ...(!authority && { workspaces: 'workspace' }) };
       const changed = Object.entries(lists).flatMap(([field, option]) => {
         const list = listOf(options[option]);
         return list ? [[field, list] as const] : [];
@@ -212,6 +238,7 @@ export const clientCommands: readonly OperatorCommand[] = [
         ...(apis && { resources: apis }),
         ...(isScoped && { scopes: scopesOf(options, apis ?? Object.keys(apiScopes)) }),
         ...(options['producer'] && { producer: options['producer'] }),
+        ...(authority && { authority }),
         ...Object.fromEntries(changed),
       });
     },

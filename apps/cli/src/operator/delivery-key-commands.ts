@@ -1,6 +1,6 @@
 import { keyWeek, kidOf, maxTokenLife } from '@longwave/delivery-token';
 import { createPool, type Pool } from '@longwave/postgres';
-import type { FleetAccess } from '@longwave/fleet';
+import type { FleetAccess } from '@longwave/fleet/running';
 import { needed, UsageError, type OperatorCommand } from '../command.ts';
 
 const weekMs = 7 * 86_400_000;

@@ -13,7 +13,7 @@ export function storedSession(file: SessionFile, api: SignInApi): Session {
 export function liveSession(file: SessionFile, api: SignInApi): Promise<Session> {
   return file.exclusively(async () => {
     const session = storedSession(file, api);
-    const live = await renew(session);
+    const live = await renew(api, session);
     if (live !== session) file.write(api, live);
     return live;
   });

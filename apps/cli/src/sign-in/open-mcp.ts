@@ -30,7 +30,7 @@ export function openMcp(file: SessionFile): StreamableHTTPClientTransport {
       const headers = new Headers(init?.headers);
       headers.set('Authorization', `Bearer ${token}`);
       const response = await fetch(address, { ...init, headers });
-      if (response.status === 401) throw accessEnded();
+      if (response.status === 401) throw accessEnded('mcp');
       return answerOf(response);
     },
   });

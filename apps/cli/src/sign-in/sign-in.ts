@@ -79,13 +79,13 @@ export async function signIn(
 }
 
 /** The answer to tokens that work no more, because they expired or somebody ended the access. */
-export const accessEnded = (options?: ErrorOptions) =>
-  new Error(`This access was ended. Sign in again: ${typed} login`, options);
+export const accessEnded = (api: SignInApi, options?: ErrorOptions) =>
+  new Error(`This access was ended. Sign in again: ${typed} login --for ${api}`, options);
 
 /** A sign-in whose access token is good for a while: this one, or one that the refresh token brings. */
-export async function renew(session: Session): Promise<Session> {
+export async function renew(api: SignInApi, session: Session): Promise<Session> {
   if (Date.parse(session.expires_at) - Date.now() > renewBeforeMs) return session;
-  if (session.refresh_token === undefined) throw accessEnded();
+  if (session.refresh_token === undefined) throw accessEnded(api);
   const server = await discover(session.issuer);
   try {
     const response = await oauth.refreshTokenGrantRequest(server.metadata, client, clientAuth, session.refresh_token, {
@@ -96,7 +96,7 @@ export async function renew(session: Session): Promise<Session> {
     return sessionOf(server, session.resource, answer, session);
   } catch (error) {
     const isOver = error instanceof oauth.ResponseBodyError && error.error === 'invalid_grant';
-    throw isOver ? accessEnded({ cause: error }) : explained(error);
+    throw isOver ? accessEnded(api, { cause: error }) : explained(error);
   }
 }
 

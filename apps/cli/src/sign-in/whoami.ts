@@ -56,7 +56,14 @@ async function whoami(): Promise<void> {
   if (readOptions(usage, { help: { type: 'boolean', short: 'h' } }).help) return console.log(usage);
   const file = openSessionFile();
   const signedIn = signInApis.filter((api) => file.read(api));
-  if (signedIn.length === 0) throw new Error(`You are not signed in. Sign in: ${typed} login`);
+  if (signedIn.length === 0)
+    throw new Error(
+      [
+        'You are not signed in. Sign in:',
+        `  ${typed} login                   for agents (mcp)`,
+        `  ${typed} login --for management  for “manage”, the Management API`,
+      ].join('\n'),
+    );
   const signIns = [];
   for (const api of signedIn) {
     const { issuer, resource, scope } = await liveSession(file, api);

@@ -21,6 +21,7 @@ const schema = z.strictObject({
     markers: true,
     intro: true,
     outro: true,
+    snapshot_id: true,
   }).shape,
   artwork: artworkSchema.optional(),
   /** How many there are; each list has an address of its own. */
@@ -44,7 +45,8 @@ function render(
   { id, lifecycle_state: state, attributes: stored }: Resource<'episodes'>,
   { deps: { mediaUrl } }: ViewContext,
 ) {
-  const { title, podcast_id, artwork, chapters = [], transcripts = [], markers = [], intro, outro, ...others } = stored;
+  const { title, podcast_id, artwork, chapters = [], transcripts = [], markers = [], ...more } = stored;
+  const { intro, outro, snapshot_id: _version, ...others } = more;
   return {
     id,
     title,

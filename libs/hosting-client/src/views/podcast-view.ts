@@ -29,6 +29,7 @@ const schema = z.strictObject({
     outro: true,
     import: true,
     collaborators: true,
+    hosted_by: true,
   }).shape,
   artwork: artworkSchema.optional(),
   intro: part.optional(),
@@ -54,7 +55,8 @@ function renderImport({ storage_key: _key, sha256: _digest, ...shown }: NonNulla
 /** A podcast without details of its storage. */
 function render(resource: Resource<'podcasts'>, { caller, deps: { mediaUrl } }: ViewContext) {
   const { id, workspace_id: workspaceId, lifecycle_state: state } = resource;
-  const { title, subdomain, artwork, intro, outro, import: moved, collaborators, ...others } = resource.attributes;
+  const { title, subdomain, artwork, intro, outro, import: moved, collaborators, ...more } = resource.attributes;
+  const { hosted_by: _platform, ...others } = more;
   const managesCollaborators = () => {
     const { roles = [] } = accessTo(caller, workspaceId, id) ?? {};
     return managerRoles.some((role) => roles.includes(role));

@@ -44,12 +44,12 @@ const schema = z.strictObject({
 
 function renderFiles(
   id: string,
-  { files, file_url: fileUrl }: Attributes<'productions'>,
+  { episode_id: episodeId, files, file_url: fileUrl }: Attributes<'productions'>,
   mediaUrl: string,
 ): z.output<typeof productionFile>[] {
   const urls = {
     source: () => fileUrl,
-    rendition: (digest: string) => `${mediaUrl}/delivery/v1/a/${digest}/${id}.mp3`,
+    rendition: (digest: string) => `${mediaUrl}/delivery/v1/a/${digest}/${id}.mp3?e=${episodeId}`,
     waveform: () => undefined,
   };
   return files.map(({ role, format, bitrate, size_bytes: size, duration_ms, sha256 }) => {

@@ -1,0 +1,2 @@
+/** For the person, beside the result. */
+export const tell = (line: string): void => console.error(line);

@@ -1,0 +1,6 @@
+import path from 'node:path';
+import { dataFolder, defaultDataFolder, findRunningFleet } from '@longwave/fleet/running';
+
+/** The fleet that runs on a folder, by default on that of `npm start`. */
+export const fleetOn = (data: string | undefined) =>
+  findRunningFleet(dataFolder(data === undefined ? defaultDataFolder : path.resolve(data)));

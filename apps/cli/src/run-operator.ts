@@ -1,0 +1,51 @@
+import type { FleetAccess } from '@longwave/fleet/running';
+import { openOperator } from '@longwave/test-kit/clients';
+import { explainedFailure, readCommandLine } from './command-line.ts';
+import type { OperatorCommand, Options } from './command.ts';
+import type { Command } from './commands.ts';
+import { fleetOn } from './find-fleet.ts';
+import { openBus, type BusCommand } from './operator/dead-letter-commands.ts';
+
+async function runOnFleet(fleet: FleetAccess, command: OperatorCommand, options: Options): Promise<void> {
+  const operator = openOperator(fleet);
+  try {
+    console.log(JSON.stringify(await command.run(operator, options, fleet), null, 2));
+  } finally {
+    operator.close();
+  }
+}
+
+async function runOnBus(redisUrl: string, command: BusCommand, options: Options): Promise<void> {
+  await using bus = await openBus(options['brokers'], redisUrl);
+  for (const line of await command.runOnBus(bus, options)) console.log(line);
+}
+
+/** Answers false when no service runs and the command needs one. */
+async function runCommand(command: Command, options: Options, data: string | undefined): Promise<boolean> {
+  const fleet = fleetOn(data);
+  if ('runOnBus' in command) {
+    if (!fleet && !options['brokers']) return false;
+    await runOnBus(fleet?.redisUrl ?? '', command, options);
+    return true;
+  }
+  if (fleet) await runOnFleet(fleet, command, options);
+  return fleet !== undefined;
+}
+
+/** Runs a command of the operator, or explains one; answers the exit code. */
+export async function runOperator(args: readonly string[]): Promise<number> {
+  const line = readCommandLine(args.filter((each, index) => index > 0 || each !== ''));
+  if (line.kind === 'explain') {
+    console.log(line.text);
+    return 0;
+  }
+  try {
+    if (await runCommand(line.command, line.options, line.data)) return 0;
+  } catch (error) {
+    throw explainedFailure(line.command, error as Error);
+  }
+  console.error(
+    'No service is running on this data folder. Start it with `npm start`, in another terminal, or name another data folder: --data FOLDER',
+  );
+  return 1;
+}
