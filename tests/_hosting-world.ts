@@ -27,7 +27,12 @@ const writePlans = (file: string) =>
 export async function startHostingFleet(env: Record<string, string> = {}): Promise<TestFleet> {
   const own = temporaryDataFolder();
   const fleet = await startTestFleet({
-    env: { 'auth-server': { PLANS_FILE: writePlans(own.inside('plans.json')) }, management: env, encoder: env },
+    env: {
+      'auth-server': { PLANS_FILE: writePlans(own.inside('plans.json')) },
+      management: env,
+      encoder: env,
+      'hosting-exchange': env,
+    },
   });
   return {
     ...fleet,

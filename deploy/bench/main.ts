@@ -18,6 +18,7 @@ import { decideRate } from './decide-rate.ts';
 import { decisionCore } from './decision-core.ts';
 import { rangeThroughput, resolveRate } from './delivery-rate.ts';
 import { encodeTime } from './encode-time.ts';
+import { exchangeRate } from './exchange-rate.ts';
 import { listRate } from './list-rate.ts';
 import type { Row } from './measure.ts';
 import { requestRate } from './request-rate.ts';
@@ -61,6 +62,7 @@ const installed: Readonly<Record<string, Measure<Installation>>> = {
   'requests of the REST API and feeds': ({ fleet, operator, stitched, folder }) =>
     requestRate(fleet, operator, stitched, folder),
   'verification of credentials': ({ fleet, operator }) => verifyRate(fleet, operator),
+  'messages of hosting platforms': ({ fleet, operator }) => exchangeRate(fleet, operator),
   agents: ({ fleet, operator }) => agentRate(fleet, operator),
   'OAuth flows': ({ fleet, operator, folder }) => codeFlowRate(fleet, operator, folder),
   'concurrent uploads': ({ fleet, operator }) => uploadMemory(fleet, operator),
@@ -103,7 +105,7 @@ try {
       dataFolder: data.root,
       ports: 'free',
       trustedProxies: '127.0.0.1/32',
-      env: { 'auth-server': { PLANS_FILE: plans } },
+      env: { 'auth-server': { PLANS_FILE: plans }, 'hosting-exchange': { REQUESTS_PER_MINUTE: '1000000' } },
     });
     const operator = openOperator(fleet);
     const stitched = await publishStitched(fleet, operator, { audio, ad: samples.ad, artwork: samples.artwork });

@@ -121,6 +121,7 @@ const contracts: Readonly<Record<string, () => unknown>> = {
   'problems.json': () => ({ notice, problems }),
   'openapi.json': () => openApiContract('rest-gateway'),
   'audience-openapi.json': () => openApiContract('analytics-sink'),
+  'exchange-openapi.json': () => openApiContract('hosting-exchange'),
   'management-openapi.json': () => openApiContract('management'),
 };
 

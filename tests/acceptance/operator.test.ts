@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newId } from '@longwave/ids';
 import { createBrowser, npxLongwave } from '@longwave/test-kit';
 import { signUp } from '@longwave/test-kit/clients';
 import { Secret, TOTP } from 'otpauth';
@@ -135,8 +136,19 @@ test('a machine names its API, unknown scopes are answered with the allowed ones
   ]);
   const { stderr } = longwave(...typed, '--api', 'exchange', '--scopes', 'audience:read');
   expect(stderr).toContain('“audience:read” is no scope of exchange. Choose from exchange:write, exchange:read');
-  const { id } = answerOf<{ id: string }>(...typed, '--api', 'exchange');
   const { workspace_id } = answerOf<Account>('account', 'create');
+  const authority = ['--authority', newId('agr')];
+  expect(longwave(...typed, '--api', 'exchange', ...authority).stderr).toMatch(
+    /^--authority needs the one workspace of the grant: --workspace ws_…\./,
+  );
+  const exchange = ['--api', 'exchange', '--workspace', workspace_id, ...authority];
+  const { id, ...platform } = answerOf<{ id: string }>(...typed, ...exchange);
+  expect(platform).toMatchObject({ authority: { workspace_id, authority_id: authority[1] } });
+  expect(platform).not.toHaveProperty('workspaces');
+  const other = ['--workspace', workspace_id, '--authority', newId('agr')];
+  expect(answerOf('client', 'revise', '--client', id, ...other)).toMatchObject({
+    authority: { workspace_id, authority_id: other.at(-1) },
+  });
   const audience = ['--api', 'audience', '--producer', 'acme', '--workspace', workspace_id];
   expect(answerOf('client', 'revise', '--client', id, ...audience)).toMatchObject({
     ...{ resources: ['audience'], scopes: ['audience:write', 'audience:read'], producer: 'acme' },

@@ -20,6 +20,7 @@ import pMap from 'p-map';
 import pg from 'pg';
 import { samples } from '@longwave/local/samples';
 import { countedDownloads, createPodcaster, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
+import { sendThroughDeaths } from './_platform-batches.ts';
 
 let world: TestFleet;
 let podcaster: Podcaster;
@@ -33,6 +34,8 @@ beforeAll(async () => {
     mode: 'durable',
   });
   database = new pg.Client({ connectionString: world.fleet.adminDatabaseUrl });
+  // The last test kills PostgreSQL.
+  database.on('error', () => undefined);
   await database.connect();
   podcaster = await createPodcaster(world);
   const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'first.wav'), 70), 'First');
@@ -324,3 +327,7 @@ test('internal-serving down or slower than its deadline: clean content, in time,
   const log = readFileSync(path.join(world.fleet.logsFolder, 'public-delivery.log'), 'utf8');
   expect(log).toMatch(/decision\.unavailable/);
 });
+
+test('a batch of a hosting platform, with a service or an engine killed in its middle: its stream is exactly what it sent, and each command ran once', async () => {
+  await sendThroughDeaths(world);
+}, 240_000);

@@ -10,6 +10,9 @@ export interface CheckedUrl {
   readonly allowed: boolean;
 }
 
+/** Ends a refusal that the operator can lift. */
+const orAllowed = ', unless FETCH_ALLOW_ORIGINS of the service has its origin.';
+
 /**
  * Reads an address that a client named. An `http:` address of the usual port is fetched over https, as browsers do.
  * Throws `media_not_fetchable` for other schemes, a user name or password, or another port than 443: services on other
@@ -25,9 +28,9 @@ export function checkUrl(text: string, allowedOrigins: ReadonlySet<string>, base
   const allowed = allowedOrigins.has(url.origin);
   if (!allowed) {
     if (url.protocol === 'http:' && url.port === '') url.protocol = 'https:';
-    if (url.protocol !== 'https:') throw refuse('The address must begin with https://.');
+    if (url.protocol !== 'https:') throw refuse(`The address must begin with https://${orAllowed}`);
     if (url.port !== '')
-      throw refuse('The address contains a port. Give an address that uses the standard https port.');
+      throw refuse(`The address contains a port. Give an address that uses the standard https port${orAllowed}`);
   }
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   if (host === '' || (isIP(host) === 0 && /[^a-z0-9._-]/.test(host))) throw refuse('This is not a web address.');

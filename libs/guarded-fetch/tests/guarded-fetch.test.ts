@@ -130,6 +130,13 @@ test('a name is refused when any of its addresses is private', async () => {
   expect((await problemOf(whole(fetch, 'https://feeds.example/'))).message).toContain('No public host with this name');
 });
 
+test('a refused scheme or port says that the operator can allow the origin', async () => {
+  for (const url of ['http://192.168.0.1:9000/one.mp3', 'https://example.com:8443/'])
+    expect((await problemOf(whole(createGuardedFetch({}), url))).message).toContain(
+      ', unless FETCH_ALLOW_ORIGINS of the service has its origin.',
+    );
+});
+
 test('an http address of the usual port is asked over https', async () => {
   const asked: string[] = [];
   const fetch = createGuardedFetch({
