@@ -98,6 +98,8 @@ test('a log that cannot be written ends no service: it works on, and says how ma
   let asked = 1;
   for (; asked < 50; asked++) expect(await ask()).toBe(200);
 
+  // A line is written at the end of its turn, which may be after the answer of that turn; the answer of a later turn says it was.
+  expect((await fetch(`http://${listen}/healthz`)).status).toBe(200);
   const full = readLog(log);
   truncateSync(log);
   expect(await ask()).toBe(200);
