@@ -195,9 +195,9 @@ test('a newer version ends the encoding of one that does not serve, and nothing 
   // The episode may get a newer version between the look at it and the command; then the command is tried again.
   const refusal = await until(
     async () => {
-      const { id, version } = await host.episodeOf(world, newer);
+      const episode = await host.episodeOf(world, newer);
       return world
-        .send('episode.host_version', { id, version }, { snapshot_id: older.id }, service('management'))
+        .send('episode.host_version', episode, { snapshot_id: older.id }, service('management'))
         .catch((error: unknown) => error);
     },
     { holds: (answer) => !(answer instanceof Error && 'code' in answer && answer.code === 'version_conflict') },
