@@ -36,17 +36,35 @@ interface Facts {
   readonly values: Set<string>;
 }
 
-/** Collects the facts of a schema; alternatives count together, and a schema inside itself is followed once. */
+const placeAbove = (place: string) => place.slice(0, place.lastIndexOf('/'));
+
+const noFacts = (): Facts => ({ fields: new Set(), required: new Set(), values: new Set() });
+
+/** Adds the facts of alternatives. What only some of them require is not always there; those that are no objects say nothing about that. */
+function addAlternatives(facts: Facts, place: string, alternatives: readonly Facts[]): void {
+  for (const { fields, values } of alternatives) {
+    for (const field of fields) facts.fields.add(field);
+    for (const value of values) facts.values.add(value);
+  }
+  for (const required of new Set(alternatives.flatMap((one) => [...one.required]))) {
+    const above = placeAbove(required);
+    const having = alternatives.filter(({ fields }) => (above === place ? fields.size > 0 : fields.has(above)));
+    if (having.every((one) => one.required.has(required))) facts.required.add(required);
+  }
+}
+
+/** Collects the facts of a schema; a schema inside itself is followed once. */
 function factsOf(contract: HttpContract, content: Content | undefined): Facts {
-  const facts: Facts = { fields: new Set(), required: new Set(), values: new Set() };
-  function collect(schema: Schema, place: string, inside: readonly string[]): void {
+  function collect(facts: Facts, schema: Schema, place: string, inside: readonly string[]): Facts {
     if (schema.$ref !== undefined && !inside.includes(schema.$ref)) {
-      const found = contract.components?.schemas?.[schema.$ref.split('/').at(-1)!];
-      if (!found) throw new Error(`${schema.$ref} is no component`);
-      collect(found, place, [...inside, schema.$ref]);
+      const target = contract.components?.schemas?.[schema.$ref.split('/').at(-1)!];
+      if (!target) throw new Error(`${schema.$ref} is no component`);
+      collect(facts, target, place, [...inside, schema.$ref]);
     }
-    for (const one of [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])])
-      collect(one, place, inside);
+    for (const one of schema.allOf ?? []) collect(facts, one, place, inside);
+    const alternatives = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+    const found = alternatives.map((one) => collect(noFacts(), one, place, inside));
+    addAlternatives(facts, place, found);
     for (const value of schema.enum ?? ('const' in schema ? [schema.const] : []))
       facts.values.add(`${place} = ${JSON.stringify(value)}`);
     for (const name of schema.required ?? []) facts.required.add(`${place}/${name}`);
@@ -58,15 +76,16 @@ function factsOf(contract: HttpContract, content: Content | undefined): Facts {
     };
     for (const [name, part] of Object.entries(parts)) {
       facts.fields.add(`${place}/${name}`);
-      collect(part, `${place}/${name}`, inside);
+      collect(facts, part, `${place}/${name}`, inside);
     }
+    return facts;
   }
-  for (const { schema } of Object.values(content ?? {})) if (schema) collect(schema, '', []);
+  const facts = noFacts();
+  for (const { schema } of Object.values(content ?? {})) if (schema) collect(facts, schema, '', []);
   return facts;
 }
 
 const without = (all: Set<string>, known: Set<string>) => [...all].filter((one) => !known.has(one));
-const placeAbove = (place: string) => place.slice(0, place.lastIndexOf('/'));
 
 /** The parameters that a request needs, as `query page`. */
 const neededBy = ({ parameters = [] }: Operation) =>
@@ -80,6 +99,8 @@ function* breaksOf(was: Operation, is: Operation, before: HttpContract, after: H
     const above = placeAbove(place);
     if (was.requestBody && (above === '' || asked.fields.has(above))) yield `a request needs ${place}`;
   }
+  for (const place of is.requestBody ? without(asked.fields, asks.fields) : [])
+    yield `a request may no longer have ${place}`;
   for (const [status, { content }] of Object.entries(was.responses).filter(([code]) => /^[23]/.test(code))) {
     const answer = is.responses[status];
     if (!answer) {
@@ -99,8 +120,8 @@ function* breaksOf(was: Operation, is: Operation, before: HttpContract, after: H
 const majorOf = ({ info }: HttpContract) => /\d+/.exec(info.version)?.[0];
 
 /**
- * What stops working for clients of a contract by its next form: operations, answers, fields and values of answers that are gone, and
- * requests that need more. A new major version may break everything.
+ * What stops working for clients of a contract by its next form: operations, fields, and values of answers that are gone, and requests that
+ * need more. A new major version may break everything.
  */
 export function breakingChanges(before: HttpContract, after: HttpContract): string[] {
   if (majorOf(before) !== majorOf(after)) return [];

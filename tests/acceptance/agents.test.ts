@@ -11,6 +11,7 @@ import {
   issueCredential,
   signUp,
   registerConnector,
+  type Person,
 } from '@longwave/test-kit/clients';
 import * as v2 from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -21,8 +22,11 @@ import { openSharedInstallation, type SharedInstallation } from '../_shared-inst
 
 const script = path.resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
 let world: SharedInstallation;
+/** One person for all tests: an installation mails twenty sign-ups of one sender an hour. */
+let ada: Person;
 beforeAll(async () => {
   world = await openSharedInstallation();
+  ada = await signUp(world, 'Ada');
 }, 120_000);
 afterAll(async () => world[Symbol.asyncDispose]());
 
@@ -99,7 +103,7 @@ const lines = {
 test.each(['first', 'second'] as const)(
   'the %s line of the SDK needs the address of the server, its client_id and a person: it gets tokens and renews them',
   async (line) => {
-    const [ada, clientId] = [await signUp(world, 'Ada'), await registerConnector(world)];
+    const clientId = await registerConnector(world);
     const { kept, provider } = createAgentMemory(clientId);
     const url = new URL(`${world.fleet.urls.mcp}/mcp`);
     const asking = lines[line](url, provider);
@@ -119,8 +123,7 @@ test.each(['first', 'second'] as const)(
 );
 
 test('an agent whose person allowed it works through both lines of the SDK, until the person ends its access', async () => {
-  const [ada, clientId] = [await signUp(world, 'Ada'), await registerConnector(world)];
-  const { tokens } = await grantAccess(world, ada, clientId);
+  const { tokens } = await grantAccess(world, ada, await registerConnector(world));
   const url = new URL(`${world.fleet.urls.mcp}/mcp`);
   const requestInit = { headers: { Authorization: `Bearer ${tokens.access_token}` } };
   const [first, second] = [new Client(info), new v2.Client(info, { versionNegotiation: { mode: 'auto' } })];

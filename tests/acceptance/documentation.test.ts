@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isPortFree, removeDataFolder, temporaryDataFolder } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { npxLongwave } from '@longwave/test-kit';
-import { consentTo, createAccount, signUp } from '@longwave/test-kit/clients';
+import { consentTo, createAccount, signUp, type Person } from '@longwave/test-kit/clients';
 import { samples } from '@longwave/local/samples';
 import type { Installation } from '../_fleet.ts';
 import { openSharedInstallation } from '../_shared-installation.ts';
@@ -44,8 +44,11 @@ test('npm run demo with an own file, fresh and as JSON, ends with the result and
 
 describe('on one installation', () => {
   let world: Installation;
+  /** One person for all pages: an installation mails twenty sign-ups of one sender an hour. */
+  let ada: Person;
   beforeAll(async () => {
     world = await openSharedInstallation();
+    ada = await signUp(world, 'Ada');
   });
   afterAll(async () => world?.[Symbol.asyncDispose]());
 
@@ -119,7 +122,6 @@ describe('on one installation', () => {
   }
 
   test('the page of partner applications runs as it is written, with a person who allows the access', async () => {
-    const ada = await signUp(world, 'Ada');
     const { workspaceId } = await createAccount(world.operator);
     const [page, kind] = ['docs/partners.md', 'client register --kind'];
     const partner = await runOperatorLine<{ client_secret: string }>(page, `${kind} partner`);
@@ -150,7 +152,6 @@ describe('on one installation', () => {
   });
 
   test('the page of the Management API runs as it is written, with a person who allows the access', async () => {
-    const ada = await signUp(world, 'Ada');
     const page = 'docs/management-api.md';
     await runOperatorLine(page, 'client register --kind management');
     const stdout = await runTour(

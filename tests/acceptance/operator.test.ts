@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newId } from '@longwave/ids';
 import { createBrowser, npxLongwave } from '@longwave/test-kit';
-import { signUp } from '@longwave/test-kit/clients';
+import { commandsIn, signUp } from '@longwave/test-kit/clients';
 import { Secret, TOTP } from 'otpauth';
 import { startTestFleet, type TestFleet } from '../_fleet.ts';
 
@@ -127,7 +126,7 @@ test('a person who has lost app and recovery codes signs in with the password al
   expect([again.status, again.stderr.trimEnd()]).toEqual([1, 'This user signs in with the password alone.']);
 });
 
-test('a machine names its API, unknown scopes are answered with the allowed ones, and a wrong client is put right', () => {
+test('a machine names its API, unknown scopes are answered with the allowed ones, and a wrong client is put right', async () => {
   const typed = ['client', 'register', '--kind', 'machine', '--id', 'acme', '--name', 'Acme'];
   const refused = longwave(...typed);
   expect([refused.status, refused.stderr.split('\n')[0]]).toEqual([
@@ -137,7 +136,13 @@ test('a machine names its API, unknown scopes are answered with the allowed ones
   const { stderr } = longwave(...typed, '--api', 'exchange', '--scopes', 'audience:read');
   expect(stderr).toContain('“audience:read” is no scope of exchange. Choose from exchange:write, exchange:read');
   const { workspace_id } = answerOf<Account>('account', 'create');
-  const authority = ['--authority', newId('agr')];
+  const newAuthority = async () => {
+    const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+    const changes = { grantee: { client_id: 'acme' }, role: 'machine', expires_at: expiresAt };
+    const send = commandsIn(world.operator, workspace_id);
+    return ['--authority', (await send('authority_grant.propose', 'authority_grants', changes)).id];
+  };
+  const authority = await newAuthority();
   expect(longwave(...typed, '--api', 'exchange', ...authority).stderr).toMatch(
     /^--authority needs the one workspace of the grant: --workspace ws_…\./,
   );
@@ -145,7 +150,7 @@ test('a machine names its API, unknown scopes are answered with the allowed ones
   const { id, ...platform } = answerOf<{ id: string }>(...typed, ...exchange);
   expect(platform).toMatchObject({ authority: { workspace_id, authority_id: authority[1] } });
   expect(platform).not.toHaveProperty('workspaces');
-  const other = ['--workspace', workspace_id, '--authority', newId('agr')];
+  const other = ['--workspace', workspace_id, ...(await newAuthority())];
   expect(answerOf('client', 'revise', '--client', id, ...other)).toMatchObject({
     authority: { workspace_id, authority_id: other.at(-1) },
   });

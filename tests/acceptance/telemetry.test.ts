@@ -27,7 +27,7 @@ beforeAll(async () => {
   const result = await makeTrialRun(world.fleet);
   expect(result.failures).toEqual([]);
   enclosureUrl = result.enclosure_url!;
-  await fetch(`${world.fleet.urls.api}/audience/v1/contract`);
+  for (const api of ['audience', 'hosting-exchange']) await fetch(`${world.fleet.urls.api}/${api}/v1/contract`);
 });
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]();

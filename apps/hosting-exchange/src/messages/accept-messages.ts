@@ -99,6 +99,8 @@ export function createAcceptMessages(options: {
     description:
       'Messages of hosting platforms, by what became of them: accepted, replayed, or the code of the refusal',
   });
+  // A counter that was never added to is not exposed.
+  counted.add(0, { outcome: 'accepted' });
 
   const oneAtATime = createGates(1);
 
