@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 
 /** The samples of a service's `/metrics`, by name and labels as they stand there: `longwave_jobs{kind="import_feed",state="queued"}`. */
@@ -31,6 +31,30 @@ export function sumOf(samples: Samples, name: string, labels: Readonly<Record<st
     .reduce((sum, [, value]) => sum + value, 0);
 }
 
+/** The names of the labels of every metric that has been measured anywhere, with those that a scrape adds. */
+export async function measuredLabels(addresses: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const found = new Map<string, Set<string>>([['up', new Set(['job', 'instance'])]]);
+  for (const address of addresses)
+    for (const sample of (await scrape(address)).samples.keys()) {
+      const [, name = '', labels = ''] = /^(\w+)(?:\{(.*)\})?$/.exec(sample) ?? [];
+      const known = found.get(name) ?? new Set(['job', 'instance']);
+      for (const [, label] of labels.matchAll(/(\w+)="/g)) known.add(label!);
+      found.set(name, known);
+    }
+  return found;
+}
+
+/** Every value of a label that any service reports, with the place where it stands. */
+export async function labelValues(addresses: Readonly<Record<string, string>>): Promise<ReadonlySet<string>> {
+  const values = new Set<string>();
+  for (const [service, address] of Object.entries(addresses))
+    for (const sample of (await scrape(address)).samples.keys())
+      for (const [, label, value] of sample.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g))
+        if (label !== 'le' && !sample.startsWith('target_info'))
+          values.add(`${service} ${sample.split('{')[0]} ${label}=${value}`);
+  return values;
+}
+
 const attributeSchema = z.object({ key: z.string(), value: z.record(z.string(), z.unknown()) });
 const tracesSchema = z.object({
   resourceSpans: z.array(
@@ -45,7 +69,9 @@ const tracesSchema = z.object({
               spanId: z.string(),
               parentSpanId: z.string().optional(),
               name: z.string(),
+              kind: z.number(),
               attributes: z.array(attributeSchema),
+              links: z.array(z.object({ traceId: z.string(), spanId: z.string() })).default([]),
             }),
           ),
         }),
@@ -54,7 +80,7 @@ const tracesSchema = z.object({
   ),
 });
 
-interface CollectedSpan {
+export interface CollectedSpan {
   readonly service: string;
   /** The part of OpenTelemetry that made it, without its prefix: `http`, `pg`. */
   readonly library: string;
@@ -62,18 +88,31 @@ interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
-  readonly attributes: string;
+  /** 1 to 5: internal, server, client, producer, consumer. */
+  readonly kind: number;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
 }
+
+/** The span with all its ancestors, the first one first. */
+export function pathTo(span: CollectedSpan, spans: readonly CollectedSpan[]): readonly CollectedSpan[] {
+  const parent = spans.find(({ spanId, traceId }) => spanId === span.parentSpanId && traceId === span.traceId);
+  return parent ? [...pathTo(parent, spans), span] : [span];
+}
+
+const valueOf = (value: Readonly<Record<string, unknown>>): unknown => Object.values(value)[0];
 
 /** A collector that speaks OTLP over HTTP with JSON and keeps what it gets. */
 export async function startCollector() {
   const spans: CollectedSpan[] = [];
+  const bodies: string[] = [];
   const paths = new Set<string>();
   const server = createServer((request, response) => {
-    void json(request).then((body) => {
+    void text(request).then((body) => {
+      bodies.push(body);
       paths.add(request.url ?? '');
       if (request.url === '/v1/traces')
-        for (const { resource, scopeSpans } of tracesSchema.parse(body).resourceSpans) {
+        for (const { resource, scopeSpans } of tracesSchema.parse(JSON.parse(body)).resourceSpans) {
           const service = resource.attributes.find(({ key }) => key === 'service.name')?.value['stringValue'];
           for (const { scope, spans: ofScope } of scopeSpans)
             for (const { attributes, parentSpanId, ...span } of ofScope)
@@ -82,7 +121,7 @@ export async function startCollector() {
                 parentSpanId,
                 service: String(service),
                 library: scope.name.replace('@opentelemetry/instrumentation-', ''),
-                attributes: JSON.stringify(attributes),
+                attributes: Object.fromEntries(attributes.map(({ key, value }) => [key, valueOf(value)])),
               });
         }
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
@@ -93,6 +132,8 @@ export async function startCollector() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans: spans as readonly CollectedSpan[],
+    /** Everything that it got, as it came. */
+    bodies: bodies as readonly string[],
     paths: paths as ReadonlySet<string>,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();

@@ -2,17 +2,19 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { namesOf, services, type ServiceName } from '@longwave/services';
-import { until } from '@longwave/test-kit';
+import { newId } from '@longwave/ids';
+import { createBrowser, until } from '@longwave/test-kit';
 import { createAccount, createRestClient, download, listenerAgentOf } from '@longwave/test-kit/clients';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { startTestFleet, type TestFleet } from '../_fleet.ts';
-import { scrape, startCollector, sumOf } from '../_telemetry.ts';
+import { labelValues, pathTo, scrape, startCollector, sumOf, type CollectedSpan } from '../_telemetry.ts';
 import { makeTrialRun } from '../_trial-run.ts';
 
 let collector: Awaited<ReturnType<typeof startCollector>>;
 let world: TestFleet;
 let enclosureUrl: string;
+let podcastId: string;
 
 beforeAll(async () => {
   collector = await startCollector();
@@ -22,11 +24,13 @@ beforeAll(async () => {
     ...{ OTEL_BSP_SCHEDULE_DELAY: '100', OTEL_METRIC_EXPORT_INTERVAL: '1000' },
   };
   world = await startTestFleet({
-    env: Object.fromEntries((['rest-gateway', 'auth-server', 'management'] as const).map((name) => [name, otlp])),
+    env: Object.fromEntries(namesOf(services).map((name) => [name, otlp])),
+    trustedProxies: '127.0.0.1/32',
   });
   const result = await makeTrialRun(world.fleet);
   expect(result.failures).toEqual([]);
   enclosureUrl = result.enclosure_url!;
+  podcastId = result.podcast_id!;
   for (const api of ['audience', 'hosting-exchange']) await fetch(`${world.fleet.urls.api}/${api}/v1/contract`);
 });
 afterAll(async () => {
@@ -153,6 +157,15 @@ test('jobs are counted by kind and state', async () => {
   await database.end();
 });
 
+/** The part of a span's path that crosses from one process to another, or between two lives of one. */
+const hopsTo = (span: CollectedSpan) =>
+  pathTo(span, collector.spans)
+    .filter(({ kind, library }) => kind !== 1 && !['pg', 'ioredis'].includes(library))
+    .map(({ service, name, kind }) => `${service}: ${['server', 'client', 'producer', 'consumer'][kind - 2]} ${name}`);
+
+/** Whether everything that a span is a part of has come too. */
+const isWhole = (span: CollectedSpan) => pathTo(span, collector.spans)[0]!.parentSpanId === undefined;
+
 test('one request is one trace, from the gateway through management to PostgreSQL, and carries no credential', async () => {
   const account = await createAccount(world.operator);
   const rest = createRestClient(world.fleet.urls.base, account.apiKey);
@@ -165,16 +178,165 @@ test('one request is one trace, from the gateway through management to PostgreSQ
     traceOf().some((span) => span.service === service && span.library === library);
   await until(
     'the trace',
-    async () => has('rest-gateway', 'http') && has('management', 'grpc') && has('management', 'pg'),
+    async () =>
+      has('rest-gateway', 'http') && has('management', 'grpc') && has('management', 'pg') && traceOf().every(isWhole),
   );
   const trace = traceOf();
   expect(trace.filter(({ parentSpanId }) => !parentSpanId)).toHaveLength(1);
-  const ids = new Set(trace.map(({ spanId }) => spanId));
-  expect(trace.filter(({ parentSpanId }) => parentSpanId && !ids.has(parentSpanId))).toEqual([]);
-  expect(new Set(trace.map(({ service }) => service))).toEqual(new Set(['rest-gateway', 'auth-server', 'management']));
+  // Where the event is followed, the trace goes on.
+  const answering = trace.filter((span) => !hopsTo(span).some((hop) => hop.includes('process product.events')));
+  expect(new Set(answering.map(({ service }) => service))).toEqual(
+    new Set(['rest-gateway', 'auth-server', 'management']),
+  );
   const secrets = [account.apiKey, title];
-  expect(collector.spans.filter(({ attributes }) => secrets.some((secret) => attributes.includes(secret)))).toEqual([]);
+  const told = JSON.stringify(collector.spans);
+  expect(secrets.filter((secret) => told.includes(secret))).toEqual([]);
   expect([...collector.paths].sort()).toEqual(['/v1/metrics', '/v1/traces']);
+});
+
+/** The first span of this name that a service made, once its whole path has come too. */
+const spanAt = (service: ServiceName, name: string, isWanted: (hops: readonly string[]) => boolean) =>
+  until(`${name} in ${service}`, async () =>
+    collector.spans.find(
+      (span) => span.service === service && span.name === name && isWanted(hopsTo(span)) && isWhole(span),
+    ),
+  );
+
+test('one trace follows a command from the gateway over its leased job to the encoder, and its report over the bus to delivery', async () => {
+  const command = 'longwave.command.v1.CommandService/Execute';
+  const start = 'rest-gateway: server POST /api/v1/productions/:id/start';
+  const applied = await spanAt(
+    'public-delivery',
+    'process product.events',
+    (hops) => hops[0] === start && hops[3]?.startsWith('encoder:') === true && hops.length === 8,
+  );
+  expect(hopsTo(applied)).toEqual([
+    start,
+    `rest-gateway: client ${command}`,
+    `management: server ${command}`,
+    'encoder: consumer process encode_production',
+    `encoder: client ${command}`,
+    `management: server ${command}`,
+    'management: producer send product.events',
+    'public-delivery: consumer process product.events',
+  ]);
+  const [sent, processed] = pathTo(applied, collector.spans).slice(-2);
+  const messaging = { 'messaging.system': 'redis_streams', 'messaging.destination.name': 'product.events' };
+  expect(sent!.attributes).toMatchObject({ ...messaging, 'messaging.operation.type': 'send' });
+  expect(processed!.attributes).toMatchObject({
+    ...{ ...messaging, 'messaging.operation.type': 'process' },
+    ...{ 'messaging.consumer.group.name': 'public-delivery', 'messaging.batch.message_count': 1 },
+    'messaging.message.id': sent!.attributes['messaging.message.id'],
+  });
+  // Management reacts to the same event, and publishes the episode in the same trace.
+  await spanAt('public-delivery', 'process product.events', (hops) =>
+    hops.includes('management: consumer process product.events'),
+  );
+});
+
+test('one trace follows a download from its enclosure over the decision, the file and the bus to the count', async () => {
+  await download(enclosureUrl, listenerAgentOf(93));
+  const enclosure = 'public-delivery: server GET /delivery/v1/e/:alias/:file';
+  const counted = await spanAt('analytics-sink', 'process delivery.facts', (hops) => hops[0] === enclosure);
+  expect(hopsTo(counted)).toEqual([
+    enclosure,
+    'public-delivery: producer send delivery.facts',
+    'analytics-sink: consumer process delivery.facts',
+  ]);
+  const sending = pathTo(counted, collector.spans).find(({ name }) => name === 'audio.send')!;
+  const file = 'GET /delivery/v1/p/:token/:file';
+  const request = await until('its request', async () =>
+    collector.spans.find(({ spanId }) => spanId === sending.links[0]!.spanId),
+  );
+  expect(request).toMatchObject({ name: file, links: [{ traceId: sending.traceId }] });
+  expect(request.traceId).not.toBe(sending.traceId);
+  await spanAt(
+    'internal-serving',
+    'longwave.serving.v1.ServingService/Decide',
+    (hops) => hops[0] === enclosure && hops.length === 3,
+  );
+});
+
+test('the log line of a request names its trace and its span', async () => {
+  const answer = await fetch(`${world.fleet.urls.base}/api/v1/podcasts/${podcastId}`);
+  const requestId = answer.headers.get('x-request-id')!;
+  const log = path.join(world.fleet.logsFolder, 'rest-gateway.log');
+  const line = await until('the line', async () =>
+    readFileSync(log, 'utf8')
+      .split('\n')
+      .find((each) => each.includes(requestId) && each.includes('request.served')),
+  );
+  const { trace_id: traceId, span_id: spanId } = JSON.parse(line) as Record<string, string>;
+  await until('its span', async () =>
+    collector.spans.some((span) => span.traceId === traceId && span.spanId === spanId && span.kind === 2),
+  );
+});
+
+test('nothing that is sent to a collector has a credential, a delivery token, an address or an agent', async () => {
+  const email = `${newId('usr')}@example.com`;
+  const account = await createAccount(world.operator, 'network', { email });
+  const rest = createRestClient(world.fleet.urls.base, account.apiKey);
+  await rest.post('/account/members', { email: `second-${email}`, permissions: ['edit'] });
+  const [forwarded, agent] = ['203.0.113.77', 'AntennaPod/3.5.94'];
+  const headers = { 'x-forwarded-for': forwarded, 'user-agent': agent };
+  await createBrowser(world.fleet.urls.base, forwarded).post('/sign-in', { email, password: 'wrong' }, {}, '/sign-in');
+  const redirect = await fetch(enclosureUrl, { headers, redirect: 'manual' });
+  const file = redirect.headers.get('location')!;
+  await fetch(file, { headers });
+  await fetch(`${file}x`, { headers });
+  const asked = collector.spans.length;
+  const marked = await fetch(`${world.fleet.urls.base}/api/v1/podcasts/pod_none`, {
+    headers: { token: account.apiKey },
+  });
+  const requestId = marked.headers.get('x-request-id')!;
+  expect(requestId).toBeDefined();
+  await until('what was done', async () =>
+    ['rest-gateway', 'auth-server', 'public-delivery', 'analytics-sink'].every((service) =>
+      collector.spans.slice(asked).some((span) => span.service === service),
+    ),
+  );
+  const told = collector.bodies.join('\n');
+  const secrets = [account.apiKey, email, forwarded, agent, /\/p\/([^/]+)\//.exec(file)![1]!];
+  expect(secrets.filter((secret) => told.includes(secret))).toEqual([]);
+  const shapes = {
+    'a delivery token': /t1\.[\w-]{40,}/,
+    'a credential': /lw_(?:key|pat|mcp|ses)_[\w-]{8,}|[Bb]earer [\w-]{8,}|eyJ[\w-]{8,}\./,
+    'a signature': /X-Amz-Signature=[0-9a-f]/,
+    'an e-mail address': /[\w.+-]+@[\w-]+\.[a-z]{2,}/,
+  };
+  const found = Object.entries(shapes).flatMap(([name, shape]) => {
+    const at = told.search(shape);
+    return at < 0 ? [] : [`${name}: ${told.slice(Math.max(0, at - 80), at + 80)}`];
+  });
+  expect(found).toEqual([]);
+});
+
+test('no label grows with accounts, resources, listeners or what clients send', async () => {
+  const { base, api, media } = world.fleet.urls;
+  /** The same work by somebody else, on other resources, with other addresses. */
+  const use = async () => {
+    const { apiKey, workspaceId } = await createAccount(world.operator);
+    const rest = createRestClient(base, apiKey);
+    const { id } = await rest.post<{ id: string }>('/podcasts', { title: newId('pod'), language: 'en' });
+    await rest.get(`/podcasts/${id}`);
+    const nonsense = newId('req');
+    await world.operator.command(workspaceId, `podcast.${nonsense}`, { type: 'podcasts' }, {}).catch(() => undefined);
+    const paths = [`${base}/api/v1/${nonsense}`, `${api}/audience/v1/${nonsense}`, `${api}/management/v1/${nonsense}`];
+    for (const path of [...paths, `${media}/${nonsense}`, `${media}/delivery/v1/e/${nonsense}/a.mp3`])
+      await fetch(path, { method: 'POST', headers: { 'user-agent': nonsense } });
+    for (const path of [`${media}/feeds/${nonsense}.xml`, `${api}/hosting-exchange/v1/${nonsense}`]) await fetch(path);
+    await download(enclosureUrl, `AntennaPod/3.5.${Math.trunc(performance.now())}`);
+  };
+  // What the first use measures when its answers have ended is there before the second has ended.
+  await use();
+  await use();
+  const before = await labelValues(world.fleet.adminAddresses);
+  expect(before.size).toBeGreaterThan(50);
+  await use();
+  const after = await labelValues(world.fleet.adminAddresses);
+  expect([...after.difference(before)]).toEqual([]);
+  const ids = [...after].filter((value) => /[a-z]{2,4}_[0-9a-z]{20,}|[0-9a-f]{16,}|\d{6,}|https?:|@/.test(value));
+  expect(ids).toEqual([]);
 });
 
 test('while Redis is away, events and facts wait where the metrics say, and nothing waits afterwards', async () => {

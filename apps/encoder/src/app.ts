@@ -70,6 +70,7 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
         leaseMs,
         renew: (signal) => jobs.renewLease({ jobId, leaseId }, { deadlineMs: maxRenewalMs, signal }),
       }),
+      traceOf: ({ kind, traceparent }) => ({ kind, traceparent }),
       work: (job, signal) => workOnJob(job, deps, signal),
       onError: (error, job) => logger.warn({ err: error }, job ? 'job.work_failed' : 'job.claim_failed'),
     });

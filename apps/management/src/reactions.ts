@@ -138,6 +138,7 @@ export function followEvents(options: {
     subscribeWhenReachable(bus, {
       topic,
       group,
+      oneByOne: true,
       handle: byEach(react),
       onRetry: (error) => logger.warn({ err: error, topic }, 'follower.retried'),
     });

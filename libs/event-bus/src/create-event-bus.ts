@@ -4,15 +4,16 @@ import type { KafkaBusConfig } from './kafka/kafka-bus.ts';
 import { measureFollowers } from './measure-followers.ts';
 import type { EventBus } from './port.ts';
 import { createRedisBus, type RedisBusConfig } from './redis/redis-bus.ts';
+import { traceMessages } from './trace-messages.ts';
 
 export type EventBusConfig =
   ({ readonly kind: 'redis' } & RedisBusConfig) | ({ readonly kind: 'kafka' } & KafkaBusConfig);
 
 /** The bus of the engine that the configuration names. Connects on first use. The client of Kafka is loaded only for Kafka. */
 export async function createEventBus(config: EventBusConfig): Promise<EventBus> {
-  if (config.kind === 'redis') return measureFollowers(createRedisBus(config));
+  if (config.kind === 'redis') return traceMessages(measureFollowers(createRedisBus(config)), 'redis_streams');
   const { createKafkaBus } = await import('./kafka/kafka-bus.ts');
-  return measureFollowers(createKafkaBus(config));
+  return traceMessages(measureFollowers(createKafkaBus(config)), 'kafka');
 }
 
 /** The bus of a service: Kafka when its configuration names brokers, else Redis Streams. Connects on first use. */

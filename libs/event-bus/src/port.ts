@@ -7,6 +7,8 @@ export interface BusMessage {
   /** `noun.participle`, for example "episode.published". */
   readonly type: string;
   readonly payload: unknown;
+  /** Where in a trace the message was made (W3C Trace Context); absent outside of traces. */
+  readonly traceparent?: string | undefined;
 }
 
 /** A message whose payload is text already: `json` is one JSON value, which the bus passes on without reading it. */
@@ -42,6 +44,11 @@ export interface SubscribeOptions {
    * time from the failing one on, until the policy's attempts are used up; then that message alone goes to the dead letters.
    */
   readonly handle: (messages: readonly DeliveredMessage[]) => Promise<void>;
+  /**
+   * Calls `handle` with one message after the other, each as part of the trace in which it was made. Otherwise the work on a batch is
+   * part of a trace only when all its messages are.
+   */
+  readonly oneByOne?: boolean;
   /** Most messages handed over at once. Default 100. */
   readonly batchSize?: number;
   readonly retry?: Partial<RetryPolicy>;

@@ -25,6 +25,16 @@ export function subscribeInto(bus: EventBus, topic: string, group: string, seen:
   return bus.subscribe({ topic, group, retry, handle: async (messages) => void seen.push(...messages) });
 }
 
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+/** Every second message was made in a trace. */
+export const inTrace = (message: BusMessage, at: number): BusMessage =>
+  at % 2 === 0 ? message : { ...message, traceparent };
+
+/** Where in a trace each message was made, by its id. */
+export const placesOf = (messages: readonly BusMessage[]): Record<string, string | undefined> =>
+  Object.fromEntries(messages.map(({ id, traceparent: place }) => [id, place]));
+
 export function distinct(messages: readonly BusMessage[]): number {
   return new Set(messages.map(({ id }) => id)).size;
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { bareEnvironment, until } from '@longwave/test-kit';
 import type { BusMessage, DeliveredMessage, EventBus, EventBusConfig } from '../src/index.ts';
-import { distinct, firstsByKey, newTopic, numbered, quick, subscribeInto } from './_messages.ts';
+import { distinct, firstsByKey, inTrace, newTopic, numbered, placesOf, quick, subscribeInto } from './_messages.ts';
 import { testWaiting } from './_waiting.ts';
 
 export interface Engine {
@@ -189,10 +189,10 @@ export function describeEventBus(engine: Engine): void {
       expect(await bus.listDeadLetters(topic, 'another')).toEqual([]);
     });
 
-    test('redriven dead letters reach only their group, in order per key, and are dead letters no more', async () => {
+    test('redriven dead letters reach only their group, in order per key and in their traces, and are dead letters no more', async () => {
       await using bus = engine.createBus();
       const topic = newTopic();
-      const sent = numbered(topic, 12, 2);
+      const sent = numbered(topic, 12, 2).map(inTrace);
       const other: DeliveredMessage[] = [];
       const redriven: DeliveredMessage[] = [];
       let broken = true;
@@ -214,6 +214,7 @@ export function describeEventBus(engine: Engine): void {
       expect(await bus.redriveDeadLetters(topic, 'mine')).toBe(12);
       await until(() => redriven.length === 12);
       expect(firstsByKey(redriven)).toEqual(firstsByKey(sent));
+      expect(placesOf(redriven)).toEqual(placesOf(sent));
       expect(redriven.every(({ attempt }) => attempt === 1)).toBe(true);
       expect(await bus.listDeadLetters(topic, 'mine')).toEqual([]);
       expect(await bus.redriveDeadLetters(topic, 'mine')).toBe(0);

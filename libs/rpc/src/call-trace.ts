@@ -6,11 +6,11 @@ export type TracePosition = Pick<Call, 'traceparent' | 'tracestate'>;
 
 const tracer = () => trace.getTracer('@longwave/rpc');
 
-/** A name and attributes like those that the instrumentation of gRPC gives to unary calls. */
+/** A name and attributes like those of the semantic conventions for gRPC, as unary calls have them. */
 function spanOf(path: string, kind: SpanKind) {
   const [, service, method] = path.split('/');
   const attributes = { 'rpc.system': 'grpc', 'rpc.service': service!, 'rpc.method': method! };
-  return [`grpc.${path.slice(1)}`, { kind, attributes }] as const;
+  return [path.slice(1), { kind, attributes }] as const;
 }
 
 async function untilSettled<T>(span: Span, work: () => Promise<T>): Promise<T> {

@@ -35,7 +35,7 @@ test('calls on a stream stand in the traces of their callers, each in its own, a
   expect(none).toEqual(say('none'));
   for (const { traceId } of [one, two]) {
     const [handled, sent, request] = spans.getFinishedSpans().filter((span) => span.spanContext().traceId === traceId);
-    expect([handled!.name, sent!.name]).toEqual(Array(2).fill('grpc.longwave.probe.v1.ProbeService/Probe'));
+    expect([handled!.name, sent!.name]).toEqual(Array(2).fill('longwave.probe.v1.ProbeService/Probe'));
     expect(handled!.parentSpanContext?.spanId).toBe(sent!.spanContext().spanId);
     expect(sent!.parentSpanContext?.spanId).toBe(request!.spanContext().spanId);
   }

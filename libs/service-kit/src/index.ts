@@ -17,4 +17,14 @@ export { createLogger, type Logger } from './logger.ts';
 export { outliveWriteErrors } from './outlive-write-errors.ts';
 export { redact } from './redact.ts';
 export { serveHealth, type ReadinessChecks } from './health.ts';
+export {
+  continueTrace,
+  joinTrace,
+  nameRoute,
+  openSpan,
+  outsideTraces,
+  tracePosition,
+  type OpenSpan,
+  type TracePosition,
+} from './trace.ts';
 export { runService, type RunningApp } from './run-service.ts';

@@ -1,13 +1,14 @@
 import { types } from 'node:util';
 import { pino, stdSerializers, stdTimeFunctions, type DestinationStream } from 'pino';
 import { redact } from './redact.ts';
+import { traceFields } from './trace.ts';
 
 type Write = (fields: object, event: string) => void;
 
 /** The part of pino that passes `redact`: fields with the name of an event, and no loggers with fields of their own. */
 export type Logger = Readonly<Record<'debug' | 'info' | 'warn' | 'error' | 'fatal', Write>>;
 
-/** Fields of the line that every request writes. Their values are made by us of ids and names, never of what a client sent. */
+/** Fields of the line that every request writes, and of its place in a trace. Their values are made by us of ids and names, never of what a client sent. */
 const ownFields: ReadonlySet<string> = new Set([
   'request_id',
   'method',
@@ -17,6 +18,8 @@ const ownFields: ReadonlySet<string> = new Set([
   'bytes',
   'duration_ms',
   'credential_id',
+  'trace_id',
+  'span_id',
 ]);
 const eventName = /^[a-z0-9_.]+$/;
 
@@ -45,7 +48,7 @@ function redactFields(fields: Readonly<Record<string, unknown>>): Record<string,
 
 /**
  * A structured logger, one JSON line per event. Numbers and the fields of every request's line are written as they are; everything else
- * passes `redact`, field by field.
+ * passes `redact`, field by field. Lines that are written in a trace name it and its span.
  * @param destination gets whole lines without secrets
  */
 export function createLogger(
@@ -59,6 +62,7 @@ export function createLogger(
       base: { service },
       messageKey: 'event',
       timestamp: stdTimeFunctions.isoTime,
+      mixin: traceFields,
       // `redactFields` has rendered errors already.
       serializers: { err: (error: unknown) => error },
       formatters: { level: (label) => ({ level: label }), bindings: redactFields, log: redactFields },

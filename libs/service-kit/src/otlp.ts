@@ -5,7 +5,6 @@ import { ExpressInstrumentation } from '@opentelemetry/instrumentation-express';
 import { GrpcInstrumentation } from '@opentelemetry/instrumentation-grpc';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
-import { KafkaJsInstrumentation } from '@opentelemetry/instrumentation-kafkajs';
 import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
 import type { Resource } from '@opentelemetry/resources';
 import { PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics';
@@ -18,7 +17,10 @@ type Span = Parameters<SpanExporter['export']>[0][number];
 type Protocol = 'http/protobuf' | 'http/json' | 'grpc';
 
 /** Modules whose calls become spans; no other is touched. */
-const instrumented = ['http', 'https', 'express', '@grpc/grpc-js', 'kafkajs', 'pg', 'pg-pool', 'ioredis'];
+const instrumented = ['http', 'https', 'express', '@grpc/grpc-js', 'pg', 'pg-pool', 'ioredis'];
+
+/** Calls that are part of nothing that anybody asked for: the stream of carried calls, and the questions of idle workers. */
+const untraced = ['Carry', 'ClaimJob', 'RenewLease'];
 
 /** Requests to the private port of a service: no part of any trace. */
 const privatePaths: readonly unknown[] = ['/healthz', '/readyz', '/metrics'];
@@ -64,10 +66,10 @@ export async function startOtlp(resource: Resource, protocol: Protocol, metricsE
         requireParentforOutgoingSpans: true,
       }),
       new ExpressInstrumentation(),
-      new GrpcInstrumentation({ ignoreGrpcMethods: ['Carry'] }),
-      new KafkaJsInstrumentation(),
+      new GrpcInstrumentation({ ignoreGrpcMethods: untraced }),
       new PgInstrumentation({ requireParentSpan: true }),
-      new IORedisInstrumentation(),
+      // Keys name listeners and those who sign in.
+      new IORedisInstrumentation({ dbStatementSerializer: (command) => command }),
       new PrismaInstrumentation(),
     ],
     // Their metrics carry what clients send, for example the Host header.
@@ -108,30 +110,50 @@ const secretAttributes = new Set([
   'net.sock.peer.addr',
 ]);
 
+/** Names of our own servers, which may be addresses. */
+const serverAttributes = new Set(['server.address', 'net.peer.name']);
+
+/** E-mail addresses and the addresses of machines. */
+const addresses = [
+  /[^\s@<>"'(),;:=]+@[^\s@<>"'(),;:=]+\.[a-z]{2,}/gi,
+  /\b(?:\d{1,3}\.){3}\d{1,3}\b/g,
+  /\b(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}\b/gi,
+  /\b(?:[0-9a-f]{1,4}:){1,6}(?::[0-9a-f]{1,4}){1,6}\b/gi,
+];
+
+/** A text of a span without secrets and without addresses. */
+const redactText = (text: string): string =>
+  addresses.reduce((clean, address) => clean.replace(address, '***'), redact(text));
+
 const redactValue = (value: Attributes[string]): Attributes[string] => {
-  if (typeof value === 'string') return redact(value);
+  if (typeof value === 'string') return redactText(value);
   return Array.isArray(value) ? (value.map((each) => redactValue(each as string)) as string[]) : value;
 };
 
+const redactAttribute = (name: string, value: Attributes[string]): Attributes[string] => {
+  if (secretAttributes.has(name)) return '***';
+  return serverAttributes.has(name) ? value : redactValue(value);
+};
+
 const redactAttributes = (attributes: Attributes = {}): Attributes =>
-  Object.fromEntries(
-    Object.entries(attributes).map(([name, value]) => [name, secretAttributes.has(name) ? '***' : redactValue(value)]),
-  );
+  Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, redactAttribute(name, value)]));
 
 /** A span whose texts (name, attributes, events with their exceptions, links, status) carry no address, agent or secret. */
 const redactSpan = (span: Span): Span => ({
-  name: redact(span.name),
+  // The instrumentation of gRPC puts its own word before the name that the semantic conventions give.
+  name: redactText(span.name).replace(/^grpc\./, ''),
   kind: span.kind,
   spanContext: () => span.spanContext(),
   ...(span.parentSpanContext && { parentSpanContext: span.parentSpanContext }),
   startTime: span.startTime,
   endTime: span.endTime,
-  status: span.status.message === undefined ? span.status : { ...span.status, message: redact(span.status.message) },
+  status:
+    span.status.message === undefined ? span.status : { ...span.status, message: redactText(span.status.message) },
   attributes: redactAttributes(span.attributes),
   links: span.links.map((link) => ({ ...link, attributes: redactAttributes(link.attributes) })),
   events: span.events.map((event) => ({
     ...event,
-    name: redact(event.name),
+    name: redactText(event.name),
     attributes: redactAttributes(event.attributes),
   })),
   duration: span.duration,

@@ -28,6 +28,7 @@ export const followProduct = (options: {
   subscribeWhenReachable(options.bus, {
     topic: topics.product,
     group: 'auth-server',
+    oneByOne: true,
     handle: async (messages) => {
       for (const { payload } of messages) {
         const { subject, workspace_id: workspaceId, after, occurred_at: at } = domainEventSchema.parse(payload);

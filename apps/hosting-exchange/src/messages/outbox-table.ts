@@ -1,5 +1,6 @@
 import { newId } from '@longwave/ids';
 import type { Transaction } from '@longwave/postgres';
+import { tracePosition } from '@longwave/service-kit';
 
 /** What happened in the exchange, for followers of `exchange.events`. */
 export interface ExchangeEvent {
@@ -26,8 +27,8 @@ export async function insertEvents(tx: Transaction, events: readonly ExchangeEve
   });
   await tx.query({
     name: 'insert_events',
-    text: `insert into outbox (key, event_id, type, payload)
-           select key, event_id, type, payload from json_to_recordset($1) as e(key text, event_id text, type text, payload jsonb)`,
-    values: [JSON.stringify(rows)],
+    text: `insert into outbox (key, event_id, type, payload, traceparent)
+           select key, event_id, type, payload, $2 from json_to_recordset($1) as e(key text, event_id text, type text, payload jsonb)`,
+    values: [JSON.stringify(rows), tracePosition() ?? null],
   });
 }

@@ -107,6 +107,7 @@ export function startJobRunner(options: {
       return free.length > 0 ? await claimJob(pool, free, 'management', leaseMs) : undefined;
     },
     leaseOf: (job) => ({ leaseMs, renew: () => renewLease(pool, job.id, job.lease_id, leaseMs) }),
+    traceOf: ({ kind, traceparent }) => ({ kind, traceparent: traceparent ?? undefined }),
     work: async (job, signal) => {
       try {
         await attempt(job, handlers.get(job.kind as InternalJobKind)!, signal);

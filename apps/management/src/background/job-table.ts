@@ -3,6 +3,7 @@ import { beginOperation } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import { tracePosition } from '@longwave/service-kit';
 import type { Columns } from '../generated/rows.ts';
 import { nextJob, sumServed, type ServedSums, type ServedWork, type WaitingJob, type Workload } from './job-order.ts';
 
@@ -50,7 +51,8 @@ export type ClaimedJob = Readonly<
     | 'subject_id'
     | 'subject_version'
     | 'attempt'
-    | 'input',
+    | 'input'
+    | 'traceparent',
     { kind: JobKind; lease_id: string }
   >
 >;
@@ -73,8 +75,9 @@ const ofUnknownLength: Workload = { workClass: 'interactive', expectedMs: 30_000
 export async function insertJob(tx: Transaction, job: NewJob): Promise<void> {
   const { kind, workspaceId, subjectType, subjectId, subjectVersion, input, now, work = ofUnknownLength } = job;
   await tx.query(
-    `insert into job (id, kind, workspace_id, subject_type, subject_id, subject_version, state, input, created_at, work_class, expected_ms)
-     values ($1, $2, $3, $4, $5, $6, 'queued', $7, $8, $9, $10)`,
+    `insert into job (id, kind, workspace_id, subject_type, subject_id, subject_version, state, input, created_at, work_class, expected_ms,
+                      traceparent)
+     values ($1, $2, $3, $4, $5, $6, 'queued', $7, $8, $9, $10, $11)`,
     [
       newId('job'),
       kind,
@@ -86,6 +89,7 @@ export async function insertJob(tx: Transaction, job: NewJob): Promise<void> {
       now,
       work.workClass,
       work.expectedMs,
+      tracePosition() ?? null,
     ],
   );
 }
@@ -229,7 +233,7 @@ export async function claimJob(
       text: `update job set state = 'running', lease_id = $2, worker_id = $3, lease_until = now() + $4 * interval '1 millisecond',
                attempt = attempt + 1, claimed_at = now()
              where id = $1 and ${free}
-             returning id, lease_id, kind, workspace_id, subject_type, subject_id, subject_version, attempt, input`,
+             returning id, lease_id, kind, workspace_id, subject_type, subject_id, subject_version, attempt, input, traceparent`,
       values: [next.id, newId('lse'), workerId, leaseMs],
     });
     // Otherwise another worker was faster.

@@ -24,6 +24,7 @@ export function jobService({ pool, leaseMs }: { readonly pool: Pool; readonly le
             subjectVersion: job.subject_version,
             attempt: job.attempt,
             inputJson: JSON.stringify(job.input),
+            traceparent: job.traceparent ?? undefined,
           },
         };
       },

@@ -1,4 +1,5 @@
 import type { ByteRangeServed, CountedPart } from '@longwave/events';
+import { tracePosition } from '@longwave/service-kit';
 import { listenerKeyOf, servedType, type FactLine } from '../facts/fact-line.ts';
 import type { ByteInterval } from '../http/byte-range.ts';
 import type { Listener } from '../listeners/identify-listener.ts';
@@ -96,6 +97,7 @@ export function createWrittenMeter(
   now: () => Date,
 ): WrittenMeter {
   const key = listenerKeyOf(response.listener.key, media.episodeId);
+  const traceparent = tracePosition();
   let common: string | undefined;
   let pending: ByteInterval | undefined;
   let sequence = 0;
@@ -108,7 +110,10 @@ export function createWrittenMeter(
     const id = `${response.requestId}:${sequence++}`;
     const written = pending ? `[[${pending.from},${pending.to}]]` : '[]';
     const own = `"kind":"byte_range_served","fact_id":"${id}","at":"${now().toISOString()}","written":${written}`;
-    add({ type: servedType, key, id, json: `{${own},${common}}` }, pending ? pending.to - pending.from : 0);
+    add(
+      { type: servedType, key, id, json: `{${own},${common}}`, traceparent },
+      pending ? pending.to - pending.from : 0,
+    );
     pending = undefined;
   }
 

@@ -10,12 +10,15 @@ const facts: fc.Arbitrary<DeliveryFact> = fc.tuple(hex, fc.string({ unit: 'binar
 }));
 const mark = { kind: 'facts_published', producer: 'p-1', until: '2026-01-01T10:00:00.000Z', ended: false } as const;
 
+const traces = fc.option(fc.constant('00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'), { nil: undefined });
+
 test('a line gives back what was written, and earlier releases read it as the fact', () => {
   fc.assert(
-    fc.property(facts, (fact) => {
-      const line = encodeLine(toFactLine(fact));
+    fc.property(facts, traces, (fact, traceparent) => {
+      const written = { ...toFactLine(fact), ...(traceparent !== undefined && { traceparent }) };
+      const line = encodeLine(written);
       expect(line).not.toContain('\n');
-      expect(decodeLine(line)).toEqual(toFactLine(fact));
+      expect(decodeLine(line)).toStrictEqual(written);
       expect(JSON.parse(line)).toMatchObject(fact);
     }),
   );

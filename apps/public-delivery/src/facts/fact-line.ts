@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { deliveryFactSchema, factsPublishedSchema, type DeliveryFact } from '@longwave/events';
 import { z } from 'zod';
 
-/** A fact that is ready to be published. `type`, `key` and `id` are free of quotes and backslashes. */
+/** A fact that is ready to be published. Its other texts than `json` are free of quotes and backslashes. */
 export interface FactLine {
   readonly type: string;
   /** Facts of one listener and episode keep their order. */
@@ -10,6 +10,8 @@ export interface FactLine {
   readonly id: string;
   /** The fact, a JSON object. */
   readonly json: string;
+  /** Where in a trace it was made; absent outside of traces. */
+  readonly traceparent?: string | undefined;
 }
 
 const types = {
@@ -50,12 +52,14 @@ const checkOf = (text: string) => crc32(text).toString(16).padStart(8, '0');
  * A line of the journal: the fact itself, behind what publishing needs and a CRC-32 of the rest of the line, so that it is published
  * without being parsed. It is one JSON object, which releases before it read as the fact.
  */
-export function encodeLine({ type, key, id, json }: FactLine): string {
-  const rest = `"type":"${type}","key":"${key}","id":"${id}",${json.slice(1)}`;
+export function encodeLine({ type, key, id, json, traceparent }: FactLine): string {
+  const traced = traceparent === undefined ? '' : `"traceparent":"${traceparent}",`;
+  const rest = `"type":"${type}","key":"${key}","id":"${id}",${traced}${json.slice(1)}`;
   return `{"check":"${checkOf(rest)}",${rest}`;
 }
 
-const shape = /^\{"check":"([0-9a-f]{8})",("type":"([^"\\]+)","key":"([^"\\]*)","id":"([^"\\]*)",)/;
+const shape =
+  /^\{"check":"([0-9a-f]{8})",("type":"([^"\\]+)","key":"([^"\\]*)","id":"([^"\\]*)",(?:"traceparent":"([^"\\]*)",)?)/;
 const restAt = '{"check":"00000000",'.length;
 
 const earlierLine = z.discriminatedUnion('kind', [...deliveryFactSchema.options, markSchema]);
@@ -72,8 +76,9 @@ function decodeEarlier(line: string): FactLine | undefined {
 
 /** Undefined for a line that is cut or is not what was written. */
 export function decodeLine(line: string): FactLine | undefined {
-  const [, check, head, type, key, id] = shape.exec(line) ?? [];
+  const [, check, head, type, key, id, traceparent] = shape.exec(line) ?? [];
   if (check === undefined) return line.startsWith('{"kind":') ? decodeEarlier(line) : undefined;
   if (check !== checkOf(line.slice(restAt))) return undefined;
-  return { type: type!, key: key!, id: id!, json: `{${line.slice(restAt + head!.length)}` };
+  const fact = { type: type!, key: key!, id: id!, json: `{${line.slice(restAt + head!.length)}` };
+  return traceparent === undefined ? fact : { ...fact, traceparent };
 }

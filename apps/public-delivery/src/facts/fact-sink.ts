@@ -64,11 +64,7 @@ export async function openFactSink(options: FactSinkOptions): Promise<FactSink> 
     });
     const facts = read.filter((line) => !isMark(line));
     for (let at = 0; at < facts.length; at += batchMessages)
-      await bus.publish(
-        facts
-          .slice(at, at + batchMessages)
-          .map(({ type, key, id, json }) => ({ topic: topics.deliveryFacts, type, key, id, json })),
-      );
+      await bus.publish(facts.slice(at, at + batchMessages).map((fact) => ({ topic: topics.deliveryFacts, ...fact })));
     const mark = read.findLast(isMark);
     if (mark) await publishMark(bus, readMark(mark));
   };

@@ -3,7 +3,7 @@ import type { ParsedUrlQuery } from 'node:querystring';
 import { problemDocument, problemOf, trackRequest } from '@longwave/http-kit';
 import { databaseOutage } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import type { Logger } from '@longwave/service-kit';
+import { nameRoute, type Logger } from '@longwave/service-kit';
 import { createMatcher, splitTarget } from './match-route.ts';
 
 /** One request under way. */
@@ -128,6 +128,7 @@ export function createRouter(routes: readonly Route[], logger: Logger, now: () =
     const asked = { request, response, query };
     try {
       const found = match(path);
+      if (found) nameRoute(request.method ?? '', found.route.path);
       const [name, handle] = found ? choose(found.route, request.method) : (['unknown', unknown] as const);
       void answer(name, handle, { ...asked, params: found?.params ?? {} });
     } catch {

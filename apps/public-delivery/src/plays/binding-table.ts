@@ -17,6 +17,8 @@ export interface Binding {
   /** The app that the user agent names. */
   readonly app: string | undefined;
   readonly system: AppSystem | undefined;
+  /** Where in a trace it was bound; absent outside of traces. */
+  readonly traceparent?: string | undefined;
 }
 
 type BindingRow = Columns<'binding', keyof Rows['binding'], { system: AppSystem | null }>;
@@ -32,6 +34,7 @@ const toBinding = (row: BindingRow): Binding => ({
   addressKey: row.address_key,
   app: row.app ?? undefined,
   system: row.system ?? undefined,
+  traceparent: row.traceparent ?? undefined,
 });
 
 export async function findBindingByDecision(pool: Pool, decisionId: string): Promise<Binding | undefined> {
@@ -131,15 +134,16 @@ export async function saveBindings(
     ...{ decision_id: binding.decisionId, arrangement_id: binding.arrangementId },
     ...{ ads: binding.ads, started_at: binding.startedAt },
     ...{ address_key: binding.addressKey, app: binding.app, system: binding.system },
+    traceparent: binding.traceparent,
   }));
   const { rows } = await pool.query<Columns<'binding', 'decision_id'>>({
     name: 'save_bindings',
     text: `with bound as (
              insert into binding (listener_key, episode_id, sequence, decision_id, arrangement_id, ads, started_at,
-                                  address_key, app, system)
-             select listener_key, episode_id, sequence, decision_id, arrangement_id, ads, started_at, address_key, app, system
+                                  address_key, app, system, traceparent)
+             select listener_key, episode_id, sequence, decision_id, arrangement_id, ads, started_at, address_key, app, system, traceparent
              from json_to_recordset($3) as given (listener_key text, episode_id text, sequence int, decision_id text,
-                  arrangement_id text, ads jsonb, started_at timestamptz, address_key text, app text, system text)
+                  arrangement_id text, ads jsonb, started_at timestamptz, address_key text, app text, system text, traceparent text)
              order by listener_key, episode_id, sequence on conflict do nothing returning decision_id),
            ${insertArrangements}
            select decision_id from bound`,

@@ -1,3 +1,4 @@
+import { tracePosition } from '@longwave/service-kit';
 import type { FilledBreak } from '../arrangements/arranged-breaks.ts';
 import type { NewArrangement, StoredArrangement } from '../arrangements/arrangement-table.ts';
 import type { KnownArrangements } from '../arrangements/known-arrangements.ts';
@@ -29,7 +30,7 @@ export interface BoundPlays {
   /** Composes a file with the ads and binds it; answers the play of a concurrent request when that was bound first. */
   bind(
     episode: PlayableEpisode,
-    binding: Omit<Binding, 'ads' | 'arrangementId'>,
+    binding: Omit<Binding, 'ads' | 'arrangementId' | 'traceparent'>,
     ads: PlayAds,
     at: Date,
   ): Promise<Play>;
@@ -65,7 +66,7 @@ export function createBoundPlays({ arrangements, bindings, compose }: BoundPlays
     },
     bind: async (episode, unbound, { breaks, counted: ads }, at) => {
       const arrangement = await compose(episode, breaks, at);
-      const requested = { ...unbound, ads, arrangementId: arrangement.id };
+      const requested = { ...unbound, ads, arrangementId: arrangement.id, traceparent: tracePosition() };
       const binding = await bindings.bind(arrangement, requested);
       return binding === requested ? { arrangement, binding } : get(binding);
     },

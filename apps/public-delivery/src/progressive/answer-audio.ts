@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { meter } from '@longwave/service-kit';
+import { joinTrace, meter } from '@longwave/service-kit';
 import type { PartSource } from '../arrangements/part-source.ts';
 import { sendMedia } from '../arrangements/send-media.ts';
 import type { MeteredResponse } from '../arrangements/written-meter.ts';
@@ -78,7 +78,8 @@ export function createAnswerAudio(options: AnswerAudioOptions): AnswerAudio {
     response.end();
   }
 
-  function send(exchange: Exchange, listener: Listener, { media, begun, late }: OpenPlay): Promise<void> {
+  function send(exchange: Exchange, listener: Listener, open: OpenPlay): Promise<void> {
+    const { media, begun, late, traceparent } = open;
     const { request, response, requestId, startedAt, params } = exchange;
     const { method = 'GET' } = request;
     runningPlays.watch(media.counted.episodeId, { ...begun, parts: media.parts }, response);
@@ -87,7 +88,9 @@ export function createAnswerAudio(options: AnswerAudioOptions): AnswerAudio {
     const metered: MeteredResponse = { requestId, method, startedAt, listener, late, listsVersion };
     const disposition = `attachment; filename="${params['file']}"`;
     const headers = { ...media.headers, ...(isDownload(exchange) && { 'content-disposition': disposition }) };
-    return sendMedia(request, response, { ...media, headers }, metered, { partSource, facts, now });
+    return joinTrace(traceparent, 'audio.send', () =>
+      sendMedia(request, response, { ...media, headers }, metered, { partSource, facts, now }),
+    );
   }
 
   async function handOut(

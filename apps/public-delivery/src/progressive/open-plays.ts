@@ -12,6 +12,8 @@ export interface OpenPlay {
   readonly begun: Omit<BegunPlay, 'parts'>;
   /** The token has expired. */
   readonly late: boolean;
+  /** Where in a trace the play was bound; absent outside of traces. */
+  readonly traceparent?: string | undefined;
 }
 
 const maxPlays = 2_000;
@@ -39,7 +41,8 @@ export function createOpenPlays(pool: Pool, findPlay: FindPlay): OpenPlays {
     const { arrangement, decisionId, begun, late } = await findPlay(token, at);
     if (known) return { ...known, late };
     const binding = decisionId === undefined ? undefined : await findBindingByDecision(pool, decisionId);
-    return { media: playMedia({ arrangement, binding }, 'private, max-age=86400'), begun, late };
+    const media = playMedia({ arrangement, binding }, 'private, max-age=86400');
+    return { media, begun, late, traceparent: binding?.traceparent };
   }
 
   return async (token, at) => {

@@ -37,13 +37,20 @@ async function lockRelay(pool: Pool): Promise<Session | undefined> {
 
 /** Publishes the oldest rows, marks them as published and returns their number. */
 async function relayBatch(client: Session, { topic, publish, batchSize = 500 }: RelayOptions): Promise<number> {
-  const { rows } = await client.query<Columns<'outbox', 'position' | 'key' | 'event_id' | 'type' | 'payload'>>({
+  const { rows } = await client.query<
+    Columns<'outbox', 'position' | 'key' | 'event_id' | 'type' | 'payload' | 'traceparent'>
+  >({
     name: 'read_outbox',
-    text: 'select position, key, event_id, type, payload from outbox where published_at is null order by position limit $1',
+    text: 'select position, key, event_id, type, payload, traceparent from outbox where published_at is null order by position limit $1',
     values: [batchSize],
   });
   if (rows.length === 0) return 0;
-  await publish(rows.map((row) => ({ topic, key: row.key, id: row.event_id, type: row.type, payload: row.payload })));
+  await publish(
+    rows.map(({ key, event_id: id, type, payload, traceparent }) => ({
+      ...{ topic, key, id, type, payload },
+      ...(traceparent !== null && { traceparent }),
+    })),
+  );
   await client.query({
     name: 'mark_published',
     text: 'update outbox set published_at = now() where position = any($1::bigint[])',

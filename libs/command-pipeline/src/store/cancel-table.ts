@@ -3,6 +3,7 @@ import type { DomainEvent } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import { tracePosition } from '@longwave/service-kit';
 import type { Columns } from '../generated/rows.ts';
 import type { OperationState } from './operation.ts';
 import { resourceView, revisionDigest, type ResourceRow } from './resource-row.ts';
@@ -128,8 +129,8 @@ export async function cancelOperation(
   };
   await tx.query({
     name: 'save_operation_event',
-    text: 'insert into outbox (key, event_id, type, payload) values ($1, $2, $3, $4)',
-    values: [id, event.id, type, event],
+    text: 'insert into outbox (key, event_id, type, payload, traceparent) values ($1, $2, $3, $4, $5)',
+    values: [id, event.id, type, event, tracePosition() ?? null],
   });
   return after;
 }

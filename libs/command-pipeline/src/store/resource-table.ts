@@ -2,6 +2,7 @@ import type { ResourceDefinition } from '@longwave/command-catalog';
 import type { DomainEvent } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import { sendStatement, type Transaction } from '@longwave/postgres';
+import { tracePosition } from '@longwave/service-kit';
 import type { Columns } from '../generated/rows.ts';
 import { linksOf, type ResourceRow } from './resource-row.ts';
 
@@ -125,7 +126,7 @@ export function saveRevision(
            ), unlinked as (
              delete from link where from_id = $1 and name = any($16::text[])
            )
-           insert into outbox (key, event_id, type, payload) values ($1, $13, $14, $15)`,
+           insert into outbox (key, event_id, type, payload, traceparent) values ($1, $13, $14, $15, $17)`,
     values: [
       row.id,
       row.workspace_id,
@@ -143,6 +144,7 @@ export function saveRevision(
       event.type,
       event,
       ended,
+      tracePosition() ?? null,
     ],
   });
 }

@@ -5,7 +5,7 @@ import { payloadText } from '../payload-text.ts';
 import type { BusMessage, DeadLetter, SerialisedMessage } from '../port.ts';
 
 const stored = { id: z.string(), type: z.string() };
-const headersSchema = z.object(stored);
+const headersSchema = z.object({ ...stored, traceparent: z.string().optional() });
 const deadHeadersSchema = z.object({ ...stored, error: z.string(), failed_at: z.iso.datetime() });
 
 /** A record: the key is the message key, the value its payload as JSON; the timestamp is the time of publication. */
@@ -14,12 +14,12 @@ export function toRecord(
   publishedAt: Date,
   more: Record<string, string> = {},
 ): Message {
-  const { key, id, type } = message;
+  const { key, id, type, traceparent } = message;
   return {
     key,
     value: payloadText(message),
     timestamp: String(publishedAt.getTime()),
-    headers: { id, type, ...more },
+    headers: { id, type, ...(traceparent !== undefined && { traceparent }), ...more },
   };
 }
 

@@ -15,7 +15,8 @@ const json = z.string().transform((text, context): unknown => {
     return z.NEVER;
   }
 });
-const stored = { key: z.string(), id: z.string(), type: z.string(), payload: json, at: millis };
+const trace = { traceparent: z.string().optional() };
+const stored = { key: z.string(), id: z.string(), type: z.string(), payload: json, at: millis, ...trace };
 const entrySchema = z.strictObject(stored);
 const deadSchema = z.strictObject({ ...stored, error: z.string(), failed_at: millis });
 
@@ -23,13 +24,13 @@ const deadSchema = z.strictObject({ ...stored, error: z.string(), failed_at: mil
 export const rawEntry = z.tuple([z.string(), z.array(z.string())]);
 export type RawEntry = z.infer<typeof rawEntry>;
 
-/** The fields of a stream entry. */
-const fieldNames = ['key', 'id', 'type', 'payload', 'at'] as const;
+/** The fields of a stream entry. The last one is not there outside of traces. */
+const fieldNames = ['key', 'id', 'type', 'payload', 'at', 'traceparent'] as const;
 
-/** The values of its fields, in this order. `at` is the time of publication. */
+/** The values of its fields, in this order. `at` is the time of publication; `traceparent` is '' outside of traces. */
 export const entryValues = (message: BusMessage | SerialisedMessage, at: Date): string[] => [
   ...[message.key, message.id, message.type],
-  ...[payloadText(message), String(at.getTime())],
+  ...[payloadText(message), String(at.getTime()), message.traceparent ?? ''],
 ];
 
 /**
@@ -38,13 +39,16 @@ export const entryValues = (message: BusMessage | SerialisedMessage, at: Date): 
  */
 export const appendScript = `
 for i = 1, #ARGV, ${fieldNames.length + 1} do
-  redis.call('XADD', KEYS[tonumber(ARGV[i])], '*', ${fieldNames.map((name, at) => `'${name}', ARGV[i + ${at + 1}]`).join(', ')})
+  local fields = {${fieldNames.map((name, at) => `'${name}', ARGV[i + ${at + 1}]`).join(', ')}}
+  redis.call('XADD', KEYS[tonumber(ARGV[i])], '*', unpack(fields, 1, ARGV[i + ${fieldNames.length}] == '' and ${2 * fieldNames.length - 2} or ${2 * fieldNames.length}))
 end
 return 1`;
 
 export function deadFields(held: HeldMessage, error: string, failedAt: Date): string[] {
   const values = entryValues(held.message, held.publishedAt);
-  const fields = fieldNames.flatMap((name, at) => [name, values[at]!]);
+  const fields = fieldNames.flatMap((name, at) =>
+    values[at] === '' && name === 'traceparent' ? [] : [name, values[at]!],
+  );
   return [...fields, 'error', error, 'failed_at', String(failedAt.getTime())];
 }
 
@@ -67,8 +71,8 @@ export function tryParseEntry(topic: string, [position, fields]: RawEntry, tries
 
 /** Throws when the entry is no dead letter of this bus. */
 export function parseDeadLetter(topic: string, group: string, [, fields]: RawEntry): DeadLetter {
-  const { key, id, type, payload, error, failed_at: failedAt } = deadSchema.parse(pairs(fields));
-  return { message: { topic, key, id, type, payload }, group, error, failedAt };
+  const { key, id, type, payload, traceparent, error, failed_at: failedAt } = deadSchema.parse(pairs(fields));
+  return { message: { topic, key, id, type, payload, traceparent }, group, error, failedAt };
 }
 
 /** A flat list of names and values, as Redis answers it, as a record. */

@@ -21,6 +21,7 @@ export const followEvents = (
   subscribeWhenReachable(bus, {
     topic: topics.product,
     group,
+    oneByOne: true,
     handle: async (messages) => {
       for (const message of messages) {
         await applyEvent(pool, domainEventSchema.parse(message.payload), options);

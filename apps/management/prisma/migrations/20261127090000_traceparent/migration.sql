@@ -1,0 +1,5 @@
+-- AlterTable
+ALTER TABLE "job" ADD COLUMN     "traceparent" TEXT;
+
+-- AlterTable
+ALTER TABLE "outbox" ADD COLUMN     "traceparent" TEXT;

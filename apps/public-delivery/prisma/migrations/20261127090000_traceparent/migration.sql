@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "binding" ADD COLUMN     "traceparent" TEXT;
