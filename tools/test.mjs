@@ -202,7 +202,7 @@ process.once('disconnect', giveUp);
 process.channel?.unref();
 
 /** Checks that no one has begun, the longest first. */
-const waiting = ['lint', 'format', 'types', 'imports', 'unused', 'boundaries', 'contracts', 'protocol'];
+const waiting = ['lint', 'format', 'types', 'imports', 'unused', 'boundaries', 'contracts', 'protocol', 'packages'];
 async function checkWaiting() {
   while (waiting.length > 0) await check(waiting.shift());
 }

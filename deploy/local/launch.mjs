@@ -88,6 +88,15 @@ The exit code is 0 only if every step passed.`,
   status                  show which migrations differ between the database of DATABASE_URL and the folders
   drift --app APP         check that migrations and schema.prisma agree (needs no database)`,
   },
+  sbom: {
+    script: 'tools/supply-chain.mjs',
+    needs: [],
+    summary: 'print the packages of production as a bill of materials (CycloneDX, JSON)',
+    usage: `npm run --silent sbom > sbom.json
+
+  --check       print nothing but faults: packages without a hash, from elsewhere than the registry, or with another licence than allowed
+  --lock FILE   of this lock file (default: package-lock.json)`,
+  },
   longwave: {
     script: 'apps/cli/src/main.ts',
     needs: [],
@@ -98,6 +107,8 @@ The exit code is 0 only if every step passed.`,
 
 /** Tools of `longwave` that import no generated code, and start without a look at it. */
 const withoutGeneratedCode = ['exchange'];
+const needsGeneratedCode = (name, [tool]) =>
+  name === 'longwave' ? !withoutGeneratedCode.includes(tool) : name !== 'sbom';
 
 function overview() {
   const lines = Object.entries(commands).map(([name, { summary }]) => {
@@ -167,7 +178,7 @@ async function main([name, ...args]) {
   process.env.NODE_COMPILE_CACHE ??= compileCache(root);
   if (command.needs.includes('system')) ensureSystemPackages({ forTests: name === 'test' });
   if (command.needs.includes('build')) await build(root);
-  else if (name !== 'longwave' || !withoutGeneratedCode.includes(args[0])) await generateCode(root);
+  else if (needsGeneratedCode(name, args)) await generateCode(root);
   return handOver(node, command.script, args);
 }
 
