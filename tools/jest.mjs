@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * Runs jest for the project in the current folder, on Node 24 whatever Node called: `node ../../tools/jest.mjs [jest options]`.
- * nx's `test` targets call it.
+ * nx's `test` targets call it. `--inspect` and `--inspect-brk` are for Node, which then waits for a debugger.
  */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
@@ -9,7 +9,11 @@ import { compileCache, findNode24 } from '../deploy/local/prepare.mjs';
 
 const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..');
 const node = findNode24(root);
-const child = spawn(node, [path.join(root, 'node_modules/jest/bin/jest.js'), ...process.argv.slice(2)], {
+const isForNode = (argument) => argument.startsWith('--inspect');
+const [forNode, forJest] = [isForNode, (argument) => !isForNode(argument)].map((is) =>
+  process.argv.slice(2).filter(is),
+);
+const child = spawn(node, [...forNode, path.join(root, 'node_modules/jest/bin/jest.js'), ...forJest], {
   stdio: 'inherit',
   env: {
     ...process.env,

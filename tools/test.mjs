@@ -17,6 +17,7 @@ import {
 } from '../libs/fleet/src/index.ts';
 import { startForeignKafka } from './foreign-kafka.mjs';
 import { startForeignS3 } from './foreign-s3.mjs';
+import { fetchPromtool } from './foreign-promtool.mjs';
 import { fetchPythonPackages } from './foreign-python.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -163,6 +164,8 @@ async function startTestEngines(stack) {
     const found = await startForeign(program.name, program.cachePrefix, () => fetchPythonPackages(wanted));
     if (found) env[variable] = found.python;
   }
+  const checker = await startForeign('promtool', 'promtool-', () => fetchPromtool({ onProgress }));
+  if (checker) env.TEST_PROMTOOL = checker.promtool;
   return env;
 }
 

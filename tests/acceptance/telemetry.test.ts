@@ -8,7 +8,16 @@ import { createAccount, createRestClient, download, listenerAgentOf } from '@lon
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { startTestFleet, type TestFleet } from '../_fleet.ts';
-import { labelValues, pathTo, scrape, startCollector, sumOf, type CollectedSpan } from '../_telemetry.ts';
+import {
+  labelValues,
+  measuredLabels,
+  pathTo,
+  scrape,
+  startCollector,
+  sumOf,
+  type CollectedSpan,
+} from '../_telemetry.ts';
+import { listQueries, readPromql } from '../_promql.ts';
 import { makeTrialRun } from '../_trial-run.ts';
 
 let collector: Awaited<ReturnType<typeof startCollector>>;
@@ -309,6 +318,28 @@ test('nothing that is sent to a collector has a credential, a delivery token, an
     return at < 0 ? [] : [`${name}: ${told.slice(Math.max(0, at - 80), at + 80)}`];
   });
   expect(found).toEqual([]);
+});
+
+test('the metrics of every alert and dashboard are there, with the labels that they are chosen, grouped and shown by', async () => {
+  const measured = await measuredLabels(Object.values(world.fleet.adminAddresses));
+  const queries = listQueries();
+  expect(queries.length).toBeGreaterThan(30);
+  const wrong = queries.flatMap(({ place, expr, shown }) => {
+    const { metrics, groups } = readPromql(expr);
+    const unknown = metrics.filter(({ name }) => !measured.has(name)).map(({ name }) => `${place}: ${name}`);
+    const missing = metrics.flatMap(({ name, labels }) =>
+      [...labels, ...groups]
+        .filter((label) => !measured.get(name)?.has(label))
+        .map((label) => `${place}: ${name}{${label}}`),
+    );
+    // What is grouped has no labels but those that it is grouped by.
+    const isGrouped = /\b(?:sum|max|min|avg|count)\b/.test(expr);
+    const lost = shown.filter((label) =>
+      isGrouped ? !groups.includes(label) : !measured.get(metrics[0]!.name)?.has(label),
+    );
+    return [...unknown, ...missing, ...lost.map((label) => `${place}: its text shows ${label}`)];
+  });
+  expect(wrong).toEqual([]);
 });
 
 test('no label grows with accounts, resources, listeners or what clients send', async () => {
