@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -9,8 +9,8 @@ import { newId } from '@longwave/ids';
 import { npxLongwave } from '@longwave/test-kit';
 import { consentTo, createAccount, signUp, type Person } from '@longwave/test-kit/clients';
 import { samples } from '@longwave/local/samples';
-import type { Installation } from '../_fleet.ts';
-import { openSharedInstallation } from '../_shared-installation.ts';
+import { startOutsideHost } from '../_outside-host.ts';
+import { openSharedInstallation, type SharedInstallation } from '../_shared-installation.ts';
 import { runTour } from '../_tour.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -43,7 +43,7 @@ test('npm run demo with an own file, fresh and as JSON, ends with the result and
 });
 
 describe('on one installation', () => {
-  let world: Installation;
+  let world: SharedInstallation;
   /** One person for all pages: an installation mails twenty sign-ups of one sender an hour. */
   let ada: Person;
   beforeAll(async () => {
@@ -76,6 +76,35 @@ describe('on one installation', () => {
     expect(stdout).toContain('"state":"encoded"');
     expect(readFileSync(path.join(world.folder, 'first-light.mp3')).subarray(0, 3).toString()).toBe('ID3');
     expect(stdout).toMatch(/"code":404,"message":"The podcast with id pod_[0-9a-z]{26} could not be found\."/);
+  });
+
+  test('the guide to moving a show runs as it is written, in and out again', async () => {
+    await using outside = await startOutsideHost(world.outsidePort);
+    outside.files.set('/first.mp3', { type: 'audio/mpeg', path: samples.audio });
+    outside.files.set('/cover.jpg', { type: 'image/jpeg', path: samples.artwork });
+    outside.files.set('/feed.xml', {
+      type: 'application/rss+xml',
+      text: `<?xml version="1.0"?>
+<rss version="2.0" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd" xmlns:podcast="https://podcastindex.org/namespace/1.0">
+<channel><title>Old Harbour</title><link>https://example.com</link><language>en</language><description>d</description>
+<itunes:author>Ada</itunes:author><itunes:explicit>false</itunes:explicit><itunes:category text="Arts"/>
+<itunes:image href="${outside.origin}/cover.jpg"/><podcast:guid>9b024349-ccf0-5f69-a609-6b82873eab3c</podcast:guid>
+<item><title>First</title><guid isPermaLink="false">old-guid-1</guid><pubDate>Mon, 05 Jan 2026 10:00:00 GMT</pubDate>
+<enclosure url="${outside.origin}/first.mp3" length="${statSync(samples.audio).size}" type="audio/mpeg"/></item>
+</channel></rss>`,
+    });
+    const { apiKey } = await createAccount(world.operator);
+    const stdout = await runTour(world, 'docs/move-your-show.md', {
+      API: `${world.fleet.urls.base}/api/v1`,
+      KEY: apiKey,
+      OLD_FEED: `${outside.origin}/feed.xml`,
+    });
+    expect(stdout).toMatch(/^completed items 1 with audio 1 failed 0$/m);
+    expect(stdout).toContain('"guid":"old-guid-1"');
+    expect(stdout).toMatch(/^9b024349-ccf0-5f69-a609-6b82873eab3c$/m);
+    expect(stdout).toMatch(/^old-guid-1 draft/m);
+    expect(stdout).toMatch(/^1$/m);
+    expect(stdout.toLowerCase()).toContain(`location: ${outside.origin}/feed.xml`);
   });
 
   test('the page of the Audience Analytics Sink API runs as it is written', async () => {

@@ -9,7 +9,10 @@ const textOf = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const run = promisify(execFile);
 
 /** Documents that describe the present state; the changelog and the decisions tell of earlier ones, too. */
-const present = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/{*,services/*}.md', { cwd: root })];
+const present = [
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+  ...globSync('docs/{*,services/*,runbooks/*}.md', { cwd: root }),
+];
 const documents = [...present, 'CHANGELOG.md', ...globSync('docs/adr/*.md', { cwd: root })];
 
 /** The matches of a pattern in some documents, each with the document. */
@@ -48,21 +51,49 @@ test('every file that a document links to is there', () => {
   expect(broken).toEqual([]);
 });
 
+/** The names by which the sections of a document are linked to: of its headings, as GitHub makes them, and of anchors in the text. */
+function readSections(document: string): ReadonlySet<string> {
+  const headings = findAll(/^#+ (.*)$/gm, [document]).map(([, heading]) => heading!);
+  const slugs = headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{Letter}\p{Number}_\- ]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  return new Set([...slugs, ...findAll(/<a id="([^"]+)">/g, [document]).map(([, id]) => id!)]);
+}
+
+/** What a document links to in this repository, as paths from its root. */
+const linksOf = (document: string) =>
+  findAll(/\]\((?!https?:|#)([^)#\s]+)/g, [document]).map(([, target]) => path.join(path.dirname(document), target!));
+
+test('every section of a document that a document links to is there', () => {
+  const linked = findAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g, documents);
+  expect(linked.length).toBeGreaterThan(0);
+  const broken = linked.filter(([document, target, section]) => {
+    const page = target === '' ? document : path.join(path.dirname(document), target!);
+    return page.endsWith('.md') && !readSections(page).has(section!);
+  });
+  expect(broken).toEqual([]);
+});
+
+test('README links to the index of the documents, the index to each of them, and somebody to every page', () => {
+  expect(linksOf('README.md')).toContain('docs/README.md');
+  const index = new Set(linksOf('docs/README.md'));
+  const unlisted = globSync('docs/{*,services/*}.md', { cwd: root }).filter((page) => !index.has(page));
+  expect(unlisted).toEqual(['docs/README.md']);
+  const reached = new Set(index);
+  // A set is read in the order in which it grows, so pages that are reached are looked through as well.
+  for (const page of reached)
+    for (const linked of page.endsWith('.md') ? linksOf(page) : []) if (linked.startsWith('docs/')) reached.add(linked);
+  expect(globSync('docs/**/*.md', { cwd: root }).filter((page) => !reached.has(page))).toEqual([]);
+});
+
 test('every section of a document that code cites is there', () => {
   const code = globSync('{apps,libs,deploy,tests}/**/*.{ts,mjs,prisma}', {
     cwd: root,
     exclude: (name) => /(^|\/)(node_modules|dist|generated)$/.test(name),
   });
-  const readSections = (document: string): ReadonlySet<string> => {
-    const headings = findAll(/^#+ (.*)$/gm, [document]).map(([, heading]) => heading!);
-    const slugs = headings.map((heading) =>
-      heading
-        .toLowerCase()
-        .replace(/[^\w\- ]/g, '')
-        .replaceAll(' ', '-'),
-    );
-    return new Set([...slugs, ...findAll(/<a id="([^"]+)">/g, [document]).map(([, id]) => id!)]);
-  };
   const cited = findAll(/\b(docs\/[\w./-]+\.md)#([\w-]+)/g, code);
   expect(cited.length).toBeGreaterThan(0);
   const sections = new Map(
