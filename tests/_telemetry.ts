@@ -80,7 +80,7 @@ const tracesSchema = z.object({
   ),
 });
 
-export interface CollectedSpan {
+interface CollectedSpan {
   readonly service: string;
   /** The part of OpenTelemetry that made it, without its prefix: `http`, `pg`. */
   readonly library: string;
@@ -92,12 +92,6 @@ export interface CollectedSpan {
   readonly kind: number;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
-}
-
-/** The span with all its ancestors, the first one first. */
-export function pathTo(span: CollectedSpan, spans: readonly CollectedSpan[]): readonly CollectedSpan[] {
-  const parent = spans.find(({ spanId, traceId }) => spanId === span.parentSpanId && traceId === span.traceId);
-  return parent ? [...pathTo(parent, spans), span] : [span];
 }
 
 const valueOf = (value: Readonly<Record<string, unknown>>): unknown => Object.values(value)[0];
@@ -127,11 +121,31 @@ export async function startCollector() {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     });
   });
+  const pathTo = (span: CollectedSpan): readonly CollectedSpan[] => {
+    const parent = spans.find(({ spanId, traceId }) => spanId === span.parentSpanId && traceId === span.traceId);
+    return parent ? [...pathTo(parent), span] : [span];
+  };
+  const hopsTo = (span: CollectedSpan) =>
+    pathTo(span)
+      .filter(({ kind, library }) => kind !== 1 && !['pg', 'ioredis'].includes(library))
+      .map(
+        ({ service, name, kind }) => `${service}: ${['server', 'client', 'producer', 'consumer'][kind - 2]} ${name}`,
+      );
+  const isWhole = (span: CollectedSpan) => pathTo(span)[0]!.parentSpanId === undefined;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans: spans as readonly CollectedSpan[],
+    /** The span with all its ancestors, the first one first. */
+    pathTo,
+    /** The part of this path that crosses from one process to another, or between two lives of one. */
+    hopsTo,
+    /** Whether everything that a span is a part of has come too. */
+    isWhole,
+    /** A span of this name that a service made, once its whole path has come too. */
+    find: (service: string, name: string, isWanted: (hops: readonly string[]) => boolean) =>
+      spans.find((span) => span.service === service && span.name === name && isWanted(hopsTo(span)) && isWhole(span)),
     /** Everything that it got, as it came. */
     bodies: bodies as readonly string[],
     paths: paths as ReadonlySet<string>,

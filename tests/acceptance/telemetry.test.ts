@@ -8,18 +8,12 @@ import { createAccount, createRestClient, download, listenerAgentOf } from '@lon
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { startTestFleet, type TestFleet } from '../_fleet.ts';
-import {
-  labelValues,
-  measuredLabels,
-  pathTo,
-  scrape,
-  startCollector,
-  sumOf,
-  type CollectedSpan,
-} from '../_telemetry.ts';
+import { labelValues, measuredLabels, scrape, startCollector, sumOf } from '../_telemetry.ts';
 import { listQueries, readPromql } from '../_promql.ts';
 import { makeTrialRun } from '../_trial-run.ts';
 
+/** All other services have one. */
+const withoutCollector: ServiceName = 'mcp-server';
 let collector: Awaited<ReturnType<typeof startCollector>>;
 let world: TestFleet;
 let enclosureUrl: string;
@@ -33,7 +27,7 @@ beforeAll(async () => {
     ...{ OTEL_BSP_SCHEDULE_DELAY: '100', OTEL_METRIC_EXPORT_INTERVAL: '1000' },
   };
   world = await startTestFleet({
-    env: Object.fromEntries(namesOf(services).map((name) => [name, otlp])),
+    env: Object.fromEntries(namesOf(services).map((name) => [name, name === withoutCollector ? {} : otlp])),
     trustedProxies: '127.0.0.1/32',
   });
   const result = await makeTrialRun(world.fleet);
@@ -166,15 +160,6 @@ test('jobs are counted by kind and state', async () => {
   await database.end();
 });
 
-/** The part of a span's path that crosses from one process to another, or between two lives of one. */
-const hopsTo = (span: CollectedSpan) =>
-  pathTo(span, collector.spans)
-    .filter(({ kind, library }) => kind !== 1 && !['pg', 'ioredis'].includes(library))
-    .map(({ service, name, kind }) => `${service}: ${['server', 'client', 'producer', 'consumer'][kind - 2]} ${name}`);
-
-/** Whether everything that a span is a part of has come too. */
-const isWhole = (span: CollectedSpan) => pathTo(span, collector.spans)[0]!.parentSpanId === undefined;
-
 test('one request is one trace, from the gateway through management to PostgreSQL, and carries no credential', async () => {
   const account = await createAccount(world.operator);
   const rest = createRestClient(world.fleet.urls.base, account.apiKey);
@@ -188,12 +173,17 @@ test('one request is one trace, from the gateway through management to PostgreSQ
   await until(
     'the trace',
     async () =>
-      has('rest-gateway', 'http') && has('management', 'grpc') && has('management', 'pg') && traceOf().every(isWhole),
+      has('rest-gateway', 'http') &&
+      has('management', 'grpc') &&
+      has('management', 'pg') &&
+      traceOf().every(collector.isWhole),
   );
   const trace = traceOf();
   expect(trace.filter(({ parentSpanId }) => !parentSpanId)).toHaveLength(1);
   // Where the event is followed, the trace goes on.
-  const answering = trace.filter((span) => !hopsTo(span).some((hop) => hop.includes('process product.events')));
+  const answering = trace.filter(
+    (span) => !collector.hopsTo(span).some((hop) => hop.includes('process product.events')),
+  );
   expect(new Set(answering.map(({ service }) => service))).toEqual(
     new Set(['rest-gateway', 'auth-server', 'management']),
   );
@@ -203,13 +193,8 @@ test('one request is one trace, from the gateway through management to PostgreSQ
   expect([...collector.paths].sort()).toEqual(['/v1/metrics', '/v1/traces']);
 });
 
-/** The first span of this name that a service made, once its whole path has come too. */
 const spanAt = (service: ServiceName, name: string, isWanted: (hops: readonly string[]) => boolean) =>
-  until(`${name} in ${service}`, async () =>
-    collector.spans.find(
-      (span) => span.service === service && span.name === name && isWanted(hopsTo(span)) && isWhole(span),
-    ),
-  );
+  until(`${name} in ${service}`, async () => collector.find(service, name, isWanted));
 
 test('one trace follows a command from the gateway over its leased job to the encoder, and its report over the bus to delivery', async () => {
   const command = 'longwave.command.v1.CommandService/Execute';
@@ -219,7 +204,7 @@ test('one trace follows a command from the gateway over its leased job to the en
     'process product.events',
     (hops) => hops[0] === start && hops[3]?.startsWith('encoder:') === true && hops.length === 8,
   );
-  expect(hopsTo(applied)).toEqual([
+  expect(collector.hopsTo(applied)).toEqual([
     start,
     `rest-gateway: client ${command}`,
     `management: server ${command}`,
@@ -229,7 +214,7 @@ test('one trace follows a command from the gateway over its leased job to the en
     'management: producer send product.events',
     'public-delivery: consumer process product.events',
   ]);
-  const [sent, processed] = pathTo(applied, collector.spans).slice(-2);
+  const [sent, processed] = collector.pathTo(applied).slice(-2);
   const messaging = { 'messaging.system': 'redis_streams', 'messaging.destination.name': 'product.events' };
   expect(sent!.attributes).toMatchObject({ ...messaging, 'messaging.operation.type': 'send' });
   expect(processed!.attributes).toMatchObject({
@@ -247,12 +232,12 @@ test('one trace follows a download from its enclosure over the decision, the fil
   await download(enclosureUrl, listenerAgentOf(93));
   const enclosure = 'public-delivery: server GET /delivery/v1/e/:alias/:file';
   const counted = await spanAt('analytics-sink', 'process delivery.facts', (hops) => hops[0] === enclosure);
-  expect(hopsTo(counted)).toEqual([
+  expect(collector.hopsTo(counted)).toEqual([
     enclosure,
     'public-delivery: producer send delivery.facts',
     'analytics-sink: consumer process delivery.facts',
   ]);
-  const sending = pathTo(counted, collector.spans).find(({ name }) => name === 'audio.send')!;
+  const sending = collector.pathTo(counted).find(({ name }) => name === 'audio.send')!;
   const file = 'GET /delivery/v1/p/:token/:file';
   const request = await until('its request', async () =>
     collector.spans.find(({ spanId }) => spanId === sending.links[0]!.spanId),
@@ -278,6 +263,27 @@ test('the log line of a request names its trace and its span', async () => {
   const { trace_id: traceId, span_id: spanId } = JSON.parse(line) as Record<string, string>;
   await until('its span', async () =>
     collector.spans.some((span) => span.traceId === traceId && span.spanId === spanId && span.kind === 2),
+  );
+});
+
+test('a service without a collector sends nothing, writes no trace into its log, and answers Prometheus all the same', async () => {
+  const { mcp, base } = world.fleet.urls;
+  const asked = await fetch(`${mcp}/mcp`, { method: 'POST' });
+  await fetch(`${base}/api/v1/podcasts`);
+  const requestId = asked.headers.get('x-request-id')!;
+  const log = await until('its line', async () => {
+    const text = readFileSync(path.join(world.fleet.logsFolder, `${withoutCollector}.log`), 'utf8');
+    return text.includes(requestId) ? text : undefined;
+  });
+  expect(log).not.toContain('trace_id');
+  expect((await scrapeOf(withoutCollector)).samples.size).toBeGreaterThan(0);
+  const sending = new Set(
+    collector.bodies.flatMap((body) => /"service\.name".*?"stringValue":"([\w-]+)"/.exec(body)?.[1] ?? []),
+  );
+  expect([...sending].sort()).toEqual(
+    namesOf(services)
+      .filter((name) => name !== withoutCollector)
+      .sort(),
   );
 });
 
