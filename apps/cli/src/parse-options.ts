@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { nearest } from '@longwave/service-kit/nearest';
 import { UsageError } from './command.ts';
-import { nearest } from './nearest.ts';
 
 /** `parseArgs` of Node. Throws `UsageError`; for an unknown option it names the known one that is spelt alike. */
 export function parseOptions<C extends ParseArgsConfig>(config: C): ReturnType<typeof parseArgs<C>> {

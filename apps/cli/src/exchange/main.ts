@@ -1,8 +1,8 @@
 /** `longwave exchange`: what a hosting platform does in the Hosting Exchange; it uses nothing but the public API. */
 import { streamId } from '@longwave/exchange-messages';
+import { nearest } from '@longwave/service-kit/nearest';
 import { typed, UsageError } from '../command.ts';
 import { describedLines } from '../manage/table.ts';
-import { nearest } from '../nearest.ts';
 import { parseOptions } from '../parse-options.ts';
 import { fail } from '../sign-in/read-options.ts';
 import type { ExchangeCommand } from './exchange-command.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { nearest } from '@longwave/service-kit/nearest';
 import { UsageError } from '../command.ts';
-import { nearest } from '../nearest.ts';
 import type { ManagementApi } from './management-api.ts';
 
 /** The part of JSON Schema (2020-12) that the catalog uses. */

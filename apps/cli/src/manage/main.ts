@@ -1,6 +1,6 @@
 /** `longwave manage`: the Management API for people; it uses nothing but the public API. */
+import { nearest } from '@longwave/service-kit/nearest';
 import { UsageError } from '../command.ts';
-import { nearest } from '../nearest.ts';
 import { liveSession } from '../sign-in/live-session.ts';
 import { fail } from '../sign-in/read-options.ts';
 import { openSessionFile } from '../sign-in/session-file.ts';
