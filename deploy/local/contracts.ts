@@ -1,6 +1,6 @@
 /**
- * Writes contracts/*.json and the tables of docs/commands.md from the code they are derived from. `--check` writes nothing and fails on any difference:
- * a reviewer sees every change of the wire.
+ * Writes contracts/*.json, the tables of docs/commands.md and docs/configuration.md, and the schema of the file of settings from the code they
+ * are derived from. `--check` writes nothing and fails on any difference: a reviewer sees every change of the wire.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,9 @@ import { decisionMadeSchema, domainEventSchema, factMessageSchema, topics } from
 import { problems } from '@longwave/problems';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
-import { withCommandTables } from './commands-page.ts';
+import { commandTables } from './commands-page.ts';
+import { configurationTables, settingsSchema } from './configuration-page.ts';
+import { withGeneratedPart } from './generated-part.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const folder = path.join(root, 'contracts');
@@ -125,19 +127,24 @@ const contracts: Readonly<Record<string, () => unknown>> = {
   'management-openapi.json': () => openApiContract('management'),
 };
 
-/** The page of types and commands: prose by hand around generated tables, laid out as the rest of the documents. */
-async function commandsPage(): Promise<string> {
-  const file = path.join(root, 'docs/commands.md');
-  const options = await resolveConfig(file);
-  return format(withCommandTables(readFileSync(file, 'utf8')), { ...options, filepath: file });
+/** A text laid out as the rest of the repository. */
+async function layOut(name: string, text: string): Promise<readonly [name: string, text: string]> {
+  const filepath = path.join(root, name);
+  return [name, await format(text, { ...(await resolveConfig(filepath)), filepath })];
 }
+
+/** A page of prose by hand around generated tables. */
+const page = (name: string, tables: string) =>
+  layOut(name, withGeneratedPart(readFileSync(path.join(root, name), 'utf8'), tables, name));
 
 const check = process.argv.includes('--check');
 const files: readonly (readonly [file: string, text: string])[] = [
   ...Object.entries(contracts).map(
     ([name, derive]) => [`contracts/${name}`, `${JSON.stringify(derive(), null, 2)}\n`] as const,
   ),
-  ['docs/commands.md', await commandsPage()],
+  await page('docs/commands.md', commandTables()),
+  await page('docs/configuration.md', await configurationTables()),
+  await layOut('deploy/server/settings.schema.json', JSON.stringify(settingsSchema())),
 ];
 let stale = 0;
 mkdirSync(folder, { recursive: true });
@@ -158,5 +165,5 @@ for (const [name, text] of files) {
     console.log(`wrote ${name}`);
   }
 }
-if (!check && stale === 0) console.log('contracts/ and docs/commands.md are up to date');
+if (!check && stale === 0) console.log('everything that is generated is up to date');
 process.exit(check && stale > 0 ? 1 : 0);

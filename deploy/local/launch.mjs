@@ -26,11 +26,18 @@ const commands = {
     summary: 'start the whole service on this machine; the first time, make a complete trial run on a sample',
     usage: `npm start -- [options]
 
-  --port-base N   port of the REST API (default 8080); N+1 is for agents (MCP), N+2 for ad server APIs, N+3 for feeds and audio, N+4 for uploads
-  --data FOLDER   folder for all data (default .longwave)
+  --public-url URL   public address of pages and the REST API, https://pod.example; the others are mcp.pod.example, api.pod.example,
+                     media.pod.example and objects.pod.example, or what --mcp-url, --api-url, --media-url and --objects-url say
+  --listen ADDRESS   address that the public ports are bound to (default 127.0.0.1)
+  --port-base N      port of the REST API (default 8080); N+1 is for agents (MCP), N+2 for ad server APIs, N+3 for feeds and audio, N+4 for uploads
+  --config FILE      file with settings, in YAML or JSON
+  --data FOLDER      folder for all data (default .longwave)
+  --adopt            the data folder is a copy that takes the place of the first one, with its database
 
-The services read FETCH_ALLOW_ORIGINS, PLANS_FILE, WEBSUB_HUB, LOG_LEVEL, TRUSTED_PROXIES, MAIL_URL, MAIL_FROM, POLICY_URL and
-TERMS_URL from the environment. Without MAIL_URL mails become files in the folder of all data.
+docs/configuration.md lists every setting. Each is a member of the file, an option and a LONGWAVE_ variable: public_url, --public-url,
+LONGWAVE_PUBLIC_URL. An option wins over a variable, a variable over the file. FETCH_ALLOW_ORIGINS, PLANS_FILE, WEBSUB_HUB, LOG_LEVEL,
+TRUSTED_PROXIES, MAIL_URL, MAIL_FROM, POLICY_URL and TERMS_URL are read without LONGWAVE_ too. Without a mail server mails become files in the
+folder of all data. A server with a proxy in front: docs/self-hosting.md.
 
 Ctrl-C stops everything. The data is kept for the next start.`,
   },
@@ -56,7 +63,7 @@ The exit code is 0 only if every step passed.`,
     usage: `npm test
 
   Runs every check and ends with one line: N passed, N failed[, N skipped].
-  With REQUIRE_FOREIGN_ENGINES=1 it fetches Apache Kafka, a foreign S3 server, Schemathesis, the packages of the foreign host and
+  With REQUIRE_FOREIGN_ENGINES=1 it fetches Apache Kafka, a foreign S3 server, Caddy, Schemathesis, the packages of the foreign host and
   promtool, and fails where one of them is not available; without, it leaves out what was not fetched before, and says so at the end.`,
   },
   bench: {

@@ -1,4 +1,5 @@
-import { defaultDataFolder, type FleetAccess } from '@longwave/fleet';
+import { defaultDataFolder, type FleetAccess, type PublicPorts, type PublicUrls } from '@longwave/fleet';
+import { renderListenAddress } from '@longwave/service-kit';
 
 /** How a command in another terminal finds the installation on a data folder: it needs no option for that of `npm start`. */
 export function dataOptionOf(folder: string): string {
@@ -11,6 +12,20 @@ const describeSteps = (steps: readonly (readonly [command: string, effect: strin
   const width = Math.max(...steps.map(([command]) => command.length));
   return steps.map(([command, effect]) => `  ${command.padEnd(width)}  ${effect}`).join('\n');
 };
+
+/** Where a proxy in front of the installation sends the requests for each public address. */
+export function describeProxied(urls: PublicUrls, listen: string, ports: PublicPorts): string {
+  const rows = [
+    [urls.base, ports.base],
+    [urls.mcp, ports.mcp],
+    [urls.api, ports.api],
+    [urls.media, ports.media],
+    [urls.objects, ports.objectStore],
+  ] as const;
+  const width = Math.max(...rows.map(([url]) => url.length));
+  const lines = rows.map(([url, port]) => `  ${url.padEnd(width)}  ${renderListenAddress({ host: listen, port })}`);
+  return `\nThe proxy in front (docs/self-hosting.md) passes requests on, with their Host header:\n\n${lines.join('\n')}`;
+}
 
 /** The text that `npm start` prints once everything runs: every address, the page to open, and the next three commands. */
 export const describeRunning = ({

@@ -1,25 +1,12 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
-import { defaultDataFolder, FleetIsRunning, PortTaken, startFleet, workspaceRoot } from '@longwave/fleet';
-import type { Fleet, PublicPorts, ServiceEvent } from '@longwave/fleet';
+import { FleetIsRunning, PortTaken, startFleet, type Fleet, type ServiceEvent } from '@longwave/fleet';
 import { outliveWriteErrors } from '@longwave/service-kit';
-import { dataOptionOf, describeRunning } from './next-steps.ts';
-import { defaultPortBase, parsePortBase } from './ports.ts';
+import { dataOptionOf, describeProxied, describeRunning } from './next-steps.ts';
+import { fleetOptionsOf, readSettings, SettingsError, type StartSettings } from './read-settings.ts';
 import { createReport, type Report } from './report.ts';
 import { samples } from './samples.ts';
-import { settingsOf } from './service-settings.ts';
 import { stopRequested } from './stop-signal.ts';
-
-function readOptions(): { readonly ports: PublicPorts; readonly dataFolder: string } {
-  const { values } = parseArgs({
-    options: {
-      'port-base': { type: 'string', default: defaultPortBase },
-      data: { type: 'string', default: defaultDataFolder },
-    },
-  });
-  return { ports: parsePortBase(values['port-base']), dataFolder: path.resolve(workspaceRoot, values.data) };
-}
 
 /** The complete trial run on the bundled sample, once per installation. Answers whether it passed. */
 async function firstJob(fleet: Fleet, report: Report): Promise<boolean> {
@@ -46,27 +33,29 @@ function describeEvent(event: ServiceEvent): string {
   }
 }
 
-async function main({ ports, dataFolder }: ReturnType<typeof readOptions>): Promise<number> {
+async function main(settings: StartSettings): Promise<number> {
+  const { urls } = settings;
+  const options = fleetOptionsOf(settings);
   const report = createReport({ stream: process.stdout, now: () => performance.now() });
   const stopping = stopRequested();
   const starting = startFleet({
-    dataFolder,
-    ports,
-    env: settingsOf(process.env, process.env['INIT_CWD'] ?? process.cwd()),
-    trustedProxies: process.env['TRUSTED_PROXIES'] ?? '',
+    ...options,
     onProgress: (part, durationMs) => report.done(part, durationMs, 'ready'),
     onEvent: (event) => report.note(describeEvent(event)),
   });
   await using fleet = await starting;
   const stopped = stopping.then(() => 'stopped' as const);
   const isStopped = (await Promise.race([stopped, Promise.resolve()])) === 'stopped';
-  const held = isStopped ? 'stopped' : await Promise.race([firstJob(fleet, report), stopped]);
+  // A trial run goes through the public addresses, which lead here only once a proxy does; and it would be the first podcast of a server.
+  const job = async () => urls !== undefined || firstJob(fleet, report);
+  const held = isStopped ? 'stopped' : await Promise.race([job(), stopped]);
   if (held === false) {
     report.note(`\nThe trial run failed. Logs: ${fleet.logsFolder}`);
     return 1;
   }
   if (held !== 'stopped') {
-    const mailFolder = process.env['MAIL_URL'] ? 'sent by MAIL_URL' : path.join(fleet.dataFolder, 'mail');
+    const mailFolder = settings.mail_url ? 'sent by mail_url' : path.join(fleet.dataFolder, 'mail');
+    if (urls) report.note(describeProxied(urls, options.listen, options.ports));
     report.note(describeRunning({ ...fleet, mailFolder, dataOption: dataOptionOf(fleet.dataFolder) }));
     await stopping;
   }
@@ -77,19 +66,20 @@ async function main({ ports, dataFolder }: ReturnType<typeof readOptions>): Prom
 }
 
 for (const stream of [process.stdout, process.stderr]) outliveWriteErrors(stream);
-let options: ReturnType<typeof readOptions>;
+let settings: StartSettings;
 try {
-  options = readOptions();
+  settings = readSettings(process.argv.slice(2), process.env, process.env['INIT_CWD'] ?? process.cwd());
 } catch (error) {
-  console.error(`${(error as Error).message}\nnpm start -- --help explains the options.`);
+  if (!(error instanceof SettingsError)) throw error;
+  console.error(`${error.message}\nnpm start -- --help explains the options.`);
   process.exit(64);
 }
 try {
-  process.exit(await main(options));
+  process.exit(await main(settings));
 } catch (error) {
   if (error instanceof PortTaken)
     console.error(
-      `\n${error.message}. Choose others with: npm start -- --port-base ${error.port + 1000}${dataOptionOf(options.dataFolder)}`,
+      `\n${error.message}. Choose others with: npm start -- --port-base ${error.port + 1000}${dataOptionOf(settings.data)}`,
     );
   else if (error instanceof FleetIsRunning) console.error(`\n${error.message}`);
   else console.error(`\n${error instanceof Error ? error.message : String(error)}`);

@@ -4,44 +4,66 @@ import { isCookieOrigin } from '@longwave/principal';
 import { addressSchema, busConfig, commonConfig, fetchConfig, readConfig } from '@longwave/service-kit';
 import { z } from 'zod';
 
-const schema = z
+const file = z.string().min(1).meta({ kind: 'file' });
+
+/** @public docs/configuration.md is made of it. */
+export const configuration = z
   .object({
     ...commonConfig,
     ...busConfig,
     // Metadata documents of connectors.
     ...fetchConfig,
-    GRPC_LISTEN: addressSchema,
-    /** Pages for people, and OAuth. */
-    HTTP_LISTEN: addressSchema,
-    /** Proxies whose X-Forwarded-For is believed; attempts to sign in are limited by the address of the client. */
-    TRUSTED_PROXIES: addressRangesSetting,
-    DATABASE_URL: z.string().min(1),
-    MANAGEMENT_ADDRESS: addressSchema,
-    /** Path of a private Ed25519 JWK; signs statements about principals. */
-    PRINCIPAL_PRIVATE_KEY: z.string().min(1),
-    /** Path of a private Ed25519 JWK; signs receipts. */
-    RECEIPT_SIGNING_KEY: z.string().min(1),
-    /** Path of the private keys (JWKS, ES256) that sign access tokens, the newest first. */
-    ACCESS_TOKEN_SIGNING_KEYS: z.string().min(1),
-    /** Path of the octet keys (JWKS, 256 bits each) that encrypt the secrets of second factors, the newest first. */
-    SECOND_FACTOR_KEYS: z.string().min(1),
-    /** Public root of this service, without a slash at the end: the issuer of access tokens. */
-    BASE_URL: z.url().refine(isCookieOrigin, 'expected https, or http on this machine: sessions are cookies'),
-    /** Public root of the ad server APIs: the audience of access tokens lies under it. */
-    API_URL: z.url(),
-    /** Public root of the MCP server. */
-    MCP_URL: z.url(),
-    /** `smtp://…` or `smtps://…`: the way of mails. Without it they become files in MAIL_FOLDER. */
-    MAIL_URL: z.url({ protocol: /^smtps?$/ }).optional(),
-    MAIL_FOLDER: z.string().min(1).optional(),
-    /** Sender of mails: `Name <address>`. Default: no-reply at the host of BASE_URL. */
-    MAIL_FROM: z.string().min(3).optional(),
-    PLANS_FILE: z.string().default(fileURLToPath(new URL('../data/plans.json', import.meta.url))),
+    GRPC_LISTEN: addressSchema.describe('Port of RPCs from other services, by mutual TLS; at a private address.'),
+    HTTP_LISTEN: addressSchema.describe('Port of pages for people and of OAuth, public behind a proxy at `BASE_URL`.'),
+    TRUSTED_PROXIES: addressRangesSetting.describe(
+      'Proxies whose `X-Forwarded-For` is believed; attempts to sign in are limited by the address of the client.',
+    ),
+    DATABASE_URL: z
+      .string()
+      .min(1)
+      .meta({ secret: true })
+      .describe('PostgreSQL with schema `identity`, as the role of this service.'),
+    MANAGEMENT_ADDRESS: addressSchema.describe('management, which takes the answers to authority grants.'),
+    PRINCIPAL_PRIVATE_KEY: file.describe('Private Ed25519 JWK that signs statements about principals.'),
+    RECEIPT_SIGNING_KEY: file.describe('Private Ed25519 JWK that signs receipts.'),
+    ACCESS_TOKEN_SIGNING_KEYS: file.describe('Private keys (JWKS, ES256) that sign access tokens, the newest first.'),
+    SECOND_FACTOR_KEYS: file.describe(
+      'Octet keys (JWKS, 256 bits each) that encrypt the secrets of second factors, the newest first.',
+    ),
+    BASE_URL: z
+      .url()
+      .refine(isCookieOrigin, 'expected https, or http on this machine: sessions are cookies')
+      .describe(
+        'Public root of this service, without a slash at the end: the issuer of access tokens. https, or http on this machine.',
+      ),
+    API_URL: z.url().describe('Public root of the ad server APIs: the audience of access tokens lies under it.'),
+    MCP_URL: z.url().describe('Public root of the MCP server.'),
+    MAIL_URL: z
+      .url({ protocol: /^smtps?$/ })
+      .optional()
+      .meta({ secret: true })
+      .describe('`smtp://…` or `smtps://…`: the way of mails. One of it and `MAIL_FOLDER` is required.'),
+    MAIL_FOLDER: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ kind: 'folder' })
+      .describe('Where mails become files while there is no `MAIL_URL`.'),
+    MAIL_FROM: z
+      .string()
+      .min(3)
+      .optional()
+      .describe('Sender of mails: `Name <address>`. Without it no-reply at the host of `BASE_URL`.'),
+    PLANS_FILE: z
+      .string()
+      .default(fileURLToPath(new URL('../data/plans.json', import.meta.url)))
+      .meta({ kind: 'file', defaultText: 'the plans of Longwave' })
+      .describe('[Plans](plans.md) of your own.'),
   })
   .refine(({ MAIL_URL, MAIL_FOLDER }) => MAIL_URL ?? MAIL_FOLDER, 'expected MAIL_URL or MAIL_FOLDER');
 
-export type AuthServerConfig = Readonly<z.output<typeof schema>>;
+export type AuthServerConfig = Readonly<z.output<typeof configuration>>;
 
 /** Configuration from the environment. Throws `ConfigError` naming everything that is wrong. */
 export const readConfiguration = (environment: Readonly<Record<string, string | undefined>>): AuthServerConfig =>
-  readConfig(schema, environment);
+  readConfig(configuration, environment);

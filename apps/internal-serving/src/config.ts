@@ -1,20 +1,36 @@
 import { addressSchema, busConfig, commonConfig, objectStoreConfig, readConfig } from '@longwave/service-kit';
 import { z } from 'zod';
 
-const schema = z.object({
+/** @public docs/configuration.md is made of it. */
+export const configuration = z.object({
   ...commonConfig,
   ...busConfig,
   ...objectStoreConfig,
-  GRPC_LISTEN: addressSchema,
-  DATABASE_URL: z.string().min(1),
-  /** How long decisions stay in PostgreSQL: at least as long as a token of their play may live. Then they move to the object store. */
-  DECISION_DAYS: z.coerce.number().int().min(180).default(180),
-  /** How often old decisions are moved. */
-  SWEEP_EVERY_MS: z.coerce.number().int().min(1).max(86_400_000).default(3_600_000),
+  GRPC_LISTEN: addressSchema.describe('Port of RPCs from other services, by mutual TLS; at a private address.'),
+  DATABASE_URL: z
+    .string()
+    .min(1)
+    .meta({ secret: true })
+    .describe('PostgreSQL with schema `serving`, as the role of this service.'),
+  DECISION_DAYS: z.coerce
+    .number()
+    .int()
+    .min(180)
+    .default(180)
+    .describe(
+      'Days that decisions stay in PostgreSQL: at least as long as a token of their play may live. Then they move to the object store.',
+    ),
+  SWEEP_EVERY_MS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(86_400_000)
+    .default(3_600_000)
+    .describe('Milliseconds between two moves of old decisions.'),
 });
 
-export type ServingConfig = Readonly<z.output<typeof schema>>;
+export type ServingConfig = Readonly<z.output<typeof configuration>>;
 
 /** Configuration from the environment. Throws `ConfigError` naming everything that is wrong. */
 export const readConfiguration = (environment: Readonly<Record<string, string | undefined>>): ServingConfig =>
-  readConfig(schema, environment);
+  readConfig(configuration, environment);

@@ -4,62 +4,95 @@ import {
   busConfig,
   commonConfig,
   fetchConfig,
-  objectStoreConfig,
   pagesConfig,
+  publicObjectStoreConfig,
   readConfig,
 } from '@longwave/service-kit';
 import { z } from 'zod';
 
 const root = z.url().transform((url) => url.replace(/\/+$/, ''));
+const file = z.string().min(1).meta({ kind: 'file' });
 
-const schema = z.object({
+/** @public docs/configuration.md is made of it. */
+export const configuration = z.object({
   ...commonConfig,
   ...busConfig,
-  ...objectStoreConfig,
+  ...publicObjectStoreConfig,
   ...fetchConfig,
   ...pagesConfig,
-  GRPC_LISTEN: addressSchema,
-  /** The Management API; public behind the ingress. */
-  HTTP_LISTEN: addressSchema,
-  /** Address ranges of proxies whose X-Forwarded-For is believed. */
-  TRUSTED_PROXIES: addressRangesSetting,
-  DATABASE_URL: z.string().min(1),
-  /** auth-server's gRPC, which verifies access tokens. */
-  AUTH_SERVER_ADDRESS: addressSchema,
-  ENCODER_ADDRESS: addressSchema,
-  ANALYTICS_SINK_ADDRESS: addressSchema,
-  INTERNAL_SERVING_ADDRESS: addressSchema,
-  PUBLIC_DELIVERY_ADDRESS: addressSchema,
-  /** Public root of auth-server, without a slash at the end: the issuer of access tokens. */
-  BASE_URL: root,
-  /** Public root of the ad server APIs, without a slash at the end. */
-  API_URL: root,
-  /** Public root of Public Delivery; file and feed addresses start with it. */
-  MEDIA_URL: root,
-  /** File with the public keys (JWKS) that principal statements are verified with. */
-  PRINCIPAL_KEYS: z.string().min(1),
-  /** File with the private Ed25519 JWK that signs receipts. */
-  RECEIPT_SIGNING_KEY: z.string().min(1),
-  /** 32 bytes, hex; seals list cursors. */
-  CURSOR_KEY: z.string().regex(/^[0-9a-f]{64}$/),
-  /** 32 bytes in hex each, separated by commas, the newest first; the secrets of webhook endpoints are derived from them. */
+  GRPC_LISTEN: addressSchema.describe('Port of RPCs from other services, by mutual TLS; at a private address.'),
+  HTTP_LISTEN: addressSchema.describe('Port of the Management API, public behind a proxy at `API_URL`.'),
+  TRUSTED_PROXIES: addressRangesSetting.describe('Proxies whose `X-Forwarded-For` is believed.'),
+  DATABASE_URL: z
+    .string()
+    .min(1)
+    .meta({ secret: true })
+    .describe('PostgreSQL with schema `product`, as the role of this service.'),
+  AUTH_SERVER_ADDRESS: addressSchema.describe('auth-server, which verifies access tokens.'),
+  ENCODER_ADDRESS: addressSchema.describe('encoder, which probes files and converts artwork.'),
+  ANALYTICS_SINK_ADDRESS: addressSchema.describe('analytics-sink, which answers with numbers.'),
+  INTERNAL_SERVING_ADDRESS: addressSchema.describe('internal-serving, which explains and finds decisions.'),
+  PUBLIC_DELIVERY_ADDRESS: addressSchema.describe(
+    'public-delivery, which finds the listeners of decisions and erases them.',
+  ),
+  BASE_URL: root.describe('Public root of auth-server: the issuer of access tokens.'),
+  API_URL: root.describe(
+    'Public root of the ad server APIs; `/management/v1` below it is the resource that tokens are issued for.',
+  ),
+  MEDIA_URL: root.describe('Public root of Public Delivery; addresses of files and feeds start with it.'),
+  PRINCIPAL_KEYS: file.describe('Public keys (JWKS) that statements about principals are verified with.'),
+  RECEIPT_SIGNING_KEY: file.describe('Private Ed25519 JWK that signs receipts.'),
+  CURSOR_KEY: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .meta({ secret: true })
+    .describe('32 bytes in hex; seals the cursors of lists.'),
   WEBHOOK_SECRET_KEYS: z
     .string()
     .regex(/^[0-9a-f]{64}(,[0-9a-f]{64})*$/)
-    .transform((keys) => keys.split(',')),
-  /** Days that ended deliveries to webhook endpoints are kept. */
-  WEBHOOK_DELIVERY_DAYS: z.coerce.number().int().min(4).max(365).default(30),
-  /** Milliseconds between two polls of the clock for what is due. */
-  CLOCK_EVERY_MS: z.coerce.number().int().min(10).max(60_000).default(500),
-  /** Days that delivery facts and decisions stay in the archive of the Redis bus; 13 months at least. */
-  FACT_ARCHIVE_DAYS: z.coerce.number().int().min(396).default(400),
-  /** Days that the result of a report is kept. */
-  REPORT_DAYS: z.coerce.number().int().min(1).max(3_650).default(30),
-  JOB_LEASE_MS: z.coerce.number().int().min(1000).max(600_000).default(30_000),
+    .transform((keys) => keys.split(','))
+    .meta({ secret: true })
+    .describe(
+      '32 bytes in hex each, separated by commas, the newest first; the secrets of webhook endpoints are derived from them. Keep every key that an endpoint still uses.',
+    ),
+  WEBHOOK_DELIVERY_DAYS: z.coerce
+    .number()
+    .int()
+    .min(4)
+    .max(365)
+    .default(30)
+    .describe('Days that ended deliveries to webhook endpoints are kept.'),
+  CLOCK_EVERY_MS: z.coerce
+    .number()
+    .int()
+    .min(10)
+    .max(60_000)
+    .default(500)
+    .describe('Milliseconds between two polls of the clock for what is due.'),
+  FACT_ARCHIVE_DAYS: z.coerce
+    .number()
+    .int()
+    .min(396)
+    .default(400)
+    .describe('Days that delivery facts and decisions stay in the archive of the Redis bus; 13 months at least.'),
+  REPORT_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(3_650)
+    .default(30)
+    .describe('Days that the result of a report is kept.'),
+  JOB_LEASE_MS: z.coerce
+    .number()
+    .int()
+    .min(1000)
+    .max(600_000)
+    .default(30_000)
+    .describe('Milliseconds after which a job without a sign of life is given to another worker.'),
 });
 
-export type Config = z.output<typeof schema>;
+export type Config = z.output<typeof configuration>;
 
 /** Reads management's configuration; throws `ConfigError` naming everything that is wrong. */
 export const readConfiguration = (environment: Readonly<Record<string, string | undefined>>): Readonly<Config> =>
-  readConfig(schema, environment);
+  readConfig(configuration, environment);

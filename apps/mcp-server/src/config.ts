@@ -1,31 +1,34 @@
 import { addressRangesSetting } from '@longwave/audience';
-import { addressSchema, commonConfig, pagesConfig, readConfig } from '@longwave/service-kit';
+import { addressSchema, busConfig, commonConfig, pagesConfig, readConfig } from '@longwave/service-kit';
 import { z } from 'zod';
 
 const root = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
+const service = (name: string) => addressSchema.describe(`${name}, whose RPCs it calls.`);
 
-const schema = z.object({
+/** @public docs/configuration.md is made of it. */
+export const configuration = z.object({
   ...commonConfig,
   ...pagesConfig,
-  /** The port of MCP_URL. */
-  HTTP_LISTEN: addressSchema,
-  REDIS_URL: z.url({ protocol: /^rediss?$/ }),
-  MANAGEMENT_ADDRESS: addressSchema,
-  AUTH_SERVER_ADDRESS: addressSchema,
-  ANALYTICS_SINK_ADDRESS: addressSchema,
-  PUBLIC_DELIVERY_ADDRESS: addressSchema,
-  /** Proxies whose X-Forwarded-For is believed; requests are limited by the address of the client. */
-  TRUSTED_PROXIES: addressRangesSetting,
-  /** Public root of the authorization server: the issuer of tokens. */
-  BASE_URL: root,
-  /** Public root of this service; `/mcp` below it is the resource that tokens are issued for. */
-  MCP_URL: root,
-  /** Public root of Public Delivery; feed and file addresses start with it. */
-  MEDIA_URL: root,
+  HTTP_LISTEN: addressSchema.describe('The port of `MCP_URL`.'),
+  REDIS_URL: busConfig.REDIS_URL.describe(
+    'Redis, with the login of this service: rate limits, upload addresses, progress, confirmations.',
+  ),
+  MANAGEMENT_ADDRESS: service('management'),
+  AUTH_SERVER_ADDRESS: service('auth-server'),
+  ANALYTICS_SINK_ADDRESS: service('analytics-sink'),
+  PUBLIC_DELIVERY_ADDRESS: service('public-delivery'),
+  TRUSTED_PROXIES: addressRangesSetting.describe(
+    'Proxies whose `X-Forwarded-For` is believed; requests are limited by the address of the client.',
+  ),
+  BASE_URL: root.describe('Public root of the authorization server: the issuer of tokens.'),
+  MCP_URL: root.describe('Public root of this service; `/mcp` below it is the resource that tokens are issued for.'),
+  MEDIA_URL: root.describe(
+    'Public root of Public Delivery; addresses of feeds and files start with it, and transcripts are read from there.',
+  ),
 });
 
-export type McpServerConfig = Readonly<z.output<typeof schema>>;
+export type McpServerConfig = Readonly<z.output<typeof configuration>>;
 
 /** Configuration from the environment. Throws `ConfigError` naming everything that is wrong. */
 export const readConfiguration = (environment: Readonly<Record<string, string | undefined>>): McpServerConfig =>
-  readConfig(schema, environment);
+  readConfig(configuration, environment);

@@ -1,29 +1,31 @@
 import { addressRangesSetting } from '@longwave/audience';
-import { addressSchema, commonConfig, pagesConfig, readConfig } from '@longwave/service-kit';
+import { addressSchema, busConfig, commonConfig, pagesConfig, readConfig } from '@longwave/service-kit';
 import { z } from 'zod';
 
 const root = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
+const service = (name: string) => addressSchema.describe(`${name}, whose RPCs it calls.`);
 
-const schema = z.object({
+/** @public docs/configuration.md is made of it. */
+export const configuration = z.object({
   ...commonConfig,
   ...pagesConfig,
-  /** The port of BASE_URL. */
-  HTTP_LISTEN: addressSchema,
-  REDIS_URL: z.url({ protocol: /^rediss?$/ }),
-  MANAGEMENT_ADDRESS: addressSchema,
-  AUTH_SERVER_ADDRESS: addressSchema,
-  ANALYTICS_SINK_ADDRESS: addressSchema,
-  PUBLIC_DELIVERY_ADDRESS: addressSchema,
-  /** Proxies whose X-Forwarded-For is believed; the delay of wrong keys is by the address of the client. */
-  TRUSTED_PROXIES: addressRangesSetting,
-  /** Public root of this application, in links. */
-  BASE_URL: root,
-  /** Public root of Public Delivery; feed and file addresses start with it. */
-  MEDIA_URL: root,
+  HTTP_LISTEN: addressSchema.describe('The port of `BASE_URL`.'),
+  REDIS_URL: busConfig.REDIS_URL.describe(
+    'Redis, with the login of this service: rate limits, upload addresses, progress.',
+  ),
+  MANAGEMENT_ADDRESS: service('management'),
+  AUTH_SERVER_ADDRESS: service('auth-server'),
+  ANALYTICS_SINK_ADDRESS: service('analytics-sink'),
+  PUBLIC_DELIVERY_ADDRESS: service('public-delivery'),
+  TRUSTED_PROXIES: addressRangesSetting.describe(
+    'Proxies whose `X-Forwarded-For` is believed; the delay of wrong keys is by the address of the client.',
+  ),
+  BASE_URL: root.describe('Public root of this application, in links.'),
+  MEDIA_URL: root.describe('Public root of Public Delivery; addresses of feeds and files start with it.'),
 });
 
-export type RestGatewayConfig = Readonly<z.output<typeof schema>>;
+export type RestGatewayConfig = Readonly<z.output<typeof configuration>>;
 
 /** Configuration from the environment. Throws `ConfigError` naming everything that is wrong. */
 export const readConfiguration = (environment: Readonly<Record<string, string | undefined>>): RestGatewayConfig =>
-  readConfig(schema, environment);
+  readConfig(configuration, environment);

@@ -16,4 +16,5 @@ export const addressRangesSetting = z
       context.addIssue({ code: 'custom', message: 'expected addresses or address/bits, separated by commas' });
       return z.NEVER;
     }
-  });
+  })
+  .meta({ kind: 'address ranges' });

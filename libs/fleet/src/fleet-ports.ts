@@ -23,8 +23,15 @@ const purposes: Readonly<Record<PublicHost, string>> = {
   media: 'feeds and audio',
 };
 
-/** The public ports. Throws `PortTaken` when one that is needed is not free. */
-export async function choosePorts(apps: Apps<string>, wanted: PublicPorts | 'free'): Promise<PublicPorts> {
+/**
+ * The public ports. Throws `PortTaken` when one that is needed is not free.
+ * @param host the address that they are bound to
+ */
+export async function choosePorts(
+  apps: Apps<string>,
+  wanted: PublicPorts | 'free',
+  host: string,
+): Promise<PublicPorts> {
   if (wanted === 'free') {
     const [base = 0, mcp = 0, api = 0, media = 0, objectStore = 0] = await freePorts(5);
     return { base, mcp, api, media, objectStore };
@@ -35,7 +42,7 @@ export async function choosePorts(apps: Apps<string>, wanted: PublicPorts | 'fre
       .map((host) => [wanted[host], purposes[host]] as const),
     [wanted.objectStore, 'uploads'] as const,
   ];
-  for (const [port, purpose] of used) if (!(await isPortFree(port))) throw new PortTaken(port, purpose);
+  for (const [port, purpose] of used) if (!(await isPortFree(port, host))) throw new PortTaken(port, purpose);
   return wanted;
 }
 

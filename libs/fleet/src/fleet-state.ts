@@ -60,6 +60,12 @@ function readJson<T>(file: string): T | undefined {
   }
 }
 
+/** The process that runs on a data folder, or undefined. */
+export function findRunner(data: DataFolder): ProcessIdentity | undefined {
+  const holder = readJson<Lock>(data.inside(lockName));
+  return holder && isAlive(holder) ? holder : undefined;
+}
+
 /** Makes this process the only runner on the folder. Throws `FleetIsRunning`; answers the release. */
 export function lockDataFolder(data: DataFolder): () => void {
   mkdirSync(data.root, { recursive: true, mode: 0o700 });

@@ -4,11 +4,21 @@ import { createServer } from 'node:net';
 /** Below every system's range for outgoing connections, so that no client socket takes the port of a restarting service. */
 const privatePorts = { from: 20_000, to: 32_000 } as const;
 
-/** Whether a server could listen on `host:port` right now. */
+/** Why nobody can listen there, whatever other programs do. */
+const hopeless: Readonly<Record<string, (host: string, port: number) => string>> = {
+  EADDRNOTAVAIL: (host) => `${host} is no address of this machine`,
+  EACCES: (_host, port) => `This user may not listen on port ${port}; ports below 1024 belong to root`,
+};
+
+/** Whether a server could listen on `host:port` right now. Rejects with a sentence where none ever can. */
 export function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
+    server.once('error', ({ code = '' }: NodeJS.ErrnoException) => {
+      const reason = hopeless[code]?.(host, port);
+      if (reason === undefined) resolve(false);
+      else reject(new Error(reason));
+    });
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
   });
 }

@@ -21,5 +21,7 @@ export { workspaceRoot } from './workspace-root.ts';
 export { findRunningFleet, FleetIsRunning, type FleetAccess } from './fleet-state.ts';
 export { ownApps } from './apps.ts';
 export { PortTaken, type PublicPorts } from './fleet-ports.ts';
+export type { PublicUrls } from './service-environment.ts';
+export { createEdge } from './edge.ts';
 export { startFleet, type Fleet, type FleetOptions } from './start-fleet.ts';
 export type { ServiceEvent } from './keep-running.ts';

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { S3Key } from '@longwave/s3-server';
+import { renderListenAddress } from '@longwave/service-kit';
 import { startChild, waitUntilReady, type Child } from './child.ts';
 import { freePort } from './free-ports.ts';
 import { workspaceRoot } from './workspace-root.ts';
@@ -11,6 +12,8 @@ export interface ObjectStoreServerOptions {
   readonly accessKey: string;
   readonly secretKey: string;
   readonly furtherKeys?: readonly S3Key[];
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
   readonly port?: number;
   readonly logFile: string;
   readonly pidFolder: string;
@@ -32,8 +35,12 @@ export interface ObjectStoreServer extends ObjectStoreAccess {
 
 const region = 'us-east-1';
 
-/** Starts our S3 server on 127.0.0.1; objects are files under `folder`. */
+/** Where programs of this machine reach what is bound to an address: itself, unless it stands for all of them. */
+const reachableHost = (host: string) => (['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host);
+
+/** Starts our S3 server; its endpoint is for programs of this machine. Objects are files under `folder`. */
 export async function startObjectStoreServer(options: ObjectStoreServerOptions): Promise<ObjectStoreServer> {
+  const { host = '127.0.0.1' } = options;
   const port = options.port ?? (await freePort());
   mkdirSync(options.folder, { recursive: true, mode: 0o700 });
   const { accessKey, secretKey } = options;
@@ -43,7 +50,7 @@ export async function startObjectStoreServer(options: ObjectStoreServerOptions):
     args: ['--enable-source-maps', path.join(workspaceRoot, 'libs/s3-server/src/main.ts')],
     env: {
       S3_FOLDER: options.folder,
-      S3_LISTEN: `127.0.0.1:${port}`,
+      S3_LISTEN: renderListenAddress({ host, port }),
       S3_ACCESS_KEY: accessKey,
       S3_SECRET_KEY: secretKey,
       S3_REGION: region,
@@ -54,7 +61,7 @@ export async function startObjectStoreServer(options: ObjectStoreServerOptions):
     pidFolder: options.pidFolder,
     stopSignal: 'SIGTERM',
   });
-  const endpoint = `http://127.0.0.1:${port}`;
+  const endpoint = `http://${renderListenAddress({ host: reachableHost(host), port })}`;
   const answers = async () => (await fetch(endpoint, { signal: AbortSignal.timeout(2_000) })).status < 500;
   await waitUntilReady(child, options.logFile, answers, 30_000);
   return { port, endpoint, region, accessKey, secretKey, child, stop: async () => void (await child.stop()) };

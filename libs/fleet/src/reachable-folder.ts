@@ -26,7 +26,8 @@ class CopiedFolder extends Error {
   constructor(copy: string, first: string, database: string) {
     super(
       `${path.dirname(copy)} is a copy of ${path.dirname(first)}, whose database is in ${database} and was not copied with it. ` +
-        `Use the first folder, or give the copy a database of its own (docs/engines.md, “Copying a data folder”).`,
+        `Use the first folder, or give the copy a database of its own (docs/engines.md, “Copying a data folder”). ` +
+        `If ${path.dirname(copy)} takes the place of the first folder, with its database: npm start -- --adopt`,
     );
     this.name = 'CopiedFolder';
   }
@@ -34,17 +35,24 @@ class CopiedFolder extends Error {
 
 const isSameFile = (a: string, b: string) => a === b || (existsSync(a) && realpathSync(a) === realpathSync(b));
 
+const ownerFileOf = (folder: string) => path.join(folder, 'pointer');
+
+/** The pointer of another installation that also has `folder`: both name each other. */
+function otherOwnerOf(folder: string, pointer: string): string | undefined {
+  const ownerFile = ownerFileOf(folder);
+  const owner = existsSync(ownerFile) ? readFileSync(ownerFile, 'utf8') : undefined;
+  if (owner === undefined || isSameFile(owner, pointer)) return undefined;
+  return existsSync(owner) && readFileSync(owner, 'utf8') === folder ? owner : undefined;
+}
+
 /**
  * Makes sure that `folder` belongs to the installation with this pointer: both name each other. An installation that was moved takes
  * its database along. Throws `CopiedFolder` when the other installation still is where it was.
  */
 function claimFolder(folder: string, pointer: string): void {
-  const ownerFile = path.join(folder, 'pointer');
-  const owner = existsSync(ownerFile) ? readFileSync(ownerFile, 'utf8') : undefined;
-  if (owner !== undefined && isSameFile(owner, pointer)) return;
-  if (owner !== undefined && existsSync(owner) && readFileSync(owner, 'utf8') === folder)
-    throw new CopiedFolder(pointer, owner, path.join(folder, 'content'));
-  writeFileSync(ownerFile, pointer);
+  const owner = otherOwnerOf(folder, pointer);
+  if (owner !== undefined) throw new CopiedFolder(pointer, owner, path.join(folder, 'content'));
+  writeFileSync(ownerFileOf(folder), pointer);
 }
 
 /** Folder for what an unprivileged user must reach when the repository lies in a private folder of root's. */
@@ -91,10 +99,26 @@ function removeAbandoned(): void {
   }
 }
 
+const pointerEnding = '.location';
+const pointerOf = (wanted: string) => `${wanted}${pointerEnding}`;
+
 /** The folder that stands for `wanted` now: see `reachableFolder`. */
 export function locateFolder(wanted: string): string {
-  const pointer = `${wanted}.location`;
+  const pointer = pointerOf(wanted);
   return existsSync(pointer) ? path.join(readFileSync(pointer, 'utf8'), 'content') : wanted;
+}
+
+/** The installation of which the one with `wanted` is a copy that has no database of its own, by the path of the same folder there. */
+export function findOriginal(wanted: string): string | undefined {
+  const pointer = pointerOf(wanted);
+  if (!existsSync(pointer)) return undefined;
+  return otherOwnerOf(readFileSync(pointer, 'utf8'), pointer)?.slice(0, -pointerEnding.length);
+}
+
+/** Takes the folder that stands for `wanted` away from the installation of which this one is a copy. */
+export function takeFolder(wanted: string): void {
+  const pointer = pointerOf(wanted);
+  writeFileSync(ownerFileOf(readFileSync(pointer, 'utf8')), pointer);
 }
 
 /**
@@ -106,7 +130,7 @@ export function reachableFolder(wanted: string, user: SystemUser | undefined): s
     mkdirSync(wanted, { recursive: true, mode: 0o700 });
     return wanted;
   }
-  const pointer = `${wanted}.location`;
+  const pointer = pointerOf(wanted);
   if (existsSync(pointer)) {
     const folder = readFileSync(pointer, 'utf8');
     if (existsSync(folder)) {
@@ -133,7 +157,7 @@ export function reachableFolder(wanted: string, user: SystemUser | undefined): s
 
 /** Removes the folder, wherever it is. */
 export function removeReachableFolder(wanted: string): void {
-  const pointer = `${wanted}.location`;
+  const pointer = pointerOf(wanted);
   if (existsSync(pointer)) rmSync(readFileSync(pointer, 'utf8'), { recursive: true, force: true });
   rmSync(pointer, { force: true });
   rmSync(wanted, { recursive: true, force: true });

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { renderListenAddress } from '@longwave/service-kit';
 import { addressVariableOf, publicHosts, soleServiceOf, type PublicHost } from '@longwave/services';
 import type { Apps } from './apps.ts';
 import type { DataFolder } from './data-folder.ts';
@@ -10,11 +11,16 @@ import { workspaceRoot } from './workspace-root.ts';
 /** Public roots, without a slash at the end. */
 export type FleetUrls = Readonly<Record<PublicHost, string>>;
 
+/** The same, and the origin of presigned addresses: the object store as clients reach it. */
+export type PublicUrls = FleetUrls & { readonly objects: string };
+
 /** Everything that the environments of services are made from. */
 export interface Wiring<S extends string> {
   readonly apps: Apps<S>;
   readonly data: DataFolder;
-  readonly urls: FleetUrls;
+  readonly urls: PublicUrls;
+  /** The address that the ports of public hosts are bound to. */
+  readonly listen: string;
   readonly grpcPorts: Readonly<Record<S, number>>;
   readonly healthPorts: Readonly<Record<S, number>>;
   readonly httpPorts: Readonly<Partial<Record<S, number>>>;
@@ -39,7 +45,7 @@ const mapValues = <V, W>(record: Readonly<Record<string, V>>, change: (value: V)
 /** Addresses and logins of the engines, for those who use them. */
 function engines<S extends string>(service: S, wiring: Wiring<S>): Record<string, string> {
   const { schema, redis, objects } = wiring.apps.services[service];
-  const { objectStore, redisAddress, databaseUrls, kafkaBrokers } = wiring;
+  const { objectStore, redisAddress, databaseUrls, kafkaBrokers, urls } = wiring;
   const { redisPassword, s3AccessKey, s3SecretKey } = wiring.secrets.services[service];
   const databaseUrl = schema === undefined ? undefined : databaseUrls[schema];
   return {
@@ -48,7 +54,7 @@ function engines<S extends string>(service: S, wiring: Wiring<S>): Record<string
     ...(kafkaBrokers && { KAFKA_BROKERS: kafkaBrokers, KAFKAJS_NO_PARTITIONER_WARNING: '1' }),
     ...(objects && {
       S3_ENDPOINT: objectStore.endpoint,
-      S3_PUBLIC_ENDPOINT: objectStore.endpoint,
+      S3_PUBLIC_ENDPOINT: urls.objects,
       S3_REGION: objectStore.region,
       S3_BUCKET: objectStore.bucket,
       S3_ACCESS_KEY: s3AccessKey,
@@ -72,8 +78,12 @@ export function serviceEnvironment<S extends string>(service: S, wiring: Wiring<
     HEALTH_LISTEN: local(healthPorts[service]),
     ...(grpc && { GRPC_LISTEN: local(grpcPorts[service]) }),
     ...(httpPort !== undefined && {
-      HTTP_LISTEN: local(httpPort),
-      TRUSTED_PROXIES: isAtEdge(service, wiring) ? '127.0.0.1/32' : wiring.trustedProxies,
+      ...(isAtEdge(service, wiring)
+        ? { HTTP_LISTEN: local(httpPort), TRUSTED_PROXIES: '127.0.0.1/32' }
+        : {
+            HTTP_LISTEN: renderListenAddress({ host: wiring.listen, port: httpPort }),
+            TRUSTED_PROXIES: wiring.trustedProxies,
+          }),
     }),
     TLS_CA: identities[service].ca,
     TLS_CERT: identities[service].cert,

@@ -33,6 +33,8 @@ export interface EngineOptions<S extends string> {
   readonly secrets: Secrets<S>;
   readonly mode: 'durable' | 'fast';
   readonly objectStorePort: number | undefined;
+  /** The address that the object store is bound to, because clients upload there. */
+  readonly objectStoreHost: string;
   readonly stack: AsyncDisposableStack;
   readonly onEvent: (event: ServiceEvent) => void;
   readonly timed: <T>(name: string, work: () => Promise<T>) => Promise<T>;
@@ -112,6 +114,7 @@ export async function startEngines<S extends string>(options: EngineOptions<S>):
         accessKey: secrets.s3AccessKey,
         secretKey: secrets.s3SecretKey,
         furtherKeys: objectStoreKeys(apps, secrets),
+        host: options.objectStoreHost,
         ...at(port ?? options.objectStorePort),
         ...files('s3-server'),
       }),

@@ -2,10 +2,13 @@ import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { addressRangesSetting, createAddressSet } from '@longwave/audience';
 import { listenHttp } from '@longwave/http-kit';
+import { renderListenAddress } from '@longwave/service-kit';
 import { namesOf, publicHosts, routesOf, soleServiceOf, type ServiceName } from '@longwave/services';
 import { ownApps, type Apps } from './apps.ts';
+import { adoptDatabase } from './adopt-database.ts';
 import { endLeftovers } from './child.ts';
 import { dataFolder as openDataFolder } from './data-folder.ts';
+import { claimVersion } from './data-version.ts';
 import { developmentCa } from './development-ca.ts';
 import { apiFrontPage, createEdge } from './edge.ts';
 import { chooseHttpPorts, choosePorts, portPerService, type PublicPorts } from './fleet-ports.ts';
@@ -14,7 +17,7 @@ import type { ServiceEvent } from './keep-running.ts';
 import { locateFolder } from './reachable-folder.ts';
 import { assertRoom, roomNeededBytes } from './room.ts';
 import { openSecrets } from './secrets.ts';
-import { serviceEnvironment, type Wiring } from './service-environment.ts';
+import { serviceEnvironment, type PublicUrls, type Wiring } from './service-environment.ts';
 import { startEngines, type Engines } from './start-engines.ts';
 import { superviseService, type SupervisedService } from './supervised-service.ts';
 
@@ -22,6 +25,12 @@ export interface FleetOptions<S extends string = ServiceName> {
   /** Absolute; everything the fleet keeps, made when absent. */
   readonly dataFolder: string;
   readonly ports: PublicPorts | 'free';
+  /** The address that public ports are bound to. Default: 127.0.0.1. All other ports are bound to that one always. */
+  readonly listen?: string;
+  /** Where clients reach the installation, through a proxy in front of it. Default: the ports of this machine. */
+  readonly urls?: PublicUrls;
+  /** Whether a copied data folder takes over the database of the first one. */
+  readonly adopt?: boolean;
   /** Default: all of them. */
   readonly services?: readonly S[];
   /** Added to (and overriding) a service's environment. */
@@ -58,7 +67,7 @@ async function startEdges<S extends string>(wiring: Wiring<S>, ports: PublicPort
     }));
     if (routes.length === 0 || soleServiceOf(services, host)) continue;
     const edge = await listenHttp(
-      `127.0.0.1:${ports[host]}`,
+      renderListenAddress({ host: wiring.listen, port: ports[host] }),
       createEdge(routes, {
         frontPage: host === 'api' ? apiFrontPage(wiring.urls.base, services) : undefined,
         trustedProxies: createAddressSet(addressRangesSetting.parse(wiring.trustedProxies)),
@@ -87,7 +96,7 @@ export const startFleet = (options: FleetOptions): Promise<Fleet> => startFleetO
 /**
  * Starts a whole installation as processes of this machine and waits until every service is ready: engines, certificates,
  * secrets, schemas, services. A service that dies is started again. Everything that was started is stopped when starting
- * fails. Rejects with `NotEnoughRoom`, `FleetIsRunning`, `CopiedFolder`, `PortTaken`, or an error that shows the end of the failing part's log.
+ * fails. Rejects with `NotEnoughRoom`, `FleetIsRunning`, `NewerData`, `CopiedFolder`, `PortTaken`, or an error that shows the end of the failing part's log.
  */
 export async function startFleetOf<S extends string>(apps: Apps<S>, options: FleetOptions<S>): Promise<Fleet<S>> {
   const data = openDataFolder(options.dataFolder);
@@ -104,8 +113,11 @@ export async function startFleetOf<S extends string>(apps: Apps<S>, options: Fle
   for (const folder of [data.root, locateFolder(data.postgres)]) assertRoom(folder, room);
   await using stack = new AsyncDisposableStack();
   stack.defer(lockDataFolder(data));
+  claimVersion(data);
+  if (options.adopt) adoptDatabase(data);
   await endLeftovers(data.pids);
-  const ports = await choosePorts(apps, options.ports);
+  const { listen = '127.0.0.1' } = options;
+  const ports = await choosePorts(apps, options.ports, listen);
   mkdirSync(data.logs, { recursive: true });
   const secrets = openSecrets(data.inside('secrets'), apps.services);
   const identities = await developmentCa(data.inside('tls'), [...allNames, 'operator'], new Date());
@@ -115,6 +127,7 @@ export async function startFleetOf<S extends string>(apps: Apps<S>, options: Fle
     secrets,
     mode: options.mode ?? 'durable',
     objectStorePort: ports.objectStore,
+    objectStoreHost: listen,
     stack,
     timed,
     onEvent: (event) => options.onEvent?.(event),
@@ -130,7 +143,11 @@ export async function startFleetOf<S extends string>(apps: Apps<S>, options: Fle
   const wiring: Wiring<S> = {
     apps,
     data,
-    urls: { base: url(ports.base), mcp: url(ports.mcp), api: url(ports.api), media: url(ports.media) },
+    listen,
+    urls: options.urls ?? {
+      ...{ base: url(ports.base), mcp: url(ports.mcp), api: url(ports.api), media: url(ports.media) },
+      objects: endpoint,
+    },
     grpcPorts: await portPerService(allNames),
     healthPorts: await portPerService(allNames),
     httpPorts: await chooseHttpPorts(apps, ports),

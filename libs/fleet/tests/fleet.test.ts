@@ -10,7 +10,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { dataFolder, removeDataFolder, temporaryDataFolder, type DataFolder } from '../src/data-folder.ts';
 import { findRunningFleet } from '../src/fleet-state.ts';
-import { PortTaken } from '../src/fleet-ports.ts';
+import { PortTaken, type PublicPorts } from '../src/fleet-ports.ts';
 import { freePorts } from '../src/free-ports.ts';
 import { isAlive, type ProcessIdentity } from '../src/process-identity.ts';
 import { NotEnoughRoom } from '../src/room.ts';
@@ -155,6 +155,27 @@ test('a copied data folder never uses the database of the first, nor stops it', 
   rmSync(copy.root, { recursive: true });
 });
 
+test('a copied data folder that is adopted takes the database over, from a first folder that does not run', async () => {
+  chmodSync(data.root, 0o700);
+  const copy = dataFolder(`${data.root}-copy`);
+  const startCopy = () => startFleet({ dataFolder: copy.root, ports: 'free', services: [], adopt: true });
+  const first = await start();
+  const isInside = first.databaseFolder.startsWith(data.root);
+  await query(first.adminDatabaseUrl, 'CREATE TABLE public.kept AS SELECT 7 AS n');
+  await first.stop();
+  spawnSync('cp', ['-a', data.root, copy.root]);
+  if (!isInside) {
+    await using _again = await start();
+    await expect(startCopy()).rejects.toThrow(`Longwave is already running on ${data.root}`);
+  }
+  const adopted = await startCopy();
+  expect((await query(adopted.adminDatabaseUrl, 'SELECT n FROM public.kept')).rows).toEqual([{ n: 7 }]);
+  await adopted.stop();
+  // From now on the first folder is the copy.
+  if (!isInside) await expect(start()).rejects.toThrow(`${data.root} is a copy of ${copy.root}`);
+  removeDataFolder(copy);
+});
+
 test('a data folder that was moved takes its database along', async () => {
   chmodSync(data.root, 0o700);
   const first = await start();
@@ -167,6 +188,32 @@ test('a data folder that was moved takes its database along', async () => {
   await second.stop();
   removeDataFolder(moved);
 });
+
+(process.platform === 'linux' ? test : test.skip)(
+  'public ports are bound to the address that is wanted, all others to 127.0.0.1 alone, and an address of another machine is refused',
+  async () => {
+    const startAt = (listen: string, ports: PublicPorts | 'free') =>
+      startFleet({ dataFolder: data.root, ports, services: [], listen });
+    const [base = 0, mcp = 0, api = 0, media = 0, objectStore = 0] = await freePorts(5);
+    const ports = { base, mcp, api, media, objectStore };
+    await expect(startAt('203.0.113.1', ports)).rejects.toThrow('203.0.113.1 is no address of this machine');
+    await using fleet = await startAt('127.0.0.2', ports);
+    const answers = (address: string) =>
+      fetch(address).then(
+        () => true,
+        () => false,
+      );
+    expect(fleet.objectStore.endpoint).toBe(`http://127.0.0.2:${objectStore}`);
+    for (const port of [base, api, objectStore]) {
+      expect(await answers(`http://127.0.0.2:${port}`)).toBe(true);
+      expect(await answers(`http://127.0.0.1:${port}`)).toBe(false);
+    }
+    const postgres = new URL(fleet.adminDatabaseUrl);
+    await expect(query(Object.assign(postgres, { hostname: '127.0.0.2' }).href, 'SELECT 1')).rejects.toThrow(
+      'ECONNREFUSED',
+    );
+  },
+);
 
 test('a taken port is refused by number and purpose before anything starts', async () => {
   const blocker = createServer();

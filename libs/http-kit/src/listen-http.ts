@@ -2,6 +2,7 @@ import { createServer, STATUS_CODES, type RequestListener, type Server } from 'n
 import type { AddressInfo, Socket } from 'node:net';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
+import { parseListenAddress } from '@longwave/service-kit';
 import { problemDocument } from './render-problem.ts';
 
 export interface HttpListener {
@@ -93,14 +94,14 @@ export async function listenHttp(
     response.once('finish', () => request.resume());
     response.once('close', () => closing && socket.destroySoon());
   });
-  const at = listen.lastIndexOf(':');
+  const { host, port } = parseListenAddress(listen);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(
         error.code === 'EADDRINUSE' ? new Error(`${listen} is taken by another program`, { cause: error }) : error,
       ),
     );
-    server.listen(Number(listen.slice(at + 1)), listen.slice(0, at), resolve);
+    server.listen(port, host, resolve);
   });
   return {
     port: (server.address() as AddressInfo).port,

@@ -44,8 +44,19 @@ test('what is wrong is said without the value, which may be a secret', () => {
 
 test('the configuration has its defaults, ignores other variables and cannot be changed', () => {
   const config = readConfig(common, { ...tls, HEALTH_LISTEN: '127.0.0.1:9000', HOME: '/root' });
-  expect(config).toEqual({ ...tls, LOG_LEVEL: 'info', HEALTH_LISTEN: '127.0.0.1:9000' });
+  const defaults = { LOG_LEVEL: 'info', PRIVATE_PORTS_ON_ALL_ADDRESSES: 'false' };
+  expect(config).toEqual({ ...tls, ...defaults, HEALTH_LISTEN: '127.0.0.1:9000' });
   expect(() => Object.assign(config, { LOG_LEVEL: 'debug' })).toThrow(TypeError);
+});
+
+test('a public address of a private port and two public addresses of one origin are named beside all other faults', () => {
+  const schema = z.object({ ...common.shape, BASE_URL: z.url(), MEDIA_URL: z.url() });
+  const message = messageOf(schema, {
+    ...{ ...tls, LOG_LEVEL: 'loud', HEALTH_LISTEN: '8.8.8.8:9000', GRPC_LISTEN: '8.8.8.8:9001' },
+    ...{ BASE_URL: 'https://pod.example', MEDIA_URL: 'https://pod.example:8443', API_URL: 'https://pod.example' },
+  });
+  // This schema has no GRPC_LISTEN and no API_URL.
+  expect(message.match(/^ {2}\w+/gm)).toEqual(['  LOG_LEVEL', '  HEALTH_LISTEN', '  MEDIA_URL']);
 });
 
 test('the bus is Kafka when brokers are named, and Redis Streams when the variable is absent', () => {

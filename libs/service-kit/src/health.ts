@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { parseListenAddress } from './listen-address.ts';
 
 /** A named check of one dependency; rejects or answers false when it does not work. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<boolean>>>;
@@ -32,10 +33,10 @@ export async function serveHealth(
       },
     );
   });
-  const at = listen.lastIndexOf(':');
+  const { host, port } = parseListenAddress(listen);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(Number(listen.slice(at + 1)), listen.slice(0, at), resolve);
+    server.listen(port, host, resolve);
   });
   return { close: () => new Promise((resolve) => server.close(() => resolve())) };
 }

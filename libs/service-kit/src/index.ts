@@ -1,16 +1,18 @@
 export {
-  addressSchema,
   busConfig,
   commonConfig,
   pagesConfig,
   ConfigError,
   fetchConfig,
   objectStoreConfig,
+  publicObjectStoreConfig,
   readConfig,
   type BusConfig,
   type ObjectStoreConfig,
   type TlsConfig,
 } from './config.ts';
+export { addressSchema, parseListenAddress, renderListenAddress } from './listen-address.ts';
+export { isLoopbackName, sharedOriginFaults } from './public-origins.ts';
 export { createGate, createGates, type Gate } from './gate.ts';
 export { createDuration, meter, observeGauge } from './metrics.ts';
 export { createLogger, type Logger } from './logger.ts';

@@ -1,6 +1,5 @@
 export { bareEnvironment } from './bare-environment.ts';
 export { createBrowser } from './browser.ts';
-export { configurationTable } from './configuration-table.ts';
 export { findBrowser } from './find-browser.ts';
 export { ffmpeg, makeAudio, repeatAudio } from './ffmpeg.ts';
 export { mailTo, readMails } from './mails.ts';
