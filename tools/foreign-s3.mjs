@@ -5,21 +5,17 @@
  *
  * As a program: node tools/foreign-s3.mjs <command…> runs the command with TEST_FOREIGN_S3_* set and stops the server after it.
  */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
+import { buildGoProgram } from './go-program.mjs';
 
-const run = promisify(execFile);
 const module = 'github.com/versity/versitygw/cmd/versitygw';
 const version = 'v1.8.0';
-/** The first Go that fetches the toolchain a module asks for (GOTOOLCHAIN=auto). */
-const goMinorMin = 21;
 const region = 'us-east-1';
 const maxStartMs = 20_000;
 
@@ -30,7 +26,7 @@ const maxStartMs = 20_000;
 export async function startForeignS3({ onProgress = () => {} } = {}) {
   let binary;
   try {
-    binary = await build(onProgress);
+    binary = await buildGoProgram({ name: 'a foreign S3 server', module, version, onProgress });
   } catch (error) {
     return { unavailable: error.message };
   }
@@ -75,45 +71,6 @@ export async function startForeignS3({ onProgress = () => {} } = {}) {
     return { unavailable: `the S3 server did not start: ${complaint.trim()}` };
   }
   return { endpoint, region, accessKey, secretKey, stop };
-}
-
-/** @returns {Promise<string>} path of the server's binary */
-async function build(onProgress) {
-  const cache = process.env.LONGWAVE_CACHE ?? path.join(homedir(), '.cache', 'longwave');
-  const folder = path.join(cache, `versitygw-${version}`);
-  const binary = path.join(folder, 'versitygw');
-  if (existsSync(binary)) return binary;
-
-  const { stdout } = await run('go', ['env', 'GOVERSION']).catch(() => {
-    throw new Error(`Go is not installed; a foreign S3 server is built with Go 1.${goMinorMin} or newer`);
-  });
-  const minor = Number(/^go1\.(\d+)/.exec(stdout)?.[1]);
-  if (!(minor >= goMinorMin))
-    throw new Error(`Go is too old (${stdout.trim()}); a foreign S3 server is built with Go 1.${goMinorMin} or newer`);
-
-  onProgress(`building ${module}@${version}, once, about a minute`);
-  await mkdir(cache, { recursive: true });
-  const unfinished = await mkdtemp(`${folder}-`);
-  try {
-    const env = {
-      ...process.env,
-      GOBIN: unfinished,
-      GOPATH: path.join(cache, 'go'),
-      GOTOOLCHAIN: 'auto',
-      CGO_ENABLED: '0',
-    };
-    await run('go', ['install', '-modcacherw', `${module}@${version}`], { env, maxBuffer: 2 ** 24 }).catch((error) => {
-      throw new Error(`the S3 server could not be built: ${String(error.stderr).trim().split('\n').at(-1)}`);
-    });
-    // Two builds at once end with the same file; the second rename finds the first one's folder and is not needed.
-    await rename(unfinished, folder).catch((error) => {
-      if (!existsSync(binary)) throw error;
-    });
-  } finally {
-    await rm(unfinished, { recursive: true, force: true });
-  }
-  onProgress(`built ${binary}`);
-  return binary;
 }
 
 /** @returns {Promise<number>} */

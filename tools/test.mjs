@@ -15,6 +15,7 @@ import {
   startRedisServer,
   temporaryDataFolder,
 } from '../libs/fleet/src/index.ts';
+import { fetchCaddy } from './foreign-caddy.mjs';
 import { startForeignKafka } from './foreign-kafka.mjs';
 import { startForeignS3 } from './foreign-s3.mjs';
 import { fetchPromtool } from './foreign-promtool.mjs';
@@ -159,6 +160,8 @@ async function startTestEngines(stack) {
       TEST_FOREIGN_S3_SECRET_KEY: s3.secretKey,
     });
   }
+  const caddy = await startForeign('Caddy', 'caddy-', () => fetchCaddy({ onProgress }));
+  if (caddy) env.TEST_CADDY = caddy.binary;
   for (const { variable, requirements, ...program } of pythonPrograms) {
     const wanted = { ...program, requirements: path.join(root, requirements), onProgress };
     const found = await startForeign(program.name, program.cachePrefix, () => fetchPythonPackages(wanted));
