@@ -1,0 +1,2 @@
+/** This process finds these host names on this machine; the answer takes that back. */
+export function reachHosts(names: readonly string[]): () => void;

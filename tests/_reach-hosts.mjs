@@ -1,0 +1,26 @@
+/**
+ * Loaded before a service (`--import`), it lets the process find the host names of `TEST_PUBLIC_HOSTS` on this machine, as the name server of a
+ * real domain would.
+ */
+import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+
+/**
+ * @param {readonly string[]} names
+ * @returns {() => void} takes it back
+ */
+export function reachHosts(names) {
+  const { lookup } = dns;
+  const promised = dns.promises.lookup;
+  const placeOf = (name) => (names.includes(name) ? '127.0.0.1' : name);
+  dns.lookup = (name, ...rest) => lookup(placeOf(name), ...rest);
+  dns.promises.lookup = (name, ...rest) => promised(placeOf(name), ...rest);
+  syncBuiltinESMExports();
+  return () => {
+    dns.lookup = lookup;
+    dns.promises.lookup = promised;
+    syncBuiltinESMExports();
+  };
+}
+
+if (process.env.TEST_PUBLIC_HOSTS) reachHosts(process.env.TEST_PUBLIC_HOSTS.split(','));
