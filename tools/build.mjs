@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // usage (cwd = an app): node ../../tools/build.mjs src/main.ts → dist/main.js: workspace libraries and npm packages in one bundle
 import { build } from 'esbuild';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 
 /**
  * Packages that stay outside: what telemetry instruments (it recognizes modules by their packages), and telemetry's own instruments,
@@ -14,15 +15,26 @@ const outside =
 /** Positions in packages are not mapped: their maps would be held in memory. */
 const unmapped = `\n//# sourceMappingURL=data:application/json;base64,${Buffer.from('{"version":3,"sources":[""],"mappings":"AAAA"}').toString('base64')}`;
 
+const { values: options, positionals: entryPoints } = parseArgs({
+  allowPositionals: true,
+  options: {
+    outdir: { type: 'string', default: 'dist' },
+    /** The part of an entry point's path that is left out in `outdir`. */
+    outbase: { type: 'string', default: 'src' },
+    /** A file for what was read and what stayed outside (esbuild's metafile). */
+    metafile: { type: 'string' },
+  },
+});
+
 const started = performance.now();
 // Names of chunks change with their content: earlier ones would stay for ever.
-rmSync('dist', { recursive: true, force: true });
+rmSync(options.outdir, { recursive: true, force: true });
 // One after the other: entry points share no chunk, so that paths beside a module hold as they do in its source.
-for (const entryPoint of process.argv.slice(2))
-  await build({
+for (const entryPoint of entryPoints) {
+  const { metafile } = await build({
     entryPoints: [entryPoint],
-    outbase: 'src',
-    outdir: 'dist',
+    outbase: options.outbase,
+    outdir: options.outdir,
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -34,6 +46,7 @@ for (const entryPoint of process.argv.slice(2))
     keepNames: true,
     minifyWhitespace: true,
     minifySyntax: true,
+    metafile: options.metafile !== undefined,
     logLevel: 'warning',
     // CommonJS packages inside call Node's modules by `require`.
     banner: {
@@ -52,5 +65,7 @@ for (const entryPoint of process.argv.slice(2))
       },
     ],
   });
+  if (options.metafile !== undefined) writeFileSync(options.metafile, JSON.stringify(metafile));
+}
 const { name } = JSON.parse(readFileSync('package.json', 'utf8'));
 console.log(`built ${name} in ${Math.round(performance.now() - started)} ms`);

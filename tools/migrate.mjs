@@ -13,10 +13,10 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import * as engineBinding from '@prisma/schema-engine-wasm/schema_engine_bg';
 
-const usage = `usage: DATABASE_URL='postgresql://…?schema=OWNER' node tools/migrate.mjs COMMAND [--dir apps/APP/prisma]
+const usage = `usage: DATABASE_URL='postgresql://…' node tools/migrate.mjs COMMAND [--dir apps/APP/prisma] [--schema OWNER]
 
   create NAME   write the migration that leads from the last one to schema.prisma (needs a role with CREATEDB)
-  deploy        apply what is missing; several at once are safe
+  deploy        apply what is missing; several at once are safe. --service-role ROLE gives that role the rows of all new tables
   status        what the history and the folder disagree on; exit code 1 when they do
   drift         what migrations, schema.prisma and the live database disagree on; exit code 1 when they do
   resolve NAME  mark a failed migration as rolled back, after putting things right by hand`;
@@ -149,7 +149,7 @@ async function openEngine(schemaFiles, factory) {
 const different = 2;
 
 /** One function per command; answers the exit code. */
-function commandsOf(engine, folder, { migrationsFolder, schemaFiles, migrationsList }) {
+function commandsOf(engine, folder, { migrationsFolder, schemaFiles, migrationsList }, serving) {
   const filters = { externalTables: [], externalEnums: [] };
   const fromMigrations = { tag: 'migrations', ...migrationsList };
   const fromSchema = { tag: 'schemaDatamodel', files: schemaFiles };
@@ -172,7 +172,9 @@ function commandsOf(engine, folder, { migrationsFolder, schemaFiles, migrationsL
       return 0;
     },
     async deploy() {
-      const { appliedMigrationNames: applied } = await engine.applyMigrations({ migrationsList, filters });
+      const { appliedMigrationNames: applied } = await serving(() =>
+        engine.applyMigrations({ migrationsList, filters }),
+      );
       console.log(applied.length ? `applied ${applied.length}: ${applied.join(', ')}` : 'nothing to apply');
       return 0;
     },
@@ -200,10 +202,26 @@ function commandsOf(engine, folder, { migrationsFolder, schemaFiles, migrationsL
   };
 }
 
+/** Gives a service's role the rows of all tables that `migrate` makes, and nothing of the migration history. */
+async function handOver(url, schema, role, migrate) {
+  // Loaded where it is asked for: this program runs often without.
+  const { handOverNewTables, sealMigrationHistory } = await import('../libs/postgres/src/provision.ts');
+  await handOverNewTables(url.href, { schema, role });
+  const result = await migrate();
+  await sealMigrationHistory(url.href, [{ schema, role }]);
+  return result;
+}
+
 async function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { dir: { type: 'string', default: 'prisma' }, url: { type: 'string' }, help: { type: 'boolean' } },
+    options: {
+      dir: { type: 'string', default: 'prisma' },
+      url: { type: 'string' },
+      schema: { type: 'string' },
+      'service-role': { type: 'string' },
+      help: { type: 'boolean' },
+    },
   });
   const [command, name] = positionals;
   if (values.help || !command) {
@@ -212,10 +230,12 @@ async function main() {
   }
   const folder = path.resolve(values.dir);
   const url = new URL(values.url ?? process.env.DATABASE_URL ?? '');
-  const schema = url.searchParams.get('schema') ?? 'public';
+  const schema = values.schema ?? url.searchParams.get('schema') ?? 'public';
   const prisma = readPrismaFolder(folder);
   const engine = await openEngine(prisma.schemaFiles, createFactory(url, schema));
-  const commands = commandsOf(engine, folder, prisma);
+  const role = values['service-role'];
+  const serving = (migrate) => (role === undefined ? migrate() : handOver(url, schema, role, migrate));
+  const commands = commandsOf(engine, folder, prisma, serving);
   if (!Object.hasOwn(commands, command)) throw new Error(`unknown command: ${command}\n\n${usage}`);
   return commands[command](name);
 }

@@ -63,8 +63,8 @@ The exit code is 0 only if every step passed.`,
     usage: `npm test
 
   Runs every check and ends with one line: N passed, N failed[, N skipped].
-  With REQUIRE_FOREIGN_ENGINES=1 it fetches Apache Kafka, a foreign S3 server, Caddy, Schemathesis, the packages of the foreign host and
-  promtool, and fails where one of them is not available; without, it leaves out what was not fetched before, and says so at the end.`,
+  With REQUIRE_FOREIGN_ENGINES=1 it fetches Apache Kafka, a foreign S3 server, Caddy, Helm, Schemathesis, the packages of the foreign host
+  and promtool, and fails where one of them is not available; without, it leaves out what was not fetched before, and says so at the end.`,
   },
   bench: {
     script: 'deploy/bench/main.ts',
@@ -92,6 +92,8 @@ The exit code is 0 only if every step passed.`,
   create NAME --app APP   write the migration to apps/APP/prisma/schema.prisma (needs no database)
   deploy                  create schemas, set the rights of roles and apply all migrations, on the database of DATABASE_URL
                           (the URL of an administrator)
+  provision               create schemas and, for each, the role of its service and the role of its migrations (their passwords in
+                          PRODUCT_PASSWORD, PRODUCT_MIGRATION_PASSWORD and so on), for an installation whose migrations log in apart
   status                  show which migrations differ between the database of DATABASE_URL and the folders
   drift --app APP         check that migrations and schema.prisma agree (needs no database)`,
   },
@@ -103,6 +105,18 @@ The exit code is 0 only if every step passed.`,
 
   --check       print nothing but faults: packages without a hash, from elsewhere than the registry, or with another licence than allowed
   --lock FILE   of this lock file (default: package-lock.json)`,
+  },
+  package: {
+    script: 'deploy/package/package.ts',
+    needs: [],
+    summary: 'build what a container of a service holds, as a folder that starts with Node 24 alone',
+    usage: `npm run package -- [SERVICE …] [--out FOLDER]
+
+  SERVICE        a service of libs/services/src/manifest.ts (default: all of them)
+  --out FOLDER   where its folder is made (default dist); an earlier one of the same service is replaced
+
+The folder has the bundle, the npm packages that stay outside of it and what they need, at the versions of package-lock.json, the data
+that it reads, and the migrations of its schema. Sizes are printed. deploy/Dockerfile makes its images by this command.`,
   },
   longwave: {
     script: 'apps/cli/src/main.ts',

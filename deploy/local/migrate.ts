@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { deployMigrations, ownApps, startTestDatabase, workspaceRoot } from '@longwave/fleet';
-import { schemaOwners, services } from '@longwave/services';
+import { provisionOwners } from '@longwave/postgres';
+import { migrationRoleOf, schemaOwners, serviceRoleOf, services } from '@longwave/services';
 
 const owners: Readonly<Record<string, string>> = Object.fromEntries(schemaOwners(services));
 
@@ -32,12 +33,20 @@ function administratorUrl(): string {
   return url;
 }
 
-/** Passwords of the services' roles: `PRODUCT_PASSWORD`, `IDENTITY_PASSWORD`, … */
-function rolePassword(schema: string): string {
-  const variable = `${schema.toUpperCase()}_PASSWORD`;
+function passwordOf(role: string, variable: string): string {
   const password = process.env[variable];
-  if (!password) throw new Error(`Set ${variable} to the password of the role longwave_${schema}.`);
+  if (!password) throw new Error(`Set ${variable} to the password of the role ${role}.`);
   return password;
+}
+
+/** Passwords of the services' roles: `PRODUCT_PASSWORD`, `IDENTITY_PASSWORD`, … */
+const rolePassword = (schema: string): string => passwordOf(serviceRoleOf(schema), `${schema.toUpperCase()}_PASSWORD`);
+
+/** An owner with a role for its migrations, whose password is `PRODUCT_MIGRATION_PASSWORD`, … */
+function ownerWithMigrator(schema: string) {
+  const role = migrationRoleOf(schema);
+  const migrator = { role, password: passwordOf(role, `${schema.toUpperCase()}_MIGRATION_PASSWORD`) };
+  return { schema, role: serviceRoleOf(schema), password: rolePassword(schema), migrator };
 }
 
 async function main(): Promise<number> {
@@ -58,6 +67,12 @@ async function main(): Promise<number> {
       await deployMigrations(administratorUrl(), rolePassword, ownApps);
       console.log(`every schema is up to date: ${Object.values(owners).join(', ')}`);
       return 0;
+    case 'provision':
+      await provisionOwners(administratorUrl(), Object.values(owners).map(ownerWithMigrator));
+      console.log(
+        `every schema has a role for its service and one for its migrations: ${Object.values(owners).join(', ')}`,
+      );
+      return 0;
     case 'status': {
       const url = administratorUrl();
       const codes = Object.entries(owners).map(([app, schema]) => {
@@ -69,7 +84,7 @@ async function main(): Promise<number> {
       return Math.max(...codes);
     }
     default:
-      throw new Error('Name a command: create, deploy, status or drift (see --help)');
+      throw new Error('Name a command: create, deploy, provision, status or drift (see --help)');
   }
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { provisionOwners, sealMigrationHistory, type SchemaOwner } from '@longwave/postgres';
-import { schemaOwners } from '@longwave/services';
+import { schemaOwners, serviceRoleOf } from '@longwave/services';
 import pg from 'pg';
 import type { Apps } from './apps.ts';
 import { workspaceRoot } from './workspace-root.ts';
@@ -75,7 +75,7 @@ export async function deployMigrations(
 ): Promise<readonly SchemaOwner[]> {
   const owners = schemaOwners(apps.services).map(([, schema]) => ({
     schema,
-    role: `longwave_${schema}`,
+    role: serviceRoleOf(schema),
     password: rolePassword(schema),
   }));
   await provisionOwners(adminUrl, owners);

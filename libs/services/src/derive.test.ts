@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { addressVariableOf, namesOf, routesOf, schemaOwners, soleServiceOf } from './derive.ts';
+import { addressVariableOf, callersOf, namesOf, routesOf, schemaOwners, soleServiceOf } from './derive.ts';
 import type { Manifest } from './service-entry.ts';
 
 const manifest: Manifest<'shop' | 'shop-admin' | 'clock'> = {
@@ -26,6 +26,11 @@ test('a service has a host for itself when it answers every path there and nothi
   expect(soleServiceOf(manifest, 'base')).toBeUndefined();
   expect(soleServiceOf(manifest, 'api')).toBeUndefined();
   expect(soleServiceOf(manifest, 'mcp')).toBeUndefined();
+});
+
+test('the callers of a service are those that call it', () => {
+  expect(callersOf(manifest, 'clock')).toEqual(['shop']);
+  expect(callersOf(manifest, 'shop-admin')).toEqual([]);
 });
 
 test('the variable of an address is the name in capitals', () => {

@@ -34,3 +34,13 @@ export function soleServiceOf<S extends string>(manifest: Manifest<S>, host: Pub
 
 /** The variable by which the callers of a service get its gRPC address: `AUTH_SERVER_ADDRESS`. */
 export const addressVariableOf = (service: string): string => `${service.toUpperCase().replaceAll('-', '_')}_ADDRESS`;
+
+/** The database role of the service that owns a schema. */
+export const serviceRoleOf = (schema: string): string => `longwave_${schema}`;
+
+/** The database role that makes and changes the tables of a schema, where services and migrations log in apart. */
+export const migrationRoleOf = (schema: string): string => `longwave_${schema}_migration`;
+
+/** The services whose entries say that they call this one. */
+export const callersOf = <S extends string>(manifest: Manifest<S>, called: S): readonly S[] =>
+  namesOf(manifest).filter((name) => manifest[name].calls.includes(called));

@@ -1,6 +1,14 @@
 export { apiContractSchema, describeApi, type ApiContract, type Deprecation } from './api-contract.ts';
 export { deliveryContract, type DeliveryContract } from './delivery-contract.ts';
-export { addressVariableOf, namesOf, routesOf, schemaOwners, soleServiceOf } from './derive.ts';
+export {
+  addressVariableOf,
+  migrationRoleOf,
+  namesOf,
+  routesOf,
+  schemaOwners,
+  serviceRoleOf,
+  soleServiceOf,
+} from './derive.ts';
 export { gateways, isGateway, services, type CallerName, type ServiceName } from './manifest.ts';
 export { changesChannel, jobsChannel, progressKeyOf } from './redis-names.ts';
 export {
