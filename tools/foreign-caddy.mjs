@@ -8,9 +8,5 @@ import { buildGoProgram } from './go-program.mjs';
  */
 export async function fetchCaddy({ onProgress = () => {} } = {}) {
   const module = 'github.com/caddyserver/caddy/v2/cmd/caddy';
-  try {
-    return { binary: await buildGoProgram({ name: 'Caddy', module, version: 'v2.10.2', onProgress }) };
-  } catch (error) {
-    return { unavailable: error instanceof Error ? error.message : String(error) };
-  }
+  return buildGoProgram({ name: 'caddy', module, version: 'v2.10.2', onProgress });
 }

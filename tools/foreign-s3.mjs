@@ -24,12 +24,8 @@ const maxStartMs = 20_000;
  * @returns {Promise<{ endpoint: string, region: string, accessKey: string, secretKey: string, stop(): Promise<void> } | { unavailable: string }>}
  */
 export async function startForeignS3({ onProgress = () => {} } = {}) {
-  let binary;
-  try {
-    binary = await buildGoProgram({ name: 'a foreign S3 server', module, version, onProgress });
-  } catch (error) {
-    return { unavailable: error.message };
-  }
+  const built = await buildGoProgram({ name: 'versitygw', module, version, onProgress });
+  if ('unavailable' in built) return built;
   const folder = await mkdtemp(path.join(tmpdir(), 'longwave-foreign-s3-'));
   const objects = path.join(folder, 'objects');
   const metadata = path.join(folder, 'metadata');
@@ -41,7 +37,7 @@ export async function startForeignS3({ onProgress = () => {} } = {}) {
   const endpoint = `http://127.0.0.1:${port}`;
 
   // The sidecar keeps metadata in files, so that the file system needs no extended attributes.
-  const server = spawn(binary, ['--quiet', 'posix', '--sidecar', metadata, objects], {
+  const server = spawn(built.binary, ['--quiet', 'posix', '--sidecar', metadata, objects], {
     env: {
       VGW_PORT: `127.0.0.1:${port}`,
       VGW_REGION: region,

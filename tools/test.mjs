@@ -16,6 +16,7 @@ import {
   temporaryDataFolder,
 } from '../libs/fleet/src/index.ts';
 import { fetchCaddy } from './foreign-caddy.mjs';
+import { fetchHelm } from './foreign-helm.mjs';
 import { startForeignKafka } from './foreign-kafka.mjs';
 import { startForeignS3 } from './foreign-s3.mjs';
 import { fetchPromtool } from './foreign-promtool.mjs';
@@ -162,6 +163,8 @@ async function startTestEngines(stack) {
   }
   const caddy = await startForeign('Caddy', 'caddy-', () => fetchCaddy({ onProgress }));
   if (caddy) env.TEST_CADDY = caddy.binary;
+  const helm = await fetchingHelm;
+  if (helm) Object.assign(env, { TEST_HELM: helm.helm, TEST_MANIFEST_TYPES: helm.manifestTypes });
   for (const { variable, requirements, ...program } of pythonPrograms) {
     const wanted = { ...program, requirements: path.join(root, requirements), onProgress };
     const found = await startForeign(program.name, program.cachePrefix, () => fetchPythonPackages(wanted));
@@ -206,6 +209,9 @@ const giveUp = () => void engines.disposeAsync().finally(() => process.exit(130)
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, giveUp);
 process.once('disconnect', giveUp);
 process.channel?.unref();
+
+// Its compiler takes minutes, some of which it waits for the network: beside the checks.
+const fetchingHelm = startForeign('Helm', 'helm-', () => fetchHelm({ onProgress: (text) => console.log(`  ${text}`) }));
 
 /** Checks that no one has begun, the longest first. */
 const waiting = ['lint', 'format', 'types', 'imports', 'unused', 'boundaries', 'contracts', 'protocol', 'packages'];

@@ -1,6 +1,7 @@
 /**
- * Writes contracts/*.json, the tables of docs/commands.md and docs/configuration.md, and the schema of the file of settings from the code they
- * are derived from. `--check` writes nothing and fails on any difference: a reviewer sees every change of the wire.
+ * Writes contracts/*.json, the tables of docs/commands.md and docs/configuration.md, the schema of the file of settings and what the Helm chart
+ * knows about services from the code they are derived from. `--check` writes nothing and fails on any difference: a reviewer sees every
+ * change of the wire.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -20,6 +21,7 @@ import {
 } from '@longwave/command-catalog';
 import { decisionMadeSchema, domainEventSchema, factMessageSchema, topics } from '@longwave/events';
 import { problems } from '@longwave/problems';
+import { chartServices, services } from '@longwave/services';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
 import { commandTables } from './commands-page.ts';
@@ -145,6 +147,7 @@ const files: readonly (readonly [file: string, text: string])[] = [
   await page('docs/commands.md', commandTables()),
   await page('docs/configuration.md', await configurationTables()),
   await layOut('deploy/server/settings.schema.json', JSON.stringify(settingsSchema())),
+  ['helm/longwave/files/services.json', `${JSON.stringify({ notice, services: chartServices(services) }, null, 2)}\n`],
 ];
 let stale = 0;
 mkdirSync(folder, { recursive: true });

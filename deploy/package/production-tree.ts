@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { services, type ServiceName } from '@longwave/services';
+import { services, youngGenerationMbOf, type ServiceName } from '@longwave/services';
 import { lockedPackages } from './locked-packages.ts';
 import { metafileSchema, runTimeReads, type RunTimeReads } from './run-time-reads.ts';
 
@@ -32,8 +32,6 @@ export interface ProductionTree {
   readonly packageCount: number;
 }
 
-/** V8's young generation of services whose entry in the manifest says nothing else, in MB; as `npm start` sets it. */
-const youngGenerationMb = 4;
 /** Nothing reads types, source maps and tests of packages at run time. */
 const isUnread = (file: string) => /\.(map|[cm]?ts|flow|test\.js)$/.test(file);
 
@@ -93,7 +91,7 @@ function packageJson(app: ServiceName, dependencies: Readonly<Record<string, str
     string
   >;
   const main = `apps/${app}/dist/main.js`;
-  const start = `node --max-semi-space-size=${services[app].youngGenerationMb ?? youngGenerationMb} ${main}`;
+  const start = `node --max-semi-space-size=${youngGenerationMbOf(services[app])} ${main}`;
   const described = { name: `@longwave/${app}`, version, private: true, license, type: 'module', main };
   return `${JSON.stringify({ ...described, engines: { node: '>=24' }, scripts: { start }, dependencies }, null, 2)}\n`;
 }

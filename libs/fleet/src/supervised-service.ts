@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { youngGenerationMbOf } from '@longwave/services';
 import { startChild, tailOf, type Child, type ChildExit } from './child.ts';
 import type { DataFolder } from './data-folder.ts';
 import { keepRunning, type ServiceEvent, type Supervision } from './keep-running.ts';
@@ -29,15 +30,13 @@ export interface SuperviseOptions {
   readonly main: string;
   readonly environment: Readonly<Record<string, string>>;
   /** See the service's entry in the manifest. */
-  readonly youngGenerationMb?: number | undefined;
+  readonly youngGenerationMb?: number;
   /** "host:port" of `/readyz`. */
   readonly healthAddress: string;
   readonly data: DataFolder;
   readonly onEvent: (event: ServiceEvent) => void;
 }
 
-/** Streams leave their garbage at once instead of growing to V8's default of 48 MB. */
-const smallYoungGenerationMb = 4;
 /** EX_CONFIG of BSD sysexits: starting again cannot help. */
 const configurationRefused = 78;
 
@@ -61,7 +60,7 @@ export async function superviseService(options: SuperviseOptions): Promise<Super
     child = await startChild({
       name,
       command: process.execPath,
-      args: [`--max-semi-space-size=${options.youngGenerationMb ?? smallYoungGenerationMb}`, main],
+      args: [`--max-semi-space-size=${youngGenerationMbOf(options)}`, main],
       env: options.environment,
       cwd: data.root,
       logFile,

@@ -15,5 +15,5 @@ export {
 } from './pool.ts';
 export { queryPrepared } from './query-prepared.ts';
 export { repeatSweeps } from './repeat-sweeps.ts';
-export { handOverNewTables, provisionOwners, sealMigrationHistory, type SchemaOwner } from './provision.ts';
+export { provisionOwners, sealMigrationHistory, type SchemaOwner } from './provision.ts';
 export { isStatementTimeout } from './statement-timeout.ts';

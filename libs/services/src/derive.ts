@@ -1,4 +1,4 @@
-import type { Manifest, PublicHost } from './service-entry.ts';
+import type { Manifest, PublicHost, ServiceEntry } from './service-entry.ts';
 
 /** The names of all services, in the manifest's order. */
 export const namesOf = <S extends string>(manifest: Manifest<S>): readonly S[] => Object.keys(manifest) as S[];
@@ -44,3 +44,7 @@ export const migrationRoleOf = (schema: string): string => `longwave_${schema}_m
 /** The services whose entries say that they call this one. */
 export const callersOf = <S extends string>(manifest: Manifest<S>, called: S): readonly S[] =>
   namesOf(manifest).filter((name) => manifest[name].calls.includes(called));
+
+/** MB that V8 fills before it collects what is new. Streams leave their garbage at once instead of growing to V8's default of 48 MB. */
+export const youngGenerationMbOf = ({ youngGenerationMb = 4 }: Pick<ServiceEntry, 'youngGenerationMb'>): number =>
+  youngGenerationMb;

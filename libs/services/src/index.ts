@@ -1,4 +1,5 @@
 export { apiContractSchema, describeApi, type ApiContract, type Deprecation } from './api-contract.ts';
+export { chartServices } from './chart-services.ts';
 export { deliveryContract, type DeliveryContract } from './delivery-contract.ts';
 export {
   addressVariableOf,
@@ -8,11 +9,13 @@ export {
   schemaOwners,
   serviceRoleOf,
   soleServiceOf,
+  youngGenerationMbOf,
 } from './derive.ts';
 export { gateways, isGateway, services, type CallerName, type ServiceName } from './manifest.ts';
 export { changesChannel, jobsChannel, progressKeyOf } from './redis-names.ts';
 export {
   publicHosts,
+  secretsInFiles,
   type Manifest,
   type PublicHost,
   type RedisRights,

@@ -34,6 +34,7 @@ const entries = {
     secrets: ['PRINCIPAL_PRIVATE_KEY', 'RECEIPT_SIGNING_KEY', 'ACCESS_TOKEN_SIGNING_KEYS', 'SECOND_FACTOR_KEYS'],
     // Mails, while no mail server is configured.
     folders: { MAIL_FOLDER: 'mail' },
+    reachesInternet: true,
     redis: { keys: ['attempts:*'], publishes: ['identity.events'], follows: [['product.events', 'auth-server']] },
   },
   management: {
@@ -49,6 +50,7 @@ const entries = {
     ],
     calls: ['auth-server', 'encoder', 'analytics-sink', 'internal-serving', 'public-delivery'],
     secrets: ['PRINCIPAL_KEYS', 'RECEIPT_SIGNING_KEY', 'CURSOR_KEY', 'WEBHOOK_SECRET_KEYS'],
+    reachesInternet: true,
     // It archives and trims the streams of every topic.
     redis: { keys: ['bus:*', progressKeyOf('*'), 'rate:*'], channels: [changesChannel, jobsChannel] },
     // Management writes every object but those of the encoder and those about decided and delivered plays.
@@ -65,6 +67,7 @@ const entries = {
     calls: ['management'],
     secrets: [],
     folders: { ENCODER_WORK_FOLDER: 'encoder' },
+    reachesInternet: true,
     redis: { keys: [progressKeyOf('*')], channels: [progressKeyOf('*'), jobsChannel] },
     objects: { ...readsMedia, 'media/': ['read', 'write'], 'artwork/': ['read', 'write'] },
   },
@@ -117,6 +120,7 @@ const entries = {
     ],
     calls: ['auth-server', 'management', 'analytics-sink'],
     secrets: ['ACCESS_TOKEN_KEYS'],
+    reachesInternet: true,
     redis: {
       keys: ['exchange:*', 'rate:*'],
       publishes: ['exchange.events'],
@@ -130,6 +134,9 @@ const entries = {
     calls: ['internal-serving', 'hosting-exchange'],
     secrets: ['LISTENER_SECRET', 'DELIVERY_TOKEN_SECRETS'],
     folders: { CACHE_FOLDER: 'delivery-cache', JOURNAL_FOLDER: 'delivery-journal' },
+    lastingFolders: ['JOURNAL_FOLDER'],
+    // It announces feeds to hubs.
+    reachesInternet: true,
     files: audienceLists,
     redis: { publishes: ['delivery.facts'], follows: [['product.events', 'public-delivery']] },
     objects: { ...readsMedia, 'bindings/': ['write'] },

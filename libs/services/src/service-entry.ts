@@ -43,6 +43,16 @@ export type SecretVariable =
   /** 32 bytes in hex each, separated by commas, the newest first. */
   | 'WEBHOOK_SECRET_KEYS';
 
+/** The secrets of which a variable names the file; the others are in the variable itself. */
+export const secretsInFiles: readonly SecretVariable[] = [
+  'PRINCIPAL_PRIVATE_KEY',
+  'PRINCIPAL_KEYS',
+  'RECEIPT_SIGNING_KEY',
+  'ACCESS_TOKEN_SIGNING_KEYS',
+  'ACCESS_TOKEN_KEYS',
+  'SECOND_FACTOR_KEYS',
+];
+
 /** An API with pages of its own at `<path>/docs` and `<path>/openapi.json`. */
 interface DocumentedApi {
   readonly path: string;
@@ -71,8 +81,12 @@ export interface ServiceEntry<S extends string = string> {
   readonly secrets: readonly SecretVariable[];
   /** Folders of its own on the machine, by variable. */
   readonly folders?: Readonly<Record<string, string>>;
+  /** The variables of those folders that each process must find again after a restart. */
+  readonly lastingFolders?: readonly string[];
   /** Files and folders of this repository that it reads, by variable. */
   readonly files?: Readonly<Record<string, string>>;
+  /** It connects to addresses that clients or settings name, anywhere. */
+  readonly reachesInternet?: true;
   /** Without them it gets no login. */
   readonly redis?: RedisRights;
   /** Without them it gets no key of the object store. */

@@ -33,6 +33,17 @@ test.each(names)('every file that %s reads is in the repository', (name) => {
   for (const file of Object.values(services[name].files ?? {})) expect(existsSync(path.join(root, file))).toBe(true);
 });
 
+test.each(names)('%s reaches the internet exactly when its configuration names addresses outside', (name) => {
+  const source = readFileSync(path.join(root, 'apps', name, 'src/config.ts'), 'utf8');
+  expect(/\bfetchConfig\b|\bMAIL_URL\b|\bWEBSUB_HUB\b/.test(source)).toBe(services[name].reachesInternet ?? false);
+});
+
+test.each(names)('the lasting folders of %s are among its folders', (name) => {
+  expect(Object.keys(services[name].folders ?? {})).toEqual(
+    expect.arrayContaining([...(services[name].lastingFolders ?? [])]),
+  );
+});
+
 /** The names in code style of a table cell, sorted. */
 const wordsOf = (cell: string) => [...new Set(cell.match(/`[^`]+`/g) ?? [])].map((word) => word.slice(1, -1)).sort();
 

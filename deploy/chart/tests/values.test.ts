@@ -1,0 +1,78 @@
+import { expect } from '@jest/globals';
+import { chart, helm, withHelm } from './_chart.ts';
+
+/** What Helm says about values over those of values-small.yaml. */
+function refusal(values: object): string {
+  const { status, stderr } = helm(['template', 'longwave', chart], 'values-small.yaml', values);
+  expect(status).not.toBe(0);
+  return stderr;
+}
+
+const pairs = ['base', 'mcp', 'api', 'media'].flatMap((one, index, hosts) =>
+  hosts.slice(index + 1).map((other) => [one, other] as const),
+);
+
+withHelm('two public addresses at one host are refused in words, also when their ports or letters differ', () => {
+  for (const [one, other] of pairs)
+    for (const [at, alike] of [
+      ['https://one.example.org', 'https://one.example.org'],
+      ['https://one.example.org', 'https://one.example.org:8443'],
+    ])
+      expect(refusal({ addresses: { [one]: at, [other]: alike } })).toContain(
+        `addresses.${one} and addresses.${other} are both at one.example.org. Give each of the four addresses a host name of its own`,
+      );
+});
+
+const refused: readonly (readonly [what: string, values: object, words: string])[] = [
+  ['an address without TLS', { addresses: { base: 'http://pod.example.org' } }, '/addresses/base'],
+  ['an address with a path', { addresses: { api: 'https://api.example.org/v1' } }, '/addresses/api'],
+  ['no trusted proxy', { trustedProxies: [] }, '/trustedProxies'],
+  ['a proxy that is no range', { trustedProxies: ['10.0.0.1'] }, '/trustedProxies/0'],
+  ['a value that nobody reads', { replicas: 3 }, 'replicas'],
+  ['a service that there is not', { services: { gateway: {} } }, 'services.gateway: there is no such service'],
+  ['no process', { services: { encoder: { replicas: 0 } } }, '/services/encoder/replicas'],
+  [
+    'a setting that is no text',
+    { services: { encoder: { settings: { ENCODER_CONCURRENCY: 4 } } } },
+    'ENCODER_CONCURRENCY',
+  ],
+  [
+    'a size without a unit of Kubernetes',
+    { services: { encoder: { folders: { ENCODER_WORK_FOLDER: { size: '60 GB' } } } } },
+    'size',
+  ],
+  [
+    'a metric that services do not report',
+    { services: { encoder: { autoscaling: { metrics: [{ name: 'requests', averageValue: '1' }] } } } },
+    'metrics/0/name',
+  ],
+  ['too little time to stop', { defaults: { stopSeconds: 5 } }, '/defaults/stopSeconds'],
+  ['another kind of public way', { public: { kind: 'NodePort' } }, '/public/kind'],
+  ['nobody who may reach the public ports', { networkPolicies: { gateway: [] } }, 'networkPolicies.gateway is empty'],
+  ['a Gateway without a class', { public: { kind: 'Gateway' } }, 'public.gateway.className is empty'],
+  [
+    'routes without a Gateway',
+    { public: { kind: 'Gateway', gateway: { create: false } } },
+    'public.gateway.name is empty',
+  ],
+  ['certificates of nobody', { mutualTls: { issuer: { create: false } } }, 'mutualTls.issuer.name is empty'],
+  [
+    'a setting that the chart makes',
+    { services: { encoder: { settings: { TLS_CA: '/tmp/ca.pem' } } } },
+    'settings of encoder name TLS_CA, which the chart sets itself',
+  ],
+];
+
+for (const [what, values, words] of refused)
+  withHelm(`${what} is refused, and the message names it`, () => expect(refusal(values)).toContain(words));
+
+withHelm('every mistake that is no matter of a schema is named at once', () => {
+  const text = refusal({
+    addresses: { mcp: 'https://pod.example.org' },
+    networkPolicies: { gateway: [] },
+    public: { kind: 'Gateway' },
+  });
+  expect(text).toContain('addresses.base and addresses.mcp');
+  expect(text).toContain('networkPolicies.gateway');
+  expect(text).toContain('public.gateway.className');
+});

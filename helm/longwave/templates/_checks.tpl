@@ -1,0 +1,51 @@
+{{/* What a schema cannot say about values. Every mistake is named at once. */}}
+{{- define "longwave.check" -}}
+{{- $mistakes := list }}
+{{- $hosts := list "base" "mcp" "api" "media" }}
+{{- $seen := dict }}
+{{- range $host := $hosts }}
+  {{- $name := include "longwave.host" (index $.Values.addresses $host) | trim }}
+  {{- if hasKey $seen $name }}
+    {{- $mistakes = append $mistakes (printf "addresses.%s and addresses.%s are both at %s. Give each of the four addresses a host name of its own: text of strangers must not share an origin with the sessions of people." (index $seen $name) $host $name) }}
+  {{- else }}
+    {{- $_ := set $seen $name $host }}
+  {{- end }}
+{{- end }}
+{{- if and .Values.networkPolicies.enabled (empty .Values.networkPolicies.gateway) }}
+  {{- $mistakes = append $mistakes "networkPolicies.gateway is empty: nobody could reach the public addresses. Name the pods of the gateway, for example by the namespace that they run in." }}
+{{- end }}
+{{- if and (eq .Values.public.kind "Gateway") .Values.public.gateway.create (empty .Values.public.gateway.className) }}
+  {{- $mistakes = append $mistakes "public.gateway.className is empty. Name the GatewayClass of the cluster, or set public.gateway.create to false and name a Gateway." }}
+{{- end }}
+{{- if and (eq .Values.public.kind "Gateway") (not .Values.public.gateway.create) (empty .Values.public.gateway.name) }}
+  {{- $mistakes = append $mistakes "public.gateway.name is empty. Name the Gateway that the routes are attached to, or set public.gateway.create to true." }}
+{{- end }}
+{{- if and (not .Values.mutualTls.issuer.create) (empty .Values.mutualTls.issuer.name) }}
+  {{- $mistakes = append $mistakes "mutualTls.issuer.name is empty. Name the issuer of the services' certificates, or set mutualTls.issuer.create to true." }}
+{{- end }}
+{{- $services := (include "longwave.services" . | fromJson).services }}
+{{- $names := list }}
+{{- range $services }}{{ $names = append $names .name }}{{ end }}
+{{- range $name := keys .Values.services | sortAlpha }}
+  {{- if not (has $name $names) }}
+    {{- $mistakes = append $mistakes (printf "services.%s: there is no such service. The services are %s." $name (join ", " $names)) }}
+  {{- end }}
+{{- end }}
+{{- range $service := $services }}
+  {{- $values := include "longwave.valuesOf" (dict "root" $ "name" $service.name) | fromJson }}
+  {{- range $folder := $service.folders }}
+    {{- if not (dig $folder.variable "size" "" ($values.folders | default dict)) }}
+      {{- $mistakes = append $mistakes (printf "services.%s.folders.%s.size is missing." $service.name $folder.variable) }}
+    {{- end }}
+  {{- end }}
+  {{- $made := include "longwave.environment" (dict "root" $ "service" $service "values" $values) | fromJson }}
+  {{- range $variable := concat (keys $.Values.settings) (keys ($values.settings | default dict)) | uniq | sortAlpha }}
+    {{- if hasKey $made $variable }}
+      {{- $mistakes = append $mistakes (printf "settings of %s name %s, which the chart sets itself." $service.name $variable) }}
+    {{- end }}
+  {{- end }}
+{{- end }}
+{{- if $mistakes }}
+  {{- fail (printf "\n\n- %s\n" (join "\n- " $mistakes)) }}
+{{- end }}
+{{- end }}
