@@ -39,6 +39,10 @@ const pythonPrograms = [
     ...{ variable: 'TEST_FOREIGN_HOST_PYTHON', name: 'the foreign host', pinned: 'PyNaCl' },
     ...{ cachePrefix: 'foreign-host-', requirements: 'tests/foreign-host/requirements.txt' },
   },
+  {
+    ...{ variable: 'TEST_KUBERNETES_PYTHON', name: 'schemas of Kubernetes', pinned: 'kubernetes-validate' },
+    ...{ cachePrefix: 'kubernetes-validate-', requirements: 'deploy/chart/requirements.txt' },
+  },
 ];
 
 const tally = { passed: 0, failed: 0, skipped: [] };

@@ -21,22 +21,27 @@ export interface Manifest {
 }
 export type Labels = Readonly<Record<string, string>>;
 
-const binary = process.env['TEST_HELM'];
+type Run = () => void | Promise<void>;
 
-/** A test that needs Helm: left out where it was not fetched, and a failure where it is required. */
-export const withHelm: (name: string, run: () => void | Promise<void>) => void = (name, run) => {
-  if (binary) test(name, run);
-  else if (process.env['REQUIRE_FOREIGN_ENGINES'] === '1')
-    test(name, () => {
-      throw new Error('REQUIRE_FOREIGN_ENGINES=1, but TEST_HELM is not set.');
-    });
-  else test.skip(`${name} (not run: TEST_HELM names no Helm)`, () => undefined);
-};
+/** A test that needs programs which variables name: left out where one was not fetched, and a failure where it is required. */
+export const withPrograms =
+  (...variables: readonly string[]): ((name: string, run: Run) => void) =>
+  (name, run) => {
+    const missing = variables.filter((variable) => !process.env[variable]);
+    if (missing.length === 0) test(name, run);
+    else if (process.env['REQUIRE_FOREIGN_ENGINES'] === '1')
+      test(name, () => {
+        throw new Error(`REQUIRE_FOREIGN_ENGINES=1, but not set: ${missing.join(', ')}.`);
+      });
+    else test.skip(`${name} (not run, because not set: ${missing.join(', ')})`, () => undefined);
+  };
+
+export const withHelm = withPrograms('TEST_HELM');
 
 /** Runs Helm on the chart with a file of values, and values over those of the file. */
 export function helm(args: readonly string[], file: ValuesFile | undefined, values: object = {}) {
   const files = [...(file ? ['--values', path.join(chart, file)] : []), '--values', '-'];
-  return spawnSync(binary ?? 'helm', [...args, '--kube-version', '1.34.0', ...files], {
+  return spawnSync(process.env['TEST_HELM'] ?? 'helm', [...args, '--kube-version', '1.34.0', ...files], {
     encoding: 'utf8',
     input: stringify(values),
     env: { ...bareEnvironment, HOME: '/nonexistent' },

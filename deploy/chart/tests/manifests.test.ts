@@ -1,15 +1,38 @@
 import { spawnSync } from 'node:child_process';
+import path from 'node:path';
 import { expect } from '@jest/globals';
-import { find, render, valuesFiles, withHelm, type Manifest } from './_chart.ts';
+import { find, names, render, valuesFiles, withHelm, withPrograms, type Manifest } from './_chart.ts';
 
-/** What the program deploy/chart/manifest-types finds wrong: a line for each manifest that is not of its kind. */
-function mistakesIn(manifests: readonly object[]): readonly string[] {
-  const program = process.env['TEST_MANIFEST_TYPES'];
-  if (!program) throw new Error('TEST_MANIFEST_TYPES names no program');
-  const { status, stdout, stderr } = spawnSync(program, { encoding: 'utf8', input: JSON.stringify(manifests) });
+const knowingTypes = withPrograms('TEST_HELM', 'TEST_MANIFEST_TYPES');
+const knowingSchemas = withPrograms('TEST_HELM', 'TEST_KUBERNETES_PYTHON');
+
+/** The lines that a program prints about manifests: one for each that is wrong. */
+function mistakesBy(program: string | undefined, args: readonly string[], manifests: readonly object[]) {
+  const input = JSON.stringify(manifests);
+  const { status, stdout, stderr } = spawnSync(program ?? '', args, { encoding: 'utf8', input });
   expect([status, stderr]).toEqual([stdout === '' ? 0 : 1, '']);
   return stdout.split('\n').filter(Boolean);
 }
+
+/** What does not decode into the type of its kind. */
+const mistypedIn = (manifests: readonly object[]) => mistakesBy(process.env['TEST_MANIFEST_TYPES'], [], manifests);
+
+/** The first release that the chart may be installed on, and the newest whose schemas are at hand. */
+const releases = ['1.29', '1.37'];
+
+/** What the schemas of those releases refuse. */
+const refusedIn = (manifests: readonly object[]) =>
+  mistakesBy(
+    process.env['TEST_KUBERNETES_PYTHON'],
+    [path.resolve(import.meta.dirname, '../validate_manifests.py'), ...releases],
+    manifests,
+  );
+
+/** Kubernetes' own kinds: other groups bring their kinds with them. */
+const ownKinds = (manifests: readonly Manifest[]) =>
+  manifests.filter(
+    ({ apiVersion }) => !/^(cert-manager\.io|gateway\.networking\.k8s\.io|monitoring\.coreos\.com)\//.test(apiVersion),
+  );
 
 const variants: readonly (readonly [string, object])[] = [
   ['as it is', {}],
@@ -49,11 +72,32 @@ const variants: readonly (readonly [string, object])[] = [
 
 for (const file of valuesFiles)
   for (const [what, values] of variants)
-    withHelm(`every manifest is of a known kind and has only members of that kind: ${file} ${what}`, () => {
-      expect(mistakesIn(render(file, values))).toEqual([]);
+    knowingTypes(`every manifest is of a known kind and has only members of that kind: ${file} ${what}`, () => {
+      expect(mistypedIn(render(file, values))).toEqual([]);
     });
 
-withHelm('an unknown kind, an unknown member and a value of another type are found', () => {
+knowingSchemas('every manifest of a kind of Kubernetes has what its kind requires, whatever the values', () => {
+  const manifests = valuesFiles.flatMap((file) => variants.flatMap(([, values]) => ownKinds(render(file, values))));
+  // Most do not depend on the values.
+  const different = [...new Map(manifests.map((each) => [JSON.stringify(each), each])).values()];
+  expect(different.length).toBeGreaterThan(names.length * 10);
+  expect(refusedIn(different)).toEqual([]);
+});
+
+knowingSchemas('a missing member, an unknown member and an unknown kind are refused', () => {
+  const budget = find<{ spec: object }>(render('values-small.yaml'), 'PodDisruptionBudget', 'longwave-encoder');
+  const service = find<{ spec: object }>(render('values-small.yaml'), 'Service', 'longwave-encoder');
+  const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'job' }, spec: {} };
+  const wrong = [
+    job,
+    { ...budget, spec: { ...budget.spec, least: 1 } },
+    { ...service, spec: { ...service.spec, ports: [{ name: 'grpc' }] } },
+    { ...service, kind: 'Door' },
+  ];
+  expect(refusedIn(wrong)).toHaveLength(wrong.length * releases.length);
+});
+
+knowingTypes('an unknown kind, an unknown member and a value of another type are found', () => {
   const route = find<{ spec: object }>(render('values-large.yaml'), 'HTTPRoute', 'longwave-base');
   const wrong: readonly (readonly [object, RegExp])[] = [
     [{ ...route, kind: 'HttpRoute' }, /no kind "HttpRoute" is registered/],
@@ -64,7 +108,7 @@ withHelm('an unknown kind, an unknown member and a value of another type are fou
       /cannot unmarshal string into Go struct field/,
     ],
   ];
-  for (const [manifest, words] of wrong) expect(mistakesIn([manifest])).toEqual([expect.stringMatching(words)]);
+  for (const [manifest, words] of wrong) expect(mistypedIn([manifest])).toEqual([expect.stringMatching(words)]);
 });
 
 withHelm('no two manifests of a kind have the same name', () => {

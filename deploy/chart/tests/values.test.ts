@@ -66,6 +66,13 @@ const refused: readonly (readonly [what: string, values: object, words: string])
 for (const [what, values, words] of refused)
   withHelm(`${what} is refused, and the message names it`, () => expect(refusal(values)).toContain(words));
 
+withHelm('the chart alone installs nothing: every value that only an operator knows is asked for', () => {
+  const { status, stderr } = helm(['template', 'longwave', chart], undefined);
+  expect(status).not.toBe(0);
+  for (const value of ['/image/repository', '/addresses/base', '/trustedProxies', '/objectStore/endpoint'])
+    expect(stderr).toContain(value);
+});
+
 withHelm('every mistake that is no matter of a schema is named at once', () => {
   const text = refusal({
     addresses: { mcp: 'https://pod.example.org' },
