@@ -51,12 +51,12 @@ export function helm(args: readonly string[], file: ValuesFile | undefined, valu
 
 const rendered = new Map<string, readonly Manifest[]>();
 
-/** All manifests of a release named `longwave`; the same values are rendered once. Throws what Helm says. */
-export function render(file: ValuesFile, values: object = {}): readonly Manifest[] {
-  const key = JSON.stringify([file, values]);
+/** All manifests of a release; the same values are rendered once. Throws what Helm says. */
+export function render(file: ValuesFile, values: object = {}, release = 'longwave'): readonly Manifest[] {
+  const key = JSON.stringify([file, values, release]);
   const known = rendered.get(key);
   if (known) return known;
-  const { status, stdout, stderr } = helm(['template', 'longwave', chart], file, values);
+  const { status, stdout, stderr } = helm(['template', release, chart], file, values);
   if (status !== 0) throw new Error(stderr);
   // Helm and Kubernetes read YAML 1.1.
   const manifests = parseAllDocuments(stdout, { version: '1.1' }).map((document) => {
@@ -95,6 +95,7 @@ interface Volume {
 }
 
 export interface Container {
+  readonly image: string;
   readonly args: readonly string[];
   readonly env: readonly EnvVar[];
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];

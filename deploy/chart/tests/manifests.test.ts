@@ -117,3 +117,10 @@ withHelm('no two manifests of a kind have the same name', () => {
     expect(new Set(ids).size).toBe(ids.length);
   }
 });
+
+withHelm('names fit into a label, also those of the longest release that Helm takes', () => {
+  const release = 'r'.repeat(53);
+  for (const file of valuesFiles)
+    for (const { kind, metadata } of render(file, {}, release))
+      expect([kind, metadata.name.length <= 63, metadata.name]).toEqual([kind, true, metadata.name]);
+});

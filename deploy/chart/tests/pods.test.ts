@@ -168,6 +168,14 @@ withHelm('services grow with their CPU, and with the metrics that values name', 
   });
 });
 
+withHelm('an image is that of the release, and of a digest where values name one', () => {
+  const digest = `sha256:${'ab'.repeat(32)}`;
+  const manifests = render('values-small.yaml', { image: { digests: { encoder: digest } } });
+  const imageOf = (name: string) => podOf(manifests, name).containers[0].image;
+  expect(imageOf('management')).toMatch(/^images\.example\.org\/longwave\/management:\d+\.\d+\.\d+$/);
+  expect(imageOf('encoder')).toBe(`${imageOf('management').replace('management', 'encoder')}@${digest}`);
+});
+
 withHelm('the number of pods is the chart’s only where nothing else scales them', () => {
   for (const name of names) {
     expect(workloadOf(render('values-small.yaml'), name).spec.replicas).toBe(1);

@@ -30,6 +30,11 @@ const refused: readonly (readonly [what: string, values: object, words: string])
   ['a proxy that is no range', { trustedProxies: ['10.0.0.1'] }, '/trustedProxies/0'],
   ['a value that nobody reads', { replicas: 3 }, 'replicas'],
   ['a service that there is not', { services: { gateway: {} } }, 'services.gateway: there is no such service'],
+  [
+    'a digest of no service',
+    { image: { digests: { gateway: `sha256:${'0'.repeat(64)}` } } },
+    'image.digests.gateway: there is no such service',
+  ],
   ['no process', { services: { encoder: { replicas: 0 } } }, '/services/encoder/replicas'],
   [
     'a setting that is no text',

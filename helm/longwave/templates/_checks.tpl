@@ -31,6 +31,11 @@
     {{- $mistakes = append $mistakes (printf "services.%s: there is no such service. The services are %s." $name (join ", " $names)) }}
   {{- end }}
 {{- end }}
+{{- range $name := keys .Values.image.digests | sortAlpha }}
+  {{- if not (has $name $names) }}
+    {{- $mistakes = append $mistakes (printf "image.digests.%s: there is no such service. The services are %s." $name (join ", " $names)) }}
+  {{- end }}
+{{- end }}
 {{- range $service := $services }}
   {{- $values := include "longwave.valuesOf" (dict "root" $ "name" $service.name) | fromJson }}
   {{- range $folder := $service.folders }}

@@ -5,9 +5,9 @@ grpc: 8443
 health: 9090
 {{- end }}
 
-{{/* The beginning of all names: the release, which says what it is of. */}}
+{{/* The beginning of all names: the release, which says what it is of. With the longest ending, a name has 63 letters. */}}
 {{- define "longwave.fullname" -}}
-{{- if contains "longwave" .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{ else }}{{ printf "%s-longwave" .Release.Name | trunc 40 | trimSuffix "-" }}{{ end }}
+{{- if contains "longwave" .Release.Name }}{{ .Release.Name | trunc 36 | trimSuffix "-" }}{{ else }}{{ printf "%s-longwave" .Release.Name | trunc 36 | trimSuffix "-" }}{{ end }}
 {{- end }}
 
 {{/* What libs/services says about each service. */}}
@@ -38,7 +38,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 
 {{/* Takes root and name. */}}
 {{- define "longwave.image" -}}
-{{ .root.Values.image.repository }}/{{ .name }}:{{ .root.Values.image.tag | default .root.Chart.AppVersion }}
+{{ .root.Values.image.repository }}/{{ .name }}:{{ .root.Values.image.tag | default .root.Chart.AppVersion }}{{ with index .root.Values.image.digests .name }}@{{ . }}{{ end }}
 {{- end }}
 
 {{/* Secret with the logins of a service: DATABASE_URL, REDIS_URL, S3_ACCESS_KEY, S3_SECRET_KEY. Takes root, name and values. */}}
