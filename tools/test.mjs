@@ -15,11 +15,10 @@ import {
   startRedisServer,
   temporaryDataFolder,
 } from '../libs/fleet/src/index.ts';
-import { fetchCaddy } from './foreign-caddy.mjs';
+import { fetchDebianProgram } from './debian-program.mjs';
 import { fetchHelm } from './foreign-helm.mjs';
 import { startForeignKafka } from './foreign-kafka.mjs';
 import { startForeignS3 } from './foreign-s3.mjs';
-import { fetchPromtool } from './foreign-promtool.mjs';
 import { fetchPythonPackages } from './foreign-python.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -28,6 +27,12 @@ const program = (name) => path.join(root, 'node_modules/.bin', name);
 const quietNx = { NX_DAEMON: 'false', NX_ISOLATE_PLUGINS: 'false', NX_TUI: 'false' };
 const foreignRequired = process.env.REQUIRE_FOREIGN_ENGINES === '1';
 const nameWidth = 34;
+
+/** Programs of Debian packages: the variable that names the program. */
+const debianPrograms = [
+  { variable: 'TEST_CADDY', name: 'caddy', package: 'caddy' },
+  { variable: 'TEST_PROMTOOL', name: 'promtool', package: 'prometheus' },
+];
 
 /** Programs in Python: the variable that names the Python with their packages, and where these are pinned. */
 const pythonPrograms = [
@@ -165,8 +170,12 @@ async function startTestEngines(stack) {
       TEST_FOREIGN_S3_SECRET_KEY: s3.secretKey,
     });
   }
-  const caddy = await startForeign('Caddy', 'caddy-', () => fetchCaddy({ onProgress }));
-  if (caddy) env.TEST_CADDY = caddy.binary;
+  for (const { variable, ...program } of debianPrograms) {
+    const found = await startForeign(program.name, `${program.name}-debian`, () =>
+      fetchDebianProgram({ ...program, onProgress }),
+    );
+    if (found) env[variable] = found.binary;
+  }
   const helm = await fetchingHelm;
   if (helm) Object.assign(env, { TEST_HELM: helm.helm, TEST_MANIFEST_TYPES: helm.manifestTypes });
   for (const { variable, requirements, ...program } of pythonPrograms) {
@@ -174,8 +183,6 @@ async function startTestEngines(stack) {
     const found = await startForeign(program.name, program.cachePrefix, () => fetchPythonPackages(wanted));
     if (found) env[variable] = found.python;
   }
-  const checker = await startForeign('promtool', 'promtool-', () => fetchPromtool({ onProgress }));
-  if (checker) env.TEST_PROMTOOL = checker.promtool;
   return env;
 }
 
