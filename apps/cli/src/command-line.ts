@@ -1,13 +1,13 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { workspaceRoot } from '@longwave/fleet/running';
 import { isId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { typed, UsageError, type CommandOption, type Options } from './command.ts';
 import { commands, type Command } from './commands.ts';
+import { nearest } from '@longwave/service-kit/nearest';
 import { parseOptions } from './parse-options.ts';
+import { productVersion } from './product-version.ts';
 import { dataOption, helpOf, helpOfNoun, overview, usageOf } from './help.ts';
+import { tools } from './tools.ts';
 
 /** A parsed command line. */
 export type CommandLine =
@@ -44,10 +44,12 @@ function checkOptions(command: Command, options: Options): void {
   }
 }
 
-/** The version in the root's package.json, which docs/releases.json lists when it is released. */
-function productVersion(): string {
-  const manifest = JSON.parse(readFileSync(path.join(workspaceRoot, 'package.json'), 'utf8')) as { version: string };
-  return manifest.version;
+const firstWords = [...new Set(commands.map(({ name }) => name.split(' ')[0]!)), ...Object.keys(tools)];
+
+/** The command that was perhaps meant, as a sentence; nothing for a word that begins one. */
+function suggestion(noun: string): string {
+  const near = firstWords.includes(noun) ? undefined : nearest(noun, firstWords);
+  return near === undefined ? '' : ` Did you mean “${near}”?`;
 }
 
 /** Reads the arguments of `longwave`. Throws `UsageError` with the usage that was meant. */
@@ -68,7 +70,7 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     const problem =
       verb === undefined && ofNoun.length > 0
         ? `“${noun}” needs a command after it.`
-        : `There is no command “${[noun, verb].filter(Boolean).join(' ')}”.`;
+        : `There is no command “${[noun, verb].filter(Boolean).join(' ')}”.${suggestion(noun)}`;
     throw new UsageError(`${problem}\n\n${help}`);
   }
   if (isHelp) return { kind: 'explain', text: helpOf(command) };

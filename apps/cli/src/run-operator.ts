@@ -4,7 +4,9 @@ import { explainedFailure, readCommandLine } from './command-line.ts';
 import type { OperatorCommand, Options } from './command.ts';
 import type { Command } from './commands.ts';
 import { fleetOn } from './find-fleet.ts';
-import { openBus, type BusCommand } from './operator/dead-letter-commands.ts';
+import { chooseFollowers, openBus, type BusCommand } from './operator/dead-letter-commands.ts';
+import { followersOf } from './status/check-lags.ts';
+import { readSamples } from './status/check-services.ts';
 
 async function runOnFleet(fleet: FleetAccess, command: OperatorCommand, options: Options): Promise<void> {
   const operator = openOperator(fleet);
@@ -15,9 +17,10 @@ async function runOnFleet(fleet: FleetAccess, command: OperatorCommand, options:
   }
 }
 
-async function runOnBus(redisUrl: string, command: BusCommand, options: Options): Promise<void> {
-  await using bus = await openBus(options['brokers'], redisUrl);
-  for (const line of await command.runOnBus(bus, options)) console.log(line);
+async function runOnBus(fleet: FleetAccess | undefined, command: BusCommand, options: Options): Promise<void> {
+  const followers = await chooseFollowers(options, async () => (fleet ? followersOf(await readSamples(fleet)) : []));
+  await using bus = await openBus(options['brokers'] ?? fleet?.kafkaBrokers, fleet?.redisUrl ?? '');
+  for (const line of await command.runOnBus(bus, followers)) console.log(line);
 }
 
 /** Answers false when no service runs and the command needs one. */
@@ -25,7 +28,7 @@ async function runCommand(command: Command, options: Options, data: string | und
   const fleet = fleetOn(data);
   if ('runOnBus' in command) {
     if (!fleet && !options['brokers']) return false;
-    await runOnBus(fleet?.redisUrl ?? '', command, options);
+    await runOnBus(fleet, command, options);
     return true;
   }
   if (fleet) await runOnFleet(fleet, command, options);

@@ -14,6 +14,7 @@ export function runTool({ script, args, data }: ToolLine): Promise<number> {
       ...process.env,
       ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
       ...(fleet && { LONGWAVE_URL: process.env['LONGWAVE_URL'] ?? fleet.urls.base }),
+      ...(data !== undefined && { LONGWAVE_DATA: path.resolve(data) }),
     },
   });
   // Ctrl-C reaches the tool by itself; it then removes its temporary files.

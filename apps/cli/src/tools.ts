@@ -7,6 +7,21 @@ export interface Tool {
 }
 
 export const tools: Readonly<Record<string, Tool>> = {
+  status: {
+    script: 'apps/cli/src/status/main.ts',
+    usage: '[--max-backup-age HOURS] [--json]',
+    summary: 'Shows whether the running service is well: services, engines, lags, disk, certificates, backup.',
+  },
+  logs: {
+    script: 'apps/cli/src/logs/main.ts',
+    usage: '[SERVICE] [--request ID] [--since TIME] [--level LEVEL] [--lines N] [--follow] [--json]',
+    summary: 'Shows the log of a service, or of all in the order of time, also of one request alone.',
+  },
+  doctor: {
+    script: 'apps/cli/src/doctor/main.ts',
+    usage: '[--port-base N] [--json]',
+    summary: 'Looks at everything that a deployment on this machine needs, and says what to do about what is wrong.',
+  },
   login: {
     script: 'apps/cli/src/sign-in/login.ts',
     usage: '[--for mcp|management] [--url BASE_URL] [--scope "SCOPES"]',

@@ -112,7 +112,9 @@ test('what it does not know it names, with the usage that was meant and the exit
     expect([status, stdout]).toEqual([64, '']);
     return stderr;
   };
-  expect(refused('accounts', 'create')).toMatch(/^There is no command “accounts create”\.\n\nusage: .* COMMAND\n/);
+  expect(refused('accounts', 'create')).toMatch(
+    /^There is no command “accounts create”\. Did you mean “account”\?\n\nusage: .* COMMAND\n/,
+  );
   expect(refused('account', 'explode')).toMatch(
     /^There is no command “account explode”\.\n\nusage: .* account COMMAND\n/,
   );
@@ -157,6 +159,25 @@ test('a noun alone with --help lists its commands', () => {
   const { text } = readCommandLine(['key', '--help']) as { text: string };
   expect(text).toContain('key block --key CRD');
   expect(text).not.toContain('account list');
+});
+
+test('a misspelt command is answered with the one that was meant', () => {
+  expect(longwave('statsu')).toMatchObject({
+    status: 64,
+    stderr: expect.stringContaining('Did you mean “status”?'),
+  });
+  expect(longwave('acount', 'list').stderr).toContain('Did you mean “account”?');
+});
+
+test.each(['status', 'logs', 'doctor'])('%s explains itself, with its exit codes and an example', (tool) => {
+  expect(longwave(tool, '--help')).toEqual({
+    status: 0,
+    stderr: '',
+    stdout: expect.stringMatching(
+      new RegExp(`^usage: npx longwave ${tool} [^]*--data [^]*Exit code: [^]*Examples?:\\n +.*npx longwave ${tool}\\b`),
+    ),
+  });
+  expect(longwave(tool, '--no-such-option')).toMatchObject({ status: 64, stdout: '' });
 });
 
 test('an empty list of permissions is a value', () => {

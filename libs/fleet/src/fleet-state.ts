@@ -21,6 +21,8 @@ export interface FleetAccess<S extends string = ServiceName> {
   readonly adminDatabaseUrl: string;
   /** As the operator. */
   readonly redisUrl: string;
+  /** Brokers of the bus, separated by commas; absent when Redis is the bus. */
+  readonly kafkaBrokers?: string | undefined;
   /** With the operator's key. */
   readonly objectStore: ObjectStoreAccess & { readonly bucket: string };
   readonly logsFolder: string;

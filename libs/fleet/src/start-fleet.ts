@@ -189,6 +189,7 @@ export async function startFleetOf<S extends string>(apps: Apps<S>, options: Fle
     databaseUrls: urlBySchema,
     adminDatabaseUrl: engines.adminDatabaseUrl,
     redisUrl: engines.redis.first.url,
+    kafkaBrokers: wiring.kafkaBrokers,
     objectStore: { endpoint, region, accessKey, secretKey, bucket },
     logsFolder: data.logs,
     dataFolder: data.root,

@@ -1,21 +1,59 @@
 import { busFromConfig, type EventBus } from '@longwave/event-bus';
-import { needed, type CommandDescription, type CommandOption, type Options } from '../command.ts';
+import type { CommandDescription, CommandOption, Options } from '../command.ts';
+import type { Follower } from '../status/check-lags.ts';
 
 /** A command on the event bus, which may be an Apache Kafka without any fleet of this machine. It prints lines. */
 export interface BusCommand extends CommandDescription {
-  readonly runOnBus: (bus: EventBus, options: Options) => Promise<readonly string[]>;
+  readonly runOnBus: (bus: EventBus, followers: readonly Follower[]) => Promise<readonly string[]>;
 }
 
 const options: readonly CommandOption[] = [
-  { name: 'topic', value: 'TOPIC', meaning: 'product.events, identity.events or delivery.facts' },
-  { name: 'group', value: 'GROUP', meaning: 'service that consumes the topic, like management or analytics-sink' },
+  {
+    name: 'topic',
+    value: 'TOPIC',
+    meaning: 'product.events, identity.events, exchange.events, delivery.facts or serving.decisions (default: all)',
+    optional: true,
+  },
+  {
+    name: 'group',
+    value: 'GROUP',
+    meaning: 'group that follows the topic, like management or analytics-sink (default: all that run)',
+    optional: true,
+  },
   {
     name: 'brokers',
     value: 'HOST:PORT',
-    meaning: 'brokers of an Apache Kafka, separated by commas (default: the Redis of the running service)',
+    meaning: 'brokers of an Apache Kafka, separated by commas (default: the bus of the running service)',
     optional: true,
   },
 ];
+
+/**
+ * The followers that `--topic` and `--group` name: exactly one with both, else those that run and fit.
+ * @param findRunning asked when one of them is missing
+ */
+export async function chooseFollowers(
+  { topic, group }: Options,
+  findRunning: () => Promise<readonly Follower[]>,
+): Promise<readonly Follower[]> {
+  if (topic !== undefined && group !== undefined) return [{ topic, group }];
+  const found = (await findRunning()).filter(
+    (each) => (topic ?? each.topic) === each.topic && (group ?? each.group) === each.group,
+  );
+  if (found.length === 0)
+    throw new Error('No follower that runs fits. Name one that is away with both --topic and --group.');
+  return found;
+}
+
+async function linesOf(bus: EventBus, { topic, group }: Follower): Promise<readonly string[]> {
+  const letters = await bus.listDeadLetters(topic, group);
+  if (letters.length === 0) return [`no dead letters of ${group} in ${topic}`];
+  return letters.map(({ message: { id, type, key }, failedAt, error }) =>
+    JSON.stringify({ topic, group, id, type, key, failed_at: failedAt, error }),
+  );
+}
+
+const flat = async (lines: Promise<readonly string[]>[]) => (await Promise.all(lines)).flat();
 
 /** Events that a consumer failed to process. */
 export const deadLetterCommands: readonly BusCommand[] = [
@@ -24,28 +62,22 @@ export const deadLetterCommands: readonly BusCommand[] = [
     summary: 'Lists the events that a consumer failed to process.',
     options,
     example: 'dead-letters list --topic product.events --group management',
-    runOnBus: async (bus, typed) => {
-      const group = needed(typed, 'group');
-      const topic = needed(typed, 'topic');
-      const letters = await bus.listDeadLetters(topic, group);
-      if (letters.length === 0) return [`no dead letters of ${group} in ${topic}`];
-      return letters.map(({ message: { id, type, key }, failedAt, error }) =>
-        JSON.stringify({ id, type, key, failed_at: failedAt, error }),
-      );
-    },
+    runOnBus: (bus, followers) => flat(followers.map((follower) => linesOf(bus, follower))),
   },
   {
     name: 'dead-letters redrive',
     summary: 'Sends the events that a consumer failed to process to it again.',
     options,
     example: 'dead-letters redrive --topic product.events --group management',
-    runOnBus: async (bus, typed) => {
-      const group = needed(typed, 'group');
-      return [`sent ${await bus.redriveDeadLetters(needed(typed, 'topic'), group)} messages to ${group} again`];
-    },
+    runOnBus: (bus, followers) =>
+      flat(
+        followers.map(async ({ topic, group }) => [
+          `sent ${await bus.redriveDeadLetters(topic, group)} messages of ${topic} to ${group} again`,
+        ]),
+      ),
   },
 ];
 
-/** The bus of `--brokers`, or else the running fleet's Redis. */
+/** The bus of these brokers, or else a Redis. */
 export const openBus = (brokers: string | undefined, redisUrl: string): Promise<EventBus> =>
   busFromConfig({ KAFKA_BROKERS: brokers?.split(','), REDIS_URL: redisUrl }, { clientName: 'operator' });

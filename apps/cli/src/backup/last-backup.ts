@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { writePrivately } from './write-privately.ts';
+
+const lastBackupSchema = z.strictObject({
+  /** Absolute path of the backup's own folder. */
+  folder: z.string(),
+  /** The moment of the database's snapshot. */
+  snapshot_at: z.iso.datetime(),
+});
+export type LastBackup = Readonly<z.output<typeof lastBackupSchema>>;
+
+const fileOf = (dataFolder: string) => path.join(dataFolder, 'last-backup.json');
+
+/** The last backup that was finished, as the data folder notes it; undefined when there is none. */
+export function readLastBackup(dataFolder: string): LastBackup | undefined {
+  try {
+    return lastBackupSchema.parse(JSON.parse(readFileSync(fileOf(dataFolder), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+export const noteLastBackup = (dataFolder: string, last: LastBackup): void =>
+  writePrivately(fileOf(dataFolder), `${JSON.stringify(last, null, 2)}\n`);

@@ -1,0 +1,78 @@
+import { lookup } from 'node:dns/promises';
+import type { Check } from '../checks/check.ts';
+import { certificateEnd } from '../checks/public-certificate.ts';
+import { describeSeconds } from '../checks/sizes.ts';
+
+/** The variables of the public addresses. */
+const variables = ['BASE_URL', 'MCP_URL', 'API_URL', 'MEDIA_URL'] as const;
+
+const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127\./.test(host);
+
+type Finding = Pick<Check, 'well' | 'says' | 'advice'>;
+const wrong = (says: string, advice: string): Finding => ({ well: false, says, advice });
+
+/** What a listener or a program meets at a public address: its name, its certificate, an answer, the time of it. */
+async function lookAt(url: URL): Promise<Finding> {
+  const { hostname, protocol } = url;
+  if (isLoopback(hostname)) return { well: true, says: `${url.origin}, on this machine alone` };
+  if (protocol !== 'https:')
+    return wrong(`${url.origin} has no TLS`, 'Put a proxy with TLS in front, and name the address with https.');
+  try {
+    await lookup(hostname);
+  } catch {
+    return wrong(`${hostname} has no address`, `Add an A or AAAA record for ${hostname} that leads to this machine.`);
+  }
+  let end: Date;
+  try {
+    end = await certificateEnd(url);
+  } catch (error) {
+    return wrong(
+      `${url.host}: ${(error as Error).message}`,
+      'The proxy must listen there with a certificate of this name that browsers know; its log says why it has none.',
+    );
+  }
+  let answer: Response;
+  try {
+    answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(10_000) });
+  } catch (error) {
+    return wrong(
+      `${url.origin}: ${(error as Error).message}`,
+      'Nothing answers behind the proxy: is the service running?',
+    );
+  }
+  if (answer.status >= 500)
+    return wrong(
+      `${url.origin} answers ${answer.status}`,
+      'The proxy does not reach the service: check the ports it forwards to.',
+    );
+  const apartS = Math.abs(Date.now() - Date.parse(answer.headers.get('date') ?? '')) / 1_000;
+  if (apartS > 10)
+    return wrong(`the clock there is ${describeSeconds(apartS)} away`, 'Synchronise both machines by NTP.');
+  return { well: true, says: `answers ${answer.status}, certificate until ${end.toISOString().slice(0, 10)}` };
+}
+
+/** @param seen names of the variables so far, by origin; this one is added */
+async function findingOf(name: string, text: string, seen: Map<string, string>): Promise<Finding> {
+  if (!URL.canParse(text)) return wrong(`“${text}” is no address`, 'Write it like https://pod.example.');
+  const url = new URL(text);
+  const other = seen.get(url.origin);
+  seen.set(url.origin, name);
+  if (other !== undefined)
+    return wrong(`the same origin as ${other}`, 'Give each of the four addresses a host of its own.');
+  return lookAt(url);
+}
+
+/**
+ * The public addresses, when they are set: each must be an origin of its own, because foreign text never shares an origin with a session.
+ * @param addresses by variable; those that are missing are not looked at
+ */
+export async function checkAddresses(
+  addresses: Readonly<Partial<Record<(typeof variables)[number], string>>>,
+): Promise<readonly Check[]> {
+  const seen = new Map<string, string>();
+  const findings = variables.flatMap((name) => {
+    const text = addresses[name];
+    return text === undefined ? [] : [[name, findingOf(name, text, seen)] as const];
+  });
+  return Promise.all(findings.map(async ([name, finding]) => ({ part: 'public addresses', name, ...(await finding) })));
+}

@@ -1,0 +1,24 @@
+import { createTransport } from 'nodemailer';
+import type { Check } from '../checks/check.ts';
+
+/** Whether the mail server lets this machine in: connection, TLS and login, without a mail. */
+export async function checkMail(url: string | undefined): Promise<Check> {
+  const base = { part: 'mail', name: 'MAIL_URL' };
+  if (!url) return { ...base, well: true, says: 'not set: mails become files in the data folder' };
+  try {
+    const transport = createTransport({ url, connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 5_000 });
+    try {
+      await transport.verify();
+    } finally {
+      transport.close();
+    }
+    return { ...base, well: true, says: `${new URL(url).host} lets us in` };
+  } catch (error) {
+    return {
+      ...base,
+      well: false,
+      says: (error as Error).message,
+      advice: 'Check host, port, user and password: smtps://user:password@mail.example:465, or smtp://…:587.',
+    };
+  }
+}

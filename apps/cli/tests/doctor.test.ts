@@ -1,0 +1,97 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { AddressInfo } from 'node:net';
+import { afterAll, expect, test } from '@jest/globals';
+import { freePort } from '@longwave/fleet';
+import { bareEnvironment } from '@longwave/test-kit';
+import type { Check } from '../src/checks/check.ts';
+
+const script = path.resolve(import.meta.dirname, '../src/main.ts');
+const nowhere = mkdtempSync(path.join(tmpdir(), 'longwave-doctor-'));
+afterAll(() => rmSync(nowhere, { recursive: true }));
+
+function doctor(environment: Readonly<Record<string, string>>, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, 'doctor', ...args, '--data', nowhere], {
+    encoding: 'utf8',
+    env: { ...bareEnvironment, ...environment },
+  });
+  return { status, stdout, stderr };
+}
+function checksOf(environment: Readonly<Record<string, string>>, ...args: string[]) {
+  const { status, stdout } = doctor(environment, '--json', ...args);
+  const { well, checks } = JSON.parse(stdout) as { well: boolean; checks: readonly Check[] };
+  expect(status).toBe(well ? 0 : 1);
+  return Object.fromEntries(checks.map((check) => [check.name, check]));
+}
+
+test('a machine that runs these tests has every program, and each says its version', () => {
+  const found = checksOf({});
+  for (const name of ['Node', 'ffmpeg', 'ffprobe', 'redis-server', 'PostgreSQL'])
+    expect(found[name]).toMatchObject({ part: 'programs', well: true, says: expect.stringMatching(/\d+\.\d+/) });
+});
+
+test('a program that is missing is named with the command that installs it, and the exit code is 1', () => {
+  const { status, stdout } = doctor({ PATH: nowhere });
+  expect(status).toBe(1);
+  expect(stdout).toMatch(/^programs\n/);
+  expect(stdout).toMatch(/✗ ffmpeg +not installed\n +Install it: sudo apt-get install ffmpeg/);
+  expect(stdout).toMatch(/✗ redis-server +not installed\n +Install Redis 7 or newer/);
+});
+
+test('a port that another program uses is named with the option for others', async () => {
+  const base = await freePort();
+  const server = createServer().listen(base + 3, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    expect(checksOf({}, '--port-base', String(base))[`ports ${base} to ${base + 4}`]).toMatchObject({
+      well: false,
+      says: `used by another program: ${base + 3}`,
+      advice: `Choose others: npm start -- --port-base ${base + 1_000}`,
+    });
+  } finally {
+    server.close();
+  }
+});
+
+test('public addresses without TLS, without a DNS name, or of one origin are each refused with what to do', () => {
+  const found = checksOf({
+    BASE_URL: 'http://pod.example.org',
+    API_URL: 'https://no-such-name.invalid',
+    MCP_URL: 'https://pod.example.org',
+    MEDIA_URL: 'https://pod.example.org/media',
+  });
+  expect(found['BASE_URL']).toMatchObject({ well: false, says: 'http://pod.example.org has no TLS' });
+  expect(found['API_URL']).toMatchObject({
+    well: false,
+    says: 'no-such-name.invalid has no address',
+    advice: 'Add an A or AAAA record for no-such-name.invalid that leads to this machine.',
+  });
+  expect(found['MEDIA_URL']).toMatchObject({ well: false, says: 'the same origin as MCP_URL' });
+});
+
+test('a mail server that lets us in is well; one that does not answer, or speaks no SMTP, is not', async () => {
+  const server = createServer((socket) => {
+    socket.write('220 mail.example ready\r\n');
+    socket.on('data', (text) =>
+      socket.write(/^(EHLO|HELO)/.test(String(text)) ? '250 mail.example\r\n' : '221 bye\r\n'),
+    );
+    socket.on('error', () => undefined);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  // The server must answer meanwhile, so the program does not run synchronously.
+  const { checkMail } = await import('../src/doctor/check-mail.ts');
+  expect(await checkMail(`smtp://127.0.0.1:${port}`)).toMatchObject({
+    well: true,
+    says: `127.0.0.1:${port} lets us in`,
+  });
+  server.close();
+  expect(await checkMail(`smtp://127.0.0.1:${await freePort()}`)).toMatchObject({
+    well: false,
+    says: expect.stringContaining('ECONNREFUSED'),
+  });
+});
