@@ -128,7 +128,7 @@ that it reads, and the migrations of its schema. Sizes are printed. deploy/Docke
 };
 
 /** Tools of `longwave` that import no generated code, and start without a look at it. */
-const withoutGeneratedCode = ['exchange', 'status', 'logs', 'doctor'];
+const withoutGeneratedCode = ['exchange', 'status', 'logs', 'doctor', 'backup'];
 const needsGeneratedCode = (name, [tool]) =>
   name === 'longwave' ? !withoutGeneratedCode.includes(tool) : name !== 'sbom';
 

@@ -5,5 +5,8 @@ import { dataFolder, defaultDataFolder, findRunningFleet } from '@longwave/fleet
 export const fleetOn = (data: string | undefined) =>
   findRunningFleet(dataFolder(data === undefined ? defaultDataFolder : path.resolve(data)));
 
-/** The data folder of a tool, which gets what was typed as `LONGWAVE_DATA`, by default that of `npm start`. Absolute. */
-export const dataFolderOfTool = (): string => process.env['LONGWAVE_DATA'] ?? defaultDataFolder;
+/** The data folder that was typed before a tool was started, which gets it as `LONGWAVE_DATA`; undefined when none was. */
+export const typedDataFolder = (): string | undefined => process.env['LONGWAVE_DATA'];
+
+/** The data folder of a tool, by default that of `npm start`. Absolute. */
+export const dataFolderOfTool = (): string => typedDataFolder() ?? defaultDataFolder;

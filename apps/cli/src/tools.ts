@@ -22,6 +22,16 @@ export const tools: Readonly<Record<string, Tool>> = {
     usage: '[--port-base N] [--json]',
     summary: 'Looks at everything that a deployment on this machine needs, and says what to do about what is wrong.',
   },
+  backup: {
+    script: 'apps/cli/src/backup/main.ts',
+    usage: 'FOLDER | verify FOLDER | list FOLDER',
+    summary: 'Makes a backup while the service runs, or verifies one.',
+  },
+  restore: {
+    script: 'apps/cli/src/restore/main.ts',
+    usage: 'FOLDER --data NEW [--backup NAME] [--json]',
+    summary: 'Makes a data folder of a backup and verifies it.',
+  },
   login: {
     script: 'apps/cli/src/sign-in/login.ts',
     usage: '[--for mcp|management] [--url BASE_URL] [--scope "SCOPES"]',

@@ -162,23 +162,28 @@ test('a noun alone with --help lists its commands', () => {
 });
 
 test('a misspelt command is answered with the one that was meant', () => {
-  expect(longwave('statsu')).toMatchObject({
+  expect(longwave('bakup', 'folder')).toMatchObject({
     status: 64,
-    stderr: expect.stringContaining('Did you mean “status”?'),
+    stderr: expect.stringContaining('Did you mean “backup”?'),
   });
   expect(longwave('acount', 'list').stderr).toContain('Did you mean “account”?');
 });
 
-test.each(['status', 'logs', 'doctor'])('%s explains itself, with its exit codes and an example', (tool) => {
-  expect(longwave(tool, '--help')).toEqual({
-    status: 0,
-    stderr: '',
-    stdout: expect.stringMatching(
-      new RegExp(`^usage: npx longwave ${tool} [^]*--data [^]*Exit code: [^]*Examples?:\\n +.*npx longwave ${tool}\\b`),
-    ),
-  });
-  expect(longwave(tool, '--no-such-option')).toMatchObject({ status: 64, stdout: '' });
-});
+test.each(['status', 'logs', 'doctor', 'backup', 'restore'])(
+  '%s explains itself, with its exit codes and an example',
+  (tool) => {
+    expect(longwave(tool, '--help')).toEqual({
+      status: 0,
+      stderr: '',
+      stdout: expect.stringMatching(
+        new RegExp(
+          `^usage: npx longwave ${tool} [^]*--data [^]*Exit code: [^]*Examples?:\\n +.*npx longwave ${tool}\\b`,
+        ),
+      ),
+    });
+    expect(longwave(tool, '--no-such-option')).toMatchObject({ status: 64, stdout: '' });
+  },
+);
 
 test('an empty list of permissions is a value', () => {
   const membership = 'mbr_01jcq7x5c2v8n4m1k6j9h3g7fd';

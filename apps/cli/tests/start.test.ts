@@ -31,7 +31,7 @@ test('a tool starts without the clients of the services, which take seconds to l
   expect(loaded.length).toBeLessThan(20);
 });
 
-test.each(['exchange', 'status', 'logs', 'doctor'])(
+test.each(['exchange', 'status', 'logs', 'doctor', 'backup'])(
   '%s needs no generated code, so that the launcher does not look at it',
   async (tool) => {
     const loaded = await loadedBy(tools[tool]!.script);

@@ -1,7 +1,7 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { removeReachableFolder } from './reachable-folder.ts';
+import { followMove, removeReachableFolder } from './reachable-folder.ts';
 import { workspaceRoot } from './workspace-root.ts';
 
 /** The folder of the data of `npm start`, unless its `--data` names another one. */
@@ -42,4 +42,10 @@ export function temporaryDataFolder(parent: string = tmpdir()): DataFolder {
 export function removeDataFolder(folder: DataFolder): void {
   removeReachableFolder(folder.postgres);
   rmSync(folder.root, { recursive: true, force: true });
+}
+
+/** Moves an installation that does not run, with its database, to another path of the same disk, where nothing or an empty folder is. */
+export function moveDataFolder(folder: DataFolder, target: string): void {
+  renameSync(folder.root, target);
+  followMove(dataFolder(target).postgres);
 }

@@ -2,6 +2,7 @@ export { startChild, type Child } from './child.ts';
 export {
   dataFolder,
   defaultDataFolder,
+  moveDataFolder,
   removeDataFolder,
   temporaryDataFolder,
   type DataFolder,

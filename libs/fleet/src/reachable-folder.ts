@@ -162,3 +162,9 @@ export function removeReachableFolder(wanted: string): void {
   rmSync(pointer, { force: true });
   rmSync(wanted, { recursive: true, force: true });
 }
+
+/** Makes a folder that lies elsewhere belong to the installation at its new path, after that was moved. */
+export function followMove(wanted: string): void {
+  const pointer = `${wanted}.location`;
+  if (existsSync(pointer)) writeFileSync(path.join(readFileSync(pointer, 'utf8'), 'pointer'), pointer);
+}

@@ -16,6 +16,16 @@ export function idAfter(id: string): string {
   return `${millis}-${sequence + 1n}`;
 }
 
+/** The greatest sequence of a stream id: 64 bits. */
+const maxSequence = 2n ** 64n - 1n;
+
+/** The greatest stream id before `id`; `0-0` for itself. */
+export function idBefore(id: string): string {
+  const [millis, sequence] = parseId(id);
+  if (sequence > 0n) return `${millis}-${sequence - 1n}`;
+  return millis === 0n ? '0-0' : `${millis - 1n}-${maxSequence}`;
+}
+
 /** A stream id with padded numbers: its texts sort like the ids. */
 export function sortableId(id: string): string {
   const [millis, sequence] = parseId(id);
