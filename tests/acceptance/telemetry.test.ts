@@ -191,6 +191,9 @@ test('one request is one trace, from the gateway through management to PostgreSQ
   const told = JSON.stringify(collector.spans);
   expect(secrets.filter((secret) => told.includes(secret))).toEqual([]);
   expect([...collector.paths].sort()).toEqual(['/v1/metrics', '/v1/traces']);
+  // Workers and followers ask again and again, for nobody.
+  const idle = collector.spans.filter(({ name }) => /\/(Carry|ClaimJob|FollowChanges|RenewLease)$/.test(name));
+  expect(idle).toEqual([]);
 });
 
 const spanAt = (service: ServiceName, name: string, isWanted: (hops: readonly string[]) => boolean) =>

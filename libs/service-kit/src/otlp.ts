@@ -19,8 +19,8 @@ type Protocol = 'http/protobuf' | 'http/json' | 'grpc';
 /** Modules whose calls become spans; no other is touched. */
 const instrumented = ['http', 'https', 'express', '@grpc/grpc-js', 'pg', 'pg-pool', 'ioredis'];
 
-/** Calls that are part of nothing that anybody asked for: the stream of carried calls, and the questions of idle workers. */
-const untraced = ['Carry', 'ClaimJob', 'RenewLease'];
+/** Calls that are part of nothing that anybody asked for: the stream of carried calls, and the questions of idle workers and followers. */
+const untraced = ['Carry', 'ClaimJob', 'FollowChanges', 'RenewLease'];
 
 /** Requests to the private port of a service: no part of any trace. */
 const privatePaths: readonly unknown[] = ['/healthz', '/readyz', '/metrics'];
