@@ -49,7 +49,7 @@ test.each<[string, (express: Entry) => void, RegExp]>([
   ['without a hash', (express) => delete express.integrity, /^node_modules\/express has no SHA-512\.$/],
   ['with a weaker hash', (express) => (express.integrity = 'sha1-aaaa'), /has no SHA-512/],
   ['from another place', (express) => (express.resolved = 'git+ssh://git@example.com/e.git'), /comes from git\+ssh/],
-  ['not over https', (express) => (express.resolved = 'http://registry.npmjs.org/e.tgz'), /comes from http:/],
+  ['from an address', (express) => (express.resolved = 'https://example.com/e.tgz'), /comes from https:/],
   [
     'with a licence that binds',
     (express) => (express.license = 'AGPL-3.0-only'),
