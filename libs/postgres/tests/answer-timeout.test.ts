@@ -80,7 +80,8 @@ test('rows that were copied leave no timer behind, and a connection that goes de
   await pool.query('create table place (id int primary key)');
   const before = timers();
   await copy(1);
-  expect(timers()).toBe(before);
+  // Earlier timers, such as those of idle connections, may have ended meanwhile.
+  expect(timers()).toBeLessThanOrEqual(before);
   const dead = transaction(pool, async (tx) => {
     await tx.query('select 1');
     cut();
