@@ -1,4 +1,5 @@
 export { answerErrors, problemOf, type Failure } from './answer-errors.ts';
+export { createAuthenticateMachine, type MachineTokenOptions } from './authenticate-machine.ts';
 export {
   ifRangeHolds,
   evaluateConditions,
@@ -25,7 +26,6 @@ export { createRateLimit, type CountRequest, type RateVerdict } from './rate-lim
 export { boundedBytes, requestBytes } from './read-bytes.ts';
 export { checkBodyHeaders, readJson } from './read-json.ts';
 export { problemDocument, renderProblem } from './render-problem.ts';
-export { limitWrongKeys } from './wrong-keys.ts';
 export { createHttpApp, requestIdOf, trackRequest } from './track-request.ts';
 export {
   protectedResourcePath,

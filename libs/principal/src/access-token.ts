@@ -23,6 +23,7 @@ const accessTokenClaims = z.object({
   exp: z.int(),
   jti: z.string(),
 });
+export type AccessTokenClaims = z.infer<typeof accessTokenClaims>;
 
 /** Claims of an access token for the Audience Analytics Sink API, two of them our own. */
 export const audienceTokenClaims = accessTokenClaims.extend({

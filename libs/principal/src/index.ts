@@ -11,6 +11,7 @@ export {
   producerPattern,
   signAccessToken,
   tryVerifyAccessToken,
+  type AccessTokenClaims,
   type AudienceScope,
   type AudienceTokenClaims,
   type ExchangeTokenClaims,

@@ -1,13 +1,6 @@
-import { limitWrongKeys } from '@longwave/http-kit';
-import {
-  audienceTokenClaims,
-  bearerOf,
-  tryVerifyAccessToken,
-  type AudienceScope,
-  type AudienceTokenClaims,
-} from '@longwave/principal';
+import { createAuthenticateMachine, type MachineTokenOptions } from '@longwave/http-kit';
+import { audienceTokenClaims, type AudienceScope, type AudienceTokenClaims } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
-import type { JWK } from 'jose';
 
 /** The producer behind a token. */
 export interface Client {
@@ -21,34 +14,11 @@ export interface Client {
 /** @param address who sent it, as `SenderOf` names them: after many wrong tokens further ones wait */
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Client>;
 
-/**
- * Checks a request's token: its signature, audience and expiry here, and at auth-server whether it still counts (ADR 17). A wrong token that
- * is repeated is refused from memory. Throws `token_missing`, or `token_invalid` for every other reason.
- */
-export const createAuthenticate = (options: {
-  readonly findKey: (kid: string) => JWK | undefined;
-  readonly issuer: string;
-  readonly audience: string;
-  readonly clock: () => Date;
-  /** Whether auth-server says that the token still counts. */
-  readonly isActive: (claims: AudienceTokenClaims) => Promise<boolean>;
-}): Authenticate => {
-  const { findKey, issuer, audience, clock, isActive } = options;
-  const lookUp = limitWrongKeys<AudienceTokenClaims | undefined>({
-    clock,
-    judge: (claims) => (claims ? 'accepted' : 'unknown'),
-    unknown: undefined,
-  });
-  const verify = async (token: string) => {
-    const expected = { findKey, issuer, audience, now: clock() };
-    const claims = await tryVerifyAccessToken(token, audienceTokenClaims, expected);
-    return claims && (await isActive(claims)) ? claims : undefined;
-  };
+/** Checks a request's token, as `createAuthenticateMachine` says, and answers whose it is. */
+export const createAuthenticate = (options: MachineTokenOptions<AudienceTokenClaims>): Authenticate => {
+  const authenticate = createAuthenticateMachine(audienceTokenClaims, options);
   return async (authorization, address) => {
-    if (authorization === undefined) throw new Problem('token_missing', 'Send a token: Authorization: Bearer ….');
-    const token = bearerOf(authorization);
-    const claims = token === undefined ? undefined : await lookUp(token, address, () => verify(token));
-    if (!claims) throw new Problem('token_invalid', 'The token is not valid here.');
+    const claims = await authenticate(authorization, address);
     return {
       tokenId: claims.jti,
       producer: claims.producer,
