@@ -15,7 +15,7 @@ import {
   startRedisServer,
   temporaryDataFolder,
 } from '../libs/fleet/src/index.ts';
-import { fetchDebianProgram } from './debian-program.mjs';
+import { fetchDebianProgram } from '../libs/test-kit/src/debian-program.ts';
 import { fetchHelm } from './foreign-helm.mjs';
 import { startForeignKafka } from './foreign-kafka.mjs';
 import { startForeignS3 } from './foreign-s3.mjs';
@@ -30,8 +30,8 @@ const nameWidth = 34;
 
 /** Programs of Debian packages: the variable that names the program. */
 const debianPrograms = [
-  { variable: 'TEST_CADDY', name: 'caddy', package: 'caddy' },
-  { variable: 'TEST_PROMTOOL', name: 'promtool', package: 'prometheus' },
+  { variable: 'TEST_CADDY', name: 'caddy', packages: ['caddy'] },
+  { variable: 'TEST_PROMTOOL', name: 'promtool', packages: ['prometheus'] },
 ];
 
 /** Programs in Python: the variable that names the Python with their packages, and where these are pinned. */

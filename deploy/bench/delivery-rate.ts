@@ -15,7 +15,7 @@ const rangeBytes = 64 * 1024;
  * @returns no row when nginx or wrk is missing, which standard error says
  */
 export async function rangeThroughput(fleet: Fleet, stitched: Stitched, folder: string): Promise<Row[]> {
-  const tool = findLoadTool();
+  const tool = await findLoadTool();
   using nginx = await startNginx(path.join(folder, 'nginx'), { 'whole.mp3': stitched.bytes });
   if (!tool || !nginx) return [];
   const size = stitched.bytes.length;
@@ -96,7 +96,7 @@ async function overload(fleet: Fleet, url: string, best: number, bestP99: number
  * of them wait at most, against a bare redirect by node:http; then at half and at twice of that load.
  */
 export async function resolveRate(fleet: Fleet, stitched: Stitched, folder: string): Promise<Row[]> {
-  const tool = findLoadTool();
+  const tool = await findLoadTool();
   if (!tool) return [];
   using redirect = await startBaseline('redirect-server.ts', stitched.mediaUrl);
   const options = { folder: path.join(folder, 'wrk'), connections: 16, seconds: secondsPerRound };

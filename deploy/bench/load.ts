@@ -47,7 +47,8 @@ done = function(summary, latency)
 end`;
 
 /** wrk with one thread, so that on two cores the server has one to itself. Undefined when there is none for this machine. */
-export const findLoadTool = (): Tool | undefined => findTool('wrk', ['wrk', 'libluajit-5.1-2', 'libluajit-5.1-common']);
+export const findLoadTool = (): Promise<Tool | undefined> =>
+  findTool('wrk', ['wrk', 'libluajit-5.1-2', 'libluajit-5.1-common']);
 
 /**
  * Loads one address for `seconds` over `connections` that stay open.

@@ -29,7 +29,7 @@ export async function startNginx(
   folder: string,
   files: Readonly<Record<string, Uint8Array>>,
 ): Promise<Nginx | undefined> {
-  const tool = findTool('nginx', ['nginx']);
+  const tool = await findTool('nginx', ['nginx']);
   if (!tool) return undefined;
   mkdirSync(path.join(folder, 'files'), { recursive: true });
   for (const [name, bytes] of Object.entries(files)) writeFileSync(path.join(folder, 'files', name), bytes);

@@ -68,7 +68,7 @@ const countPlays = async (client: pg.Client) =>
  * announcement: heap, indexes, and the log of all of it, against a row of the play's keys. Counting is stopped meanwhile.
  */
 export async function storedBytes(fleet: Fleet, stitched: Stitched, folder: string): Promise<Row[]> {
-  const tool = findLoadTool();
+  const tool = await findLoadTool();
   if (!tool) return [];
   const database = Object.assign(new URL(fleet.engines.postgres.first.adminUrl), { pathname: '/longwave' });
   const client = new pg.Client({ connectionString: database.href });
