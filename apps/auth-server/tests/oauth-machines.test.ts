@@ -69,7 +69,7 @@ const machine = (changes: object = {}) => ({
 });
 
 const authorityId = newId('agr');
-/** What a hosting platform has in place of a producer. */
+/** The authority of a hosting platform, which takes the place of a producer. */
 const platform = () => ({
   resources: ['exchange'],
   scopes: ['exchange:write', 'exchange:read'],

@@ -24,7 +24,7 @@
 {{- end }}
 {{- range $service.calls }}{{ $_ := set $text .variable (printf "%s-%s:%v" $full .service $ports.grpc) }}{{ end }}
 {{- range $service.secretFiles }}{{ $_ := set $text . (printf "/run/longwave/keys/%s" .) }}{{ end }}
-{{- range $service.folders }}{{ $_ := set $text .variable (printf "/work/%s" .name) }}{{ end }}
+{{- range $service.folders }}{{ $_ := set $text .variable (printf "/var/longwave/%s" .name) }}{{ end }}
 {{- range $service.files }}{{ $_ := set $text .variable (printf "/longwave/%s" .path) }}{{ end }}
 {{- if hasKey $service "database" }}{{ $login = append $login "DATABASE_URL" }}{{ end }}
 {{- if $service.redis }}{{ $login = append $login "REDIS_URL" }}{{ end }}

@@ -95,7 +95,7 @@ spec:
         - { name: ca, mountPath: /run/longwave/ca, readOnly: true }
         {{- end }}
         {{- range $service.folders }}
-        - { name: {{ .name }}, mountPath: /work/{{ .name }} }
+        - { name: {{ .name }}, mountPath: /var/longwave/{{ .name }} }
         {{- end }}
   volumes:
     - name: tmp

@@ -62,7 +62,7 @@ const row = z
   })
   .transform(({ atMs: at, ...rest }) => ({ ...rest, at }));
 
-/** What a platform reports, without its rows. */
+/** The report of a platform, without its rows. */
 export type EvidenceReport = z.output<typeof report>;
 /** Numbers of one episode in one grain of time; an absent one was not reported. */
 export type EvidenceRow = z.output<typeof row>;

@@ -33,7 +33,7 @@ async function readKnown(folder: string): Promise<Map<string, ObjectLine>> {
   return known;
 }
 
-/** What a copy of the objects did. */
+/** The objects of a backup, and how many of them were copied. */
 export interface CopiedObjects {
   readonly file: BackupFile;
   readonly count: number;
@@ -55,7 +55,7 @@ export async function copyObjects(
 ): Promise<CopiedObjects> {
   const known = await readKnown(folder);
   await mkdir(path.dirname(knownFile(folder)), { recursive: true, mode: 0o700 });
-  // What a crash cut off must not swallow the next line.
+  // A crash may have cut the last line off; the next one begins on a line of its own.
   await appendFile(knownFile(folder), '\n', { mode: 0o600 });
   const lines: ObjectLine[] = [];
   let copied = 0;

@@ -13,7 +13,7 @@ export type LastBackup = Readonly<z.output<typeof lastBackupSchema>>;
 
 const fileOf = (dataFolder: string) => path.join(dataFolder, 'last-backup.json');
 
-/** The last backup that was finished, as the data folder notes it; undefined when there is none. */
+/** The last finished backup, as the data folder notes it; undefined before the first. */
 export function readLastBackup(dataFolder: string): LastBackup | undefined {
   try {
     return lastBackupSchema.parse(JSON.parse(readFileSync(fileOf(dataFolder), 'utf8')));
