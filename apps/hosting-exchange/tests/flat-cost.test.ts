@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createPool } from '@longwave/postgres';
 import { costOf, recordStatements } from '@longwave/test-kit/statements';
 import { aliasBody, capabilityBody, episodeBody, startExchange, writer, type Exchange } from './_exchange.ts';
 
@@ -65,10 +64,7 @@ test('a message costs the same after 50,000 of its stream and its subject as aft
      from message, generate_series(1, 50000) n where digest = $1`,
     [first[0]!.digest, head],
   );
-  // What the server does by itself once a stream has grown.
-  const owner = createPool(exchange.database.adminUrl, 'exchange', { name: 'test' });
-  await owner.query('vacuum analyze message');
-  await owner.end();
+  await exchange.database.vacuum();
   const { rows } = await exchange.pool.query<{ digest: string }>(
     'select digest from message where stream_id = $1 and authority_id = $2 order by sequence desc limit 1',
     ['show:1', host.authorityId],

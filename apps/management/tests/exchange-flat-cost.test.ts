@@ -94,7 +94,7 @@ test('a message about a subject costs the same after 10,000 versions as after on
   );
   const alias = await world.alias(platform, 'copied');
   await copy(alias, 10_000, 'retired', `jsonb_build_object('alias', 'copied-' || n, 'address', 'copied/' || n)`);
-  await host.management.pool.query('vacuum analyze resource, link');
+  await host.management.database.vacuum();
   const revised = await host.read(world, 'surface_capabilities', surface.id);
   const late = await costsOf(() => sendAll(world, platform, { ...surface, version: revised.version }, 20_000));
   expect([...late.keys()]).toEqual(
@@ -125,7 +125,7 @@ test('a further revision of a report costs the same beside 20,000 reports with t
   const other = await world.report(platform, 3);
   await host.followed.caughtUp(world);
   await copy(other, 20_000, 'superseded', changed('{revision}', 'n'));
-  await host.management.pool.query('vacuum analyze resource, link');
+  await host.management.database.vacuum();
   const late = await costsOf(sendRevision(30_000));
   const names = ['find_report', 'list_standing_revisions'];
   expect([...early.keys()]).toEqual(expect.arrayContaining(names));
@@ -140,7 +140,7 @@ test('a round of due revocations reads a few of each authority, however many of 
   const { pool } = host.management;
   const waiting = await world.revocation(platform, 'ep-1', { version: 1, at: world.inTime(hour) });
   await copy(waiting, 20_000, 'accepted', `jsonb_build_object('source_id', 'copy-' || n)`);
-  await pool.query('vacuum analyze resource');
+  await host.management.database.vacuum();
   const now = new Date(Date.parse(world.inTime(2 * hour)));
   const [query] = await recordStatements(pool, () => listDueRevocations(pool, now, { ofEach: 5, limit: 100 }));
   const cost = await costOf(pool, query!);

@@ -11,7 +11,13 @@ import {
   type DeliveryFact,
   type DomainEvent,
 } from '@longwave/events';
-import { developmentCa, startTestDatabase, startTestObjectStore, startTestRedis } from '@longwave/fleet';
+import {
+  developmentCa,
+  startTestDatabase,
+  startTestObjectStore,
+  startTestRedis,
+  type TestDatabase,
+} from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { createObjectStore, type ObjectStore } from '@longwave/object-store';
 import { createPool, type Pool } from '@longwave/postgres';
@@ -61,6 +67,7 @@ export function pickOf(segment: Buffer, servingId = newId('srv')): Pick {
 export interface Bench {
   readonly environment: Readonly<Record<string, string>>;
   readonly pool: Pool;
+  readonly database: TestDatabase;
   readonly bus: EventBus;
   readonly store: ObjectStore;
   readonly serving: ServingServer;
@@ -174,7 +181,7 @@ export async function openBench(): Promise<Bench> {
   };
   return {
     tlsOf: (name) => readTls(identities[name as keyof typeof identities]),
-    ...{ environment, pool, bus, store, serving, folder, facts, logLines, logger, now },
+    ...{ environment, pool, database, bus, store, serving, folder, facts, logLines, logger, now },
     setClock: (at) => void (clock = at),
     start: (extra = {}) => createApp(readConfiguration({ ...environment, ...extra }), logger, { now }),
     stop: () => stack.disposeAsync(),
