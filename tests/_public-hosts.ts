@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import tls from 'node:tls';
 import { createAddressSet } from '@longwave/audience';
-import { createEdge, developmentCa } from '@longwave/fleet';
+import { createEdge, developmentCa, soleUpstream } from '@longwave/fleet';
 import { reachHosts } from './_reach-hosts.mjs';
 
 /** A proxy that ends TLS for host names of its own; disposing ends it, and what it changed in this process. */
@@ -61,7 +61,8 @@ export async function startPublicHosts(names: readonly string[], folder: string)
       NODE_EXTRA_CA_CERTS: ca,
       TEST_PUBLIC_HOSTS: names.join(),
     },
-    route: (hostname, port) => void edges.set(hostname, createEdge([{ prefix: '', port }], { trustedProxies })),
+    route: (hostname, port) =>
+      void edges.set(hostname, createEdge([{ prefix: '', upstreams: [soleUpstream(port)] }], { trustedProxies })),
     [Symbol.asyncDispose]: async () => {
       restore();
       server.closeAllConnections();

@@ -2,12 +2,25 @@ import path from 'node:path';
 import { services, type Manifest, type ServiceName } from '@longwave/services';
 import { workspaceRoot } from './workspace-root.ts';
 
-/** The services of a fleet, and the folder in which each has an app: `<name>/dist/main.js`, `<name>/prisma`. */
+/** The services of a fleet, and where their programs are. Folders are absolute. */
 export interface Apps<S extends string> {
   readonly services: Manifest<S>;
-  /** Absolute. */
-  readonly folder: string;
+  /** Has `dist/main.js` and `prisma`. */
+  readonly appFolder: (service: string) => string;
+  /** Where the paths of `files` in the entry of a service begin. */
+  readonly filesFolder: (service: string) => string;
 }
 
-/** The services of Longwave. */
-export const ownApps: Apps<ServiceName> = { services, folder: path.join(workspaceRoot, 'apps') };
+/** The services of Longwave, as they are built in this repository. */
+export const ownApps: Apps<ServiceName> = {
+  services,
+  appFolder: (service) => path.join(workspaceRoot, 'apps', service),
+  filesFolder: () => workspaceRoot,
+};
+
+/** The services of Longwave as `npm run package` made them in a folder: what containers would hold. */
+export const packagedApps = (folder: string): Apps<ServiceName> => ({
+  services,
+  appFolder: (service) => path.join(folder, service, 'apps', service),
+  filesFolder: (service) => path.join(folder, service),
+});

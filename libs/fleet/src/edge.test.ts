@@ -7,6 +7,7 @@ import { createAddressSet } from '@longwave/audience';
 import { listenHttp, type HttpListener } from '@longwave/http-kit';
 import { services } from '@longwave/services';
 import { apiFrontPage, createEdge } from './edge.ts';
+import { soleUpstream } from './upstreams.ts';
 
 let upstream: Server;
 let edge: HttpListener;
@@ -18,7 +19,9 @@ beforeEach(async () => {
   const { port } = upstream.address() as AddressInfo;
   edge = await listenHttp(
     '127.0.0.1:0',
-    createEdge([{ prefix: '/audience/v1', port }], { frontPage: apiFrontPage('http://base.test', services) }),
+    createEdge([{ prefix: '/audience/v1', upstreams: [soleUpstream(port)] }], {
+      frontPage: apiFrontPage('http://base.test', services),
+    }),
   );
 });
 afterEach(async () => {
@@ -92,7 +95,9 @@ test('behind a trusted proxy the address is the one that this proxy forwards', a
   const { port } = upstream.address() as AddressInfo;
   const trusting = await listenHttp(
     '127.0.0.1:0',
-    createEdge([{ prefix: '', port }], { trustedProxies: createAddressSet(['127.0.0.1/32']) }),
+    createEdge([{ prefix: '', upstreams: [soleUpstream(port)] }], {
+      trustedProxies: createAddressSet(['127.0.0.1/32']),
+    }),
   );
   const response = await fetch(`http://127.0.0.1:${trusting.port}/`, { headers: spoofed });
   expect(await response.json()).toEqual({ 'x-forwarded-for': '203.0.113.9' });
@@ -170,7 +175,9 @@ test('an unreachable service is 502 with a problem, also one that dies before it
   expect(await died.json()).toMatchObject({ code: 'bad_gateway', retry: { class: 'after_delay', after_seconds: 1 } });
   const away = await listenHttp(
     '127.0.0.1:0',
-    createEdge([{ prefix: '/audience/v1', port: 1 }], { frontPage: apiFrontPage('http://base.test', services) }),
+    createEdge([{ prefix: '/audience/v1', upstreams: [soleUpstream(1)] }], {
+      frontPage: apiFrontPage('http://base.test', services),
+    }),
   );
   const refused = await fetch(`http://127.0.0.1:${away.port}/audience/v1/a`, {
     method: 'POST',
@@ -235,7 +242,7 @@ test('a service that answers before the end of a body has the next requests too,
   const service = await listenHttp('127.0.0.1:0', (request, response) => void refuseEarly(request, response));
   await using _closed = { [Symbol.asyncDispose]: () => service.close(0) };
   const before = edge;
-  edge = await listenHttp('127.0.0.1:0', createEdge([{ prefix: '', port: service.port }]));
+  edge = await listenHttp('127.0.0.1:0', createEdge([{ prefix: '', upstreams: [soleUpstream(service.port)] }]));
   await before.close(0);
   for (let round = 0; round < 3; round += 1) {
     const lines = await Promise.all(Array.from({ length: 16 }, () => sendWhole('/', 300_000)));
@@ -284,3 +291,69 @@ test.each(['/audience/v1', '/audience/v1?x', '/audience/v1/', '/audience/v1/batc
     expect(await (await fetch(url(path))).text()).toBe(path);
   },
 );
+
+/** Services that say which of them answers, and the edge in front of them. */
+async function severalBehindEdge(
+  listeners: readonly ((request: IncomingMessage, response: ServerResponse) => unknown)[],
+) {
+  const stack = new AsyncDisposableStack();
+  const upstreams = await Promise.all(
+    listeners.map(async (listener) => {
+      const server = await listenHttp('127.0.0.1:0', (request, response) => void listener(request, response));
+      stack.defer(() => server.close(0));
+      let takes = true;
+      const setTakes = (next: boolean) => (takes = next);
+      return { port: server.port, takesRequests: () => takes, setTakes, close: () => server.close(0) };
+    }),
+  );
+  const front = await listenHttp('127.0.0.1:0', createEdge([{ prefix: '', upstreams }]));
+  stack.defer(() => front.close(0));
+  const ask = async (init?: RequestInit) => {
+    const response = await fetch(`http://127.0.0.1:${front.port}/`, init);
+    return response.ok ? response.text() : String(response.status);
+  };
+  const askTimes = async (times: number, init?: RequestInit) => {
+    const answers: string[] = [];
+    for (let i = 0; i < times; i++) answers.push(await ask(init));
+    return answers;
+  };
+  return { upstreams, ask, askTimes, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+const naming = (name: string) => (_: IncomingMessage, response: ServerResponse) => void response.end(name);
+
+test('processes of one service take turns, and one that takes no requests gets none while another does', async () => {
+  await using two = await severalBehindEdge([naming('a'), naming('b')]);
+  expect((await two.askTimes(4)).toSorted()).toEqual(['a', 'a', 'b', 'b']);
+  two.upstreams[0]!.setTakes(false);
+  expect(await two.askTimes(4)).toEqual(['b', 'b', 'b', 'b']);
+  two.upstreams[1]!.setTakes(false);
+  expect(['a', 'b']).toContain(await two.ask());
+});
+
+test('a request with a body that cannot connect reaches another process, whole and once', async () => {
+  const bodies: string[] = [];
+  await using two = await severalBehindEdge([
+    naming('a'),
+    async (request, response) => {
+      bodies.push(await text(request));
+      response.end('b');
+    },
+  ]);
+  await two.upstreams[0]!.close();
+  expect(await two.askTimes(4, { method: 'POST', body: 'x'.repeat(500_000) })).toEqual(['b', 'b', 'b', 'b']);
+  expect(bodies.map(({ length }) => length)).toEqual([500_000, 500_000, 500_000, 500_000]);
+});
+
+test('a read whose connection breaks before the answer is asked of another process, and a POST is not sent twice', async () => {
+  const seen: string[] = [];
+  const breaking = (request: IncomingMessage) => {
+    seen.push(request.method!);
+    request.socket.destroy();
+  };
+  await using two = await severalBehindEdge([breaking, naming('b')]);
+  expect(await two.askTimes(4)).toEqual(['b', 'b', 'b', 'b']);
+  expect(seen).toEqual(['GET', 'GET']);
+  expect((await two.askTimes(2, { method: 'POST', body: 'once' })).toSorted()).toEqual(['502', 'b']);
+  expect(seen).toEqual(['GET', 'GET', 'POST']);
+});

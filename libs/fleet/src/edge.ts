@@ -7,12 +7,14 @@ import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { namesOf, type Manifest } from '@longwave/services';
 import express from 'express';
+import type { Upstream } from './upstreams.ts';
 
-/** Everything under a path is served by one port of this machine. */
+/** Everything under a path is served by one service. */
 export interface EdgeRoute {
   /** Without a slash at the end. */
   readonly prefix: string;
-  readonly port: number;
+  /** Its processes, which take turns. */
+  readonly upstreams: readonly Upstream[];
 }
 
 /** The page at the root of `{api_url}`. */
@@ -76,10 +78,27 @@ function refuse(response: ServerResponse, problem: Problem): void {
   renderProblem(response, problem, newId('req'));
 }
 
+/** Whether a request may be sent again after its connection broke (RFC 9110 §9.2.2): it is a read, and nothing of it is used up. */
+const isRepeatable = (request: IncomingMessage) =>
+  isRead(request) && !('content-length' in request.headers) && !('transfer-encoding' in request.headers);
+
+/** Answers the upstreams in the order to try them: each time another one first, and those that take no requests last. */
+function takeTurns(upstreams: readonly Upstream[]): () => readonly Upstream[] {
+  let turn = 0;
+  return () => {
+    turn = (turn + 1) % upstreams.length;
+    const inTurn = [...upstreams.slice(turn), ...upstreams.slice(0, turn)];
+    return [...inTurn.filter((each) => each.takesRequests()), ...inTurn.filter((each) => !each.takesRequests())];
+  };
+}
+
 /**
  * A proxy by path: bodies stream through in both directions, status and headers stay as they are. When one side closes, the other is
  * closed. An unreachable service is `bad_gateway`, a path of no service `not_found`. Forwarding headers of the client are dropped;
  * `X-Forwarded-For` names its address. The first route that fits decides; '' fits every path.
+ *
+ * Of several processes each takes its turn. A request that could not connect goes to the next one; so does a read that was not answered
+ * because its connection broke.
  * @param options.frontPage the root, when no route has it
  * @param options.trustedProxies proxies in front of this one, whose X-Forwarded-For is believed
  */
@@ -92,35 +111,54 @@ export function createEdge(
 ): RequestListener {
   const front = frontPage && express().disable('x-powered-by').get('/', serveFrontPage(frontPage));
   const agent = new Agent({ keepAlive: true });
-  return (request, response) => {
-    if (listedIn(request.headers).some(isFraming))
-      return refuse(response, new Problem('malformed_request', 'The header Connection lists a header of the message.'));
-    const path = (request.url ?? '/').split('?')[0]!;
-    const route = routes.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
-    if (!route && front && path === '/' && isRead(request)) return front(request, response);
-    if (!route) return refuse(response, new Problem('not_found', 'There is no such API.'));
+  const table = routes.map(({ prefix, upstreams }) => ({ prefix, inTurn: takeTurns(upstreams) }));
+
+  function forward(request: IncomingMessage, response: ServerResponse, [upstream, ...others]: readonly Upstream[]) {
+    if (!upstream) return refuse(response, new Problem('bad_gateway', undefined, { retryAfterSeconds: 1 }));
     const onward = send({
       host: '127.0.0.1',
-      port: route.port,
+      port: upstream.port,
       method: request.method,
       path: request.url,
       headers: requestHeaders(request, trustedProxies),
       setHost: false,
-      agent,
+      // A request that may be sent only once takes no connection that a process may be closing, where another process can have it.
+      agent: others.length === 0 || isRepeatable(request) ? agent : false,
     });
     let isAnswered = false;
+    let isConnected = false;
+    const begin = () => {
+      isConnected = true;
+      request.pipe(onward);
+      // After an early answer the client may still send: the rest is discarded, so that it can read the answer.
+      onward.once('close', () => request.resume());
+    };
+    onward.once('socket', (socket) => {
+      if (socket.connecting) socket.once('connect', begin);
+      else begin();
+    });
     onward.once('response', (answer) => {
       isAnswered = true;
       response.writeHead(answer.statusCode ?? 502, answer.statusMessage, passedOn(answer));
       pipeline(answer, response, () => undefined);
     });
     onward.once('error', (cause) => {
-      if (!isAnswered) refuse(response, new Problem('bad_gateway', undefined, { cause, retryAfterSeconds: 1 }));
+      if (isAnswered) return;
+      const mayGoOn = others.length > 0 && !response.destroyed && (!isConnected || isRepeatable(request));
+      if (mayGoOn) forward(request, response, others);
+      else refuse(response, new Problem('bad_gateway', undefined, { cause, retryAfterSeconds: 1 }));
     });
     request.once('error', () => onward.destroy());
     response.once('close', () => onward.destroy());
-    request.pipe(onward);
-    // After an early answer the client may still send: the rest is discarded, so that it can read the answer.
-    onward.once('close', () => request.resume());
+  }
+
+  return (request, response) => {
+    if (listedIn(request.headers).some(isFraming))
+      return refuse(response, new Problem('malformed_request', 'The header Connection lists a header of the message.'));
+    const path = (request.url ?? '/').split('?')[0]!;
+    const route = table.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+    if (!route && front && path === '/' && isRead(request)) return front(request, response);
+    if (!route) return refuse(response, new Problem('not_found', 'There is no such API.'));
+    forward(request, response, route.inTurn());
   };
 }

@@ -46,23 +46,29 @@ export async function choosePorts(
   return wanted;
 }
 
-/** A free port for each. */
-export async function portPerService<S extends string>(names: readonly S[]): Promise<Record<S, number>> {
-  const ports = await freePorts(names.length);
-  return Object.fromEntries(names.map((name, index) => [name, ports[index]])) as Record<S, number>;
+/** A free port for each replica of each service. */
+export async function portsPerService<S extends string>(
+  names: readonly S[],
+  replicas: number,
+): Promise<Record<S, readonly number[]>> {
+  const ports = await freePorts(names.length * replicas);
+  const entries = names.map((name, index) => [name, ports.slice(index * replicas, (index + 1) * replicas)] as const);
+  return Object.fromEntries<readonly number[]>(entries) as Record<S, readonly number[]>;
 }
 
-/** A service that has a public host for itself listens on the port of the host, the others behind its edge. */
+/** One process of a service that has a public host for itself listens on the port of the host, all others behind its edge. */
 export async function chooseHttpPorts<S extends string>(
   { services }: Apps<S>,
   ports: PublicPorts,
-): Promise<Partial<Record<S, number>>> {
-  const chosen: Partial<Record<S, number>> = await portPerService(
+  replicas: number,
+): Promise<Partial<Record<S, readonly number[]>>> {
+  const chosen: Partial<Record<S, readonly number[]>> = await portsPerService(
     namesOf(services).filter((name) => services[name].http),
+    replicas,
   );
   for (const host of publicHosts) {
     const sole = soleServiceOf(services, host);
-    if (sole) chosen[sole] = ports[host];
+    if (sole && replicas === 1) chosen[sole] = [ports[host]];
   }
   return chosen;
 }

@@ -81,7 +81,7 @@ export async function deployMigrations(
   await provisionOwners(adminUrl, owners);
   await Promise.all(
     schemaOwners(apps.services).map(async ([app, schema]) => {
-      const prismaFolder = path.join(apps.folder, app, 'prisma');
+      const prismaFolder = path.join(apps.appFolder(app), 'prisma');
       if (listMigrations(prismaFolder).length) await migrateSchema(adminUrl, schema, prismaFolder);
     }),
   );

@@ -5,8 +5,8 @@ import type { Apps } from './apps.ts';
 import type { DataFolder } from './data-folder.ts';
 import type { IdentityFiles } from './development-ca.ts';
 import type { ObjectStoreAccess } from './object-store-server.ts';
+import { replicaNames } from './replica-names.ts';
 import type { Secrets } from './secrets.ts';
-import { workspaceRoot } from './workspace-root.ts';
 
 /** Public roots, without a slash at the end. */
 export type FleetUrls = Readonly<Record<PublicHost, string>>;
@@ -21,9 +21,12 @@ export interface Wiring<S extends string> {
   readonly urls: PublicUrls;
   /** The address that the ports of public hosts are bound to. */
   readonly listen: string;
-  readonly grpcPorts: Readonly<Record<S, number>>;
-  readonly healthPorts: Readonly<Record<S, number>>;
-  readonly httpPorts: Readonly<Partial<Record<S, number>>>;
+  /** Of every service. */
+  readonly replicas: number;
+  /** Ports of each replica in turn. */
+  readonly grpcPorts: Readonly<Record<S, readonly number[]>>;
+  readonly healthPorts: Readonly<Record<S, readonly number[]>>;
+  readonly httpPorts: Readonly<Partial<Record<S, readonly number[]>>>;
   readonly identities: Readonly<Record<S, IdentityFiles>>;
   /** By schema, each as the role of its owner. */
   readonly databaseUrls: Readonly<Record<string, string>>;
@@ -64,19 +67,31 @@ function engines<S extends string>(service: S, wiring: Wiring<S>): Record<string
 }
 
 /** Whether a service is reached through an edge of this machine, which says who the client is. */
-const isAtEdge = <S extends string>(service: S, { apps }: Wiring<S>): boolean =>
-  publicHosts.every((host) => soleServiceOf(apps.services, host) !== service);
+const isAtEdge = <S extends string>(service: S, { apps, replicas }: Wiring<S>): boolean =>
+  replicas > 1 || publicHosts.every((host) => soleServiceOf(apps.services, host) !== service);
 
-/** The whole environment of one service. Addresses, secrets and folders go only to the services whose entry names them. */
-export function serviceEnvironment<S extends string>(service: S, wiring: Wiring<S>): Record<string, string> {
-  const { data, urls, identities, grpcPorts, healthPorts, httpPorts, secrets } = wiring;
-  const { grpc, calls, secrets: variables, folders = {}, files = {} } = wiring.apps.services[service];
-  const httpPort = httpPorts[service];
+/**
+ * The whole environment of one process of a service. Addresses, secrets and folders go only to the services whose entry names them.
+ * @param replica from 0
+ */
+export function serviceEnvironment<S extends string>(
+  service: S,
+  replica: number,
+  wiring: Wiring<S>,
+): Record<string, string> {
+  const { apps, data, urls, identities, grpcPorts, healthPorts, httpPorts, secrets } = wiring;
+  const { grpc, calls, secrets: variables, folders = {}, files = {}, sharedFolders = [] } = apps.services[service];
+  const httpPort = httpPorts[service]?.[replica];
+  const foldersOf = ([variable, name]: readonly [string, string]) =>
+    [
+      variable,
+      data.inside(sharedFolders.includes(variable) ? name : replicaNames(name, replica + 1)[replica]!),
+    ] as const;
   return {
     NODE_ENV: 'production',
     LOG_LEVEL: 'info',
-    HEALTH_LISTEN: local(healthPorts[service]),
-    ...(grpc && { GRPC_LISTEN: local(grpcPorts[service]) }),
+    HEALTH_LISTEN: local(healthPorts[service][replica]!),
+    ...(grpc && { GRPC_LISTEN: local(grpcPorts[service][replica]!) }),
     ...(httpPort !== undefined && {
       ...(isAtEdge(service, wiring)
         ? { HTTP_LISTEN: local(httpPort), TRUSTED_PROXIES: '127.0.0.1/32' }
@@ -92,10 +107,10 @@ export function serviceEnvironment<S extends string>(service: S, wiring: Wiring<
     MCP_URL: urls.mcp,
     API_URL: urls.api,
     MEDIA_URL: urls.media,
-    ...Object.fromEntries(calls.map((name) => [addressVariableOf(name), local(grpcPorts[name])])),
+    ...Object.fromEntries(calls.map((name) => [addressVariableOf(name), local(grpcPorts[name][replica]!)])),
     ...Object.fromEntries(variables.map((name) => [name, secrets.variables[name]])),
-    ...mapValues(folders, (name) => data.inside(name)),
-    ...mapValues(files, (file) => path.join(workspaceRoot, file)),
+    ...Object.fromEntries(Object.entries(folders).map(foldersOf)),
+    ...mapValues(files, (file) => path.join(apps.filesFolder(service), file)),
     ...engines(service, wiring),
   };
 }

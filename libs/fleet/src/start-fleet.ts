@@ -1,25 +1,23 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import path from 'node:path';
-import { addressRangesSetting, createAddressSet } from '@longwave/audience';
-import { listenHttp } from '@longwave/http-kit';
-import { renderListenAddress } from '@longwave/service-kit';
-import { namesOf, publicHosts, routesOf, soleServiceOf, type ServiceName } from '@longwave/services';
-import { ownApps, type Apps } from './apps.ts';
+import { namesOf, type ServiceName } from '@longwave/services';
+import { ownApps, packagedApps, type Apps } from './apps.ts';
 import { adoptDatabase } from './adopt-database.ts';
 import { endLeftovers } from './child.ts';
 import { dataFolder as openDataFolder } from './data-folder.ts';
 import { claimVersion } from './data-version.ts';
 import { developmentCa } from './development-ca.ts';
-import { apiFrontPage, createEdge } from './edge.ts';
-import { chooseHttpPorts, choosePorts, portPerService, type PublicPorts } from './fleet-ports.ts';
+import { chooseHttpPorts, choosePorts, portsPerService, type PublicPorts } from './fleet-ports.ts';
 import { lockDataFolder, publishFleet, type FleetAccess } from './fleet-state.ts';
 import type { ServiceEvent } from './keep-running.ts';
 import { locateFolder } from './reachable-folder.ts';
+import { replicaNames } from './replica-names.ts';
 import { assertRoom, roomNeededBytes } from './room.ts';
 import { openSecrets } from './secrets.ts';
-import { serviceEnvironment, type PublicUrls, type Wiring } from './service-environment.ts';
+import type { PublicUrls, Wiring } from './service-environment.ts';
+import { startEdges } from './start-edges.ts';
 import { startEngines, type Engines } from './start-engines.ts';
-import { superviseService, type SupervisedService } from './supervised-service.ts';
+import { startServices } from './start-services.ts';
+import type { SupervisedService } from './supervised-service.ts';
 
 export interface FleetOptions<S extends string = ServiceName> {
   /** Absolute; everything the fleet keeps, made when absent. */
@@ -33,6 +31,10 @@ export interface FleetOptions<S extends string = ServiceName> {
   readonly adopt?: boolean;
   /** Default: all of them. */
   readonly services?: readonly S[];
+  /** Processes of every service, behind the edge where there are several. Default: 1. */
+  readonly replicas?: number;
+  /** Absolute folder of services that `npm run package` made, to run those. Default: as they are built in the repository. */
+  readonly packages?: string;
   /** Added to (and overriding) a service's environment. */
   readonly env?: Readonly<Partial<Record<S, Readonly<Record<string, string>>>>>;
   /** Proxies in front of the installation, whose X-Forwarded-For is believed: `address` or `address/bits`, separated by commas. */
@@ -49,7 +51,10 @@ export interface FleetOptions<S extends string = ServiceName> {
 }
 
 export interface Fleet<S extends string = ServiceName> extends FleetAccess<S>, AsyncDisposable {
+  /** The first process of each service. */
   readonly services: Readonly<Record<S, SupervisedService>>;
+  /** All processes of each service, the first one first. */
+  readonly replicas: Readonly<Record<S, readonly SupervisedService[]>>;
   readonly engines: Pick<Engines, 'postgres' | 'redis' | 'objectStore'>;
   /** Stops every process, services first. Twice is harmless. */
   readonly stop: () => Promise<void>;
@@ -57,51 +62,46 @@ export interface Fleet<S extends string = ServiceName> extends FleetAccess<S>, A
 
 const bucket = 'longwave';
 
-/** Serves the public hosts that no service has for itself. */
-async function startEdges<S extends string>(wiring: Wiring<S>, ports: PublicPorts, stack: AsyncDisposableStack) {
-  const { services } = wiring.apps;
-  for (const host of publicHosts) {
-    const routes = routesOf(services, host).map(({ prefix, service }) => ({
-      prefix,
-      port: wiring.httpPorts[service]!,
-    }));
-    if (routes.length === 0 || soleServiceOf(services, host)) continue;
-    const edge = await listenHttp(
-      renderListenAddress({ host: wiring.listen, port: ports[host] }),
-      createEdge(routes, {
-        frontPage: host === 'api' ? apiFrontPage(wiring.urls.base, services) : undefined,
-        trustedProxies: createAddressSet(addressRangesSetting.parse(wiring.trustedProxies)),
-      }),
-      // The base host is that of REST API v1, which has a form of its own for errors.
-      { refusals: host === 'base' ? 'rest' : 'problem' },
-    );
-    stack.defer(() => edge.close());
-  }
-}
+/** The first replica of each service. */
+const firstOf = <S extends string, T>(replicas: Readonly<Record<S, readonly T[]>>) =>
+  Object.fromEntries(Object.entries<readonly T[]>(replicas).map(([name, [first]]) => [name, first])) as Record<S, T>;
 
-function localAddresses<S extends string>(ports: Readonly<Record<S, number>>): Record<S, string> {
-  return Object.fromEntries(Object.entries<number>(ports).map(([name, port]) => [name, `127.0.0.1:${port}`])) as Record<
+const local = (port: number) => `127.0.0.1:${port}`;
+
+const firstAddresses = <S extends string>(ports: Readonly<Record<S, readonly number[]>>) =>
+  Object.fromEntries(Object.entries(firstOf(ports)).map(([name, port]) => [name, local(port as number)])) as Record<
     S,
     string
   >;
-}
+
+/** The private HTTP address of every process by its name. */
+const adminAddressesOf = <S extends string>({ healthPorts, replicas }: Wiring<S>) =>
+  Object.fromEntries(
+    Object.entries<readonly number[]>(healthPorts).flatMap(([service, ports]) =>
+      replicaNames(service, replicas).map((name, index) => [name, local(ports[index]!)]),
+    ),
+  ) as Record<S, string>;
 
 function databaseUrlOf(adminUrl: string, role: string, password: string): string {
   return Object.assign(new URL(adminUrl), { username: role, password }).href;
 }
 
 /** Starts Longwave's own services, as `startFleetOf` does. */
-export const startFleet = (options: FleetOptions): Promise<Fleet> => startFleetOf(ownApps, options);
+export const startFleet = ({ packages, ...options }: FleetOptions): Promise<Fleet> =>
+  startFleetOf(packages === undefined ? ownApps : packagedApps(packages), options);
 
 /**
  * Starts a whole installation as processes of this machine and waits until every service is ready: engines, certificates,
  * secrets, schemas, services. A service that dies is started again. Everything that was started is stopped when starting
  * fails. Rejects with `NotEnoughRoom`, `FleetIsRunning`, `NewerData`, `CopiedFolder`, `PortTaken`, or an error that shows the end of the failing part's log.
  */
-export async function startFleetOf<S extends string>(apps: Apps<S>, options: FleetOptions<S>): Promise<Fleet<S>> {
+export async function startFleetOf<S extends string>(
+  apps: Apps<S>,
+  options: Omit<FleetOptions<S>, 'packages'>,
+): Promise<Fleet<S>> {
   const data = openDataFolder(options.dataFolder);
   const allNames = namesOf(apps.services);
-  const names = options.services ?? allNames;
+  const { services: names = allNames, replicas = 1, onEvent = () => undefined } = options;
   const timed = async <T>(part: string, work: () => Promise<T>): Promise<T> => {
     const startedMs = performance.now();
     const result = await work();
@@ -130,7 +130,7 @@ export async function startFleetOf<S extends string>(apps: Apps<S>, options: Fle
     objectStoreHost: listen,
     stack,
     timed,
-    onEvent: (event) => options.onEvent?.(event),
+    onEvent,
   });
   const url = (port: number) => `http://localhost:${port}`;
   const urlBySchema = Object.fromEntries(
@@ -148,9 +148,10 @@ export async function startFleetOf<S extends string>(apps: Apps<S>, options: Fle
       ...{ base: url(ports.base), mcp: url(ports.mcp), api: url(ports.api), media: url(ports.media) },
       objects: endpoint,
     },
-    grpcPorts: await portPerService(allNames),
-    healthPorts: await portPerService(allNames),
-    httpPorts: await chooseHttpPorts(apps, ports),
+    replicas,
+    grpcPorts: await portsPerService(allNames, replicas),
+    healthPorts: await portsPerService(allNames, replicas),
+    httpPorts: await chooseHttpPorts(apps, ports, replicas),
     identities,
     databaseUrls: urlBySchema,
     redisAddress: `127.0.0.1:${engines.redis.first.port}`,
@@ -159,33 +160,13 @@ export async function startFleetOf<S extends string>(apps: Apps<S>, options: Fle
     secrets,
     trustedProxies: options.trustedProxies ?? '',
   };
-  const services = new Map<S, SupervisedService>();
-  stack.defer(async () => {
-    await Promise.all([...services.values()].map((service) => service.stop()));
-  });
-  await Promise.all(
-    names.map((name) =>
-      timed(name, async () => {
-        const service = await superviseService({
-          name,
-          main: path.join(apps.folder, name, 'dist/main.js'),
-          environment: { ...serviceEnvironment(name, wiring), ...options.env?.[name] },
-          youngGenerationMb: apps.services[name].youngGenerationMb,
-          healthAddress: `127.0.0.1:${wiring.healthPorts[name]}`,
-          data,
-          onEvent: (event) => options.onEvent?.(event),
-        });
-        services.set(name, service);
-        await service.ready();
-      }),
-    ),
-  );
-  await startEdges(wiring, ports, stack);
+  const processes = await startServices(names, wiring, { env: options.env, stack, onEvent, timed });
+  await startEdges(wiring, ports, processes, stack);
   const access: FleetAccess<S> = {
     urls: wiring.urls,
     operator: identities.operator,
-    addresses: localAddresses(wiring.grpcPorts),
-    adminAddresses: localAddresses(wiring.healthPorts),
+    addresses: firstAddresses(wiring.grpcPorts),
+    adminAddresses: adminAddressesOf(wiring),
     databaseUrls: urlBySchema,
     adminDatabaseUrl: engines.adminDatabaseUrl,
     redisUrl: engines.redis.first.url,
@@ -200,7 +181,8 @@ export async function startFleetOf<S extends string>(apps: Apps<S>, options: Fle
   const stop = () => running.disposeAsync();
   return {
     ...access,
-    services: Object.fromEntries(services) as Fleet<S>['services'],
+    services: firstOf(processes),
+    replicas: processes,
     engines,
     stop,
     [Symbol.asyncDispose]: stop,

@@ -6,6 +6,7 @@ import { keepRunning, type ServiceEvent, type Supervision } from './keep-running
 
 /** One service under supervision: when it dies it is started again, with growing pauses. */
 export interface SupervisedService {
+  /** Of the service; further replicas have theirs behind it: `management-2`. */
   readonly name: string;
   /** Of the process that runs now; undefined while there is none. */
   readonly pid: number | undefined;
@@ -15,7 +16,11 @@ export interface SupervisedService {
   readonly exited: Promise<ChildExit>;
   /** Sends a signal to the process. It comes back by itself unless `stop` follows. */
   readonly kill: (signal: NodeJS.Signals) => void;
-  /** Orderly stop; it stays down until `start`. */
+  /** From `stop` until `start`. */
+  readonly isStopping: boolean;
+  /** Whether `/readyz` answers 200. */
+  readonly isReady: () => Promise<boolean>;
+  /** Orderly stop: SIGTERM, on which it finishes what it has begun; it stays down until `start`. */
   readonly stop: () => Promise<void>;
   readonly start: () => Promise<void>;
   /** `stop`, then `start`, then `ready`. */
@@ -40,7 +45,8 @@ export interface SuperviseOptions {
 /** EX_CONFIG of BSD sysexits: starting again cannot help. */
 const configurationRefused = 78;
 
-async function isReady(address: string): Promise<string> {
+/** Why it is not ready; '' when it is. */
+async function unreadiness(address: string): Promise<string> {
   const response = await fetch(`http://${address}/readyz`, { signal: AbortSignal.timeout(3_000) });
   const text = await response.text();
   return response.ok ? '' : `not ready: ${text}`;
@@ -54,6 +60,7 @@ export async function superviseService(options: SuperviseOptions): Promise<Super
   let child: Child;
   let supervision: Supervision | undefined;
   let refused = false;
+  let isStopping = false;
   let earlierRestarts = 0;
 
   const launch = async () => {
@@ -77,9 +84,11 @@ export async function superviseService(options: SuperviseOptions): Promise<Super
   const start = async () => {
     if (supervision && !refused) return;
     refused = false;
+    isStopping = false;
     supervision = keepRunning({ name, child: await launch(), startAgain: launch, mayStartAgain, onEvent });
   };
   const stop = async () => {
+    isStopping = true;
     await supervision?.end();
     earlierRestarts += supervision?.restarts ?? 0;
     supervision = undefined;
@@ -91,7 +100,7 @@ export async function superviseService(options: SuperviseOptions): Promise<Super
     while (performance.now() < deadline) {
       if (refused) throw new Error(`${name} refuses its configuration:\n${tailOf(logFile)}`);
       const { pid } = child;
-      reason = await isReady(options.healthAddress).catch(() => 'no answer on its health port');
+      reason = await unreadiness(options.healthAddress).catch(() => 'no answer on its health port');
       if (reason === '' && child.isRunning() && child.pid === pid) return;
       await new Promise((resolve) => setTimeout(resolve, 40));
     }
@@ -112,6 +121,14 @@ export async function superviseService(options: SuperviseOptions): Promise<Super
     get exited() {
       return child.exited;
     },
+    get isStopping() {
+      return isStopping;
+    },
+    isReady: () =>
+      unreadiness(options.healthAddress).then(
+        (reason) => reason === '',
+        () => false,
+      ),
     kill: (signal) => child.kill(signal),
     stop,
     start,

@@ -33,7 +33,8 @@ const withGreeter: Manifest<ServiceName | 'greeter'> = {
 };
 const apps: Apps<ServiceName | 'greeter'> = {
   services: withGreeter,
-  folder: path.join(import.meta.dirname, 'apps'),
+  appFolder: (service) => path.join(import.meta.dirname, 'apps', service),
+  filesFolder: () => workspaceRoot,
 };
 
 const data = temporaryDataFolder();
@@ -41,7 +42,7 @@ let fleet: Fleet<ServiceName | 'greeter'>;
 
 beforeAll(async () => {
   const build = [path.join(workspaceRoot, 'tools/build.mjs'), 'src/main.ts'];
-  const built = spawnSync(process.execPath, build, { cwd: path.join(apps.folder, 'greeter'), encoding: 'utf8' });
+  const built = spawnSync(process.execPath, build, { cwd: apps.appFolder('greeter'), encoding: 'utf8' });
   expect(built).toMatchObject({ status: 0 });
   fleet = await startFleetOf(apps, { dataFolder: data.root, ports: 'free', services: ['greeter'], mode: 'fast' });
 });

@@ -34,6 +34,7 @@ const entries = {
     secrets: ['PRINCIPAL_PRIVATE_KEY', 'RECEIPT_SIGNING_KEY', 'ACCESS_TOKEN_SIGNING_KEYS', 'SECOND_FACTOR_KEYS'],
     // Mails, while no mail server is configured.
     folders: { MAIL_FOLDER: 'mail' },
+    sharedFolders: ['MAIL_FOLDER'],
     reachesInternet: true,
     redis: { keys: ['attempts:*'], publishes: ['identity.events'], follows: [['product.events', 'auth-server']] },
   },

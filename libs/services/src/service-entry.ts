@@ -81,6 +81,8 @@ export interface ServiceEntry<S extends string = string> {
   readonly secrets: readonly SecretVariable[];
   /** Folders of its own on the machine, by variable. */
   readonly folders?: Readonly<Record<string, string>>;
+  /** The variables of those folders that all processes of the service on one machine share; each has the others for itself. */
+  readonly sharedFolders?: readonly string[];
   /** The variables of those folders that each process must find again after a restart. */
   readonly lastingFolders?: readonly string[];
   /** Files and folders of this repository that it reads, by variable. */
