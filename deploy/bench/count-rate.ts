@@ -7,7 +7,7 @@ import { workspaceRoot, type Fleet } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
 import { until } from '@longwave/test-kit';
-import { compare, type Row } from './measure.ts';
+import { compare, type Round, type Row } from './measure.ts';
 
 const userAgent = 'Overcast/3.0 (+http://overcast.fm/; iOS podcast app)';
 const digest = userAgentDigest(userAgent)!;
@@ -112,10 +112,18 @@ async function insertBare(pool: Pool, facts: readonly ByteRangeServed[]): Promis
     );
 }
 
-/** Facts a second from the bus to durable hourly numbers by the fleet's one sink, against bare inserts of the same rows. */
-export async function countingRate(fleet: Fleet): Promise<Row> {
-  const pool = createPool(fleet.adminDatabaseUrl, 'audience', { name: 'bench' });
-  await using bus = await createEventBus({ kind: 'redis', redisUrl: fleet.redisUrl, clientName: 'bench' });
+export interface Counting extends AsyncDisposable {
+  /** Downloads of a new workspace, from the bus until the hourly numbers and the facts are durable; an item is a fact. */
+  readonly count: () => Promise<Round>;
+  /** Bare inserts of the same rows. */
+  readonly insertBare: () => Promise<Round>;
+}
+
+/** What measures the counting of a fleet whose bus is Redis. */
+export async function openCounting(fleet: Fleet): Promise<Counting> {
+  await using stack = new AsyncDisposableStack();
+  const pool = stack.adopt(createPool(fleet.adminDatabaseUrl, 'audience', { name: 'bench' }), (each) => each.end());
+  const bus = stack.use(await createEventBus({ kind: 'redis', redisUrl: fleet.redisUrl, clientName: 'bench' }));
   const downloads = 2_000;
   const publish = (facts: readonly (ByteRangeServed | UserAgentSeen)[]) =>
     bus.publish(
@@ -139,29 +147,35 @@ export async function countingRate(fleet: Fleet): Promise<Row> {
     ]);
     return all.rows[0]!.facts === downloads * factsOfDownload ? true : undefined;
   };
-  try {
-    await pool.query('create table bare_fact (like fact including all)');
-    await publish([seen()]);
-    return await compare(
-      { name: 'counting (bus to rollup)', unit: 'facts/s', baselineName: 'bare inserts of the same rows' },
-      3,
-      async () => {
-        const workspaceId = newId('ws');
-        const facts = downloadFacts(downloads, workspaceId);
-        const started = performance.now();
+  const timed = async (work: (facts: readonly ByteRangeServed[], workspaceId: string) => Promise<unknown>) => {
+    const workspaceId = newId('ws');
+    const facts = downloadFacts(downloads, workspaceId);
+    const started = performance.now();
+    await work(facts, workspaceId);
+    return { value: (facts.length * 1000) / (performance.now() - started), items: facts.length };
+  };
+  stack.defer(async () => void (await pool.query('drop table if exists bare_fact')));
+  await pool.query('create table bare_fact (like fact including all)');
+  await publish([seen()]);
+  const owned = stack.move();
+  return {
+    count: () =>
+      timed(async (facts, workspaceId) => {
         for (let at = 0; at < facts.length; at += 1000) await publish(facts.slice(at, at + 1000));
         await until('counting', () => counted(workspaceId), { timeoutMs: 120_000 });
-        return { value: (facts.length * 1000) / (performance.now() - started), items: facts.length };
-      },
-      async () => {
-        const facts = downloadFacts(downloads, newId('ws'));
-        const started = performance.now();
-        await insertBare(pool, facts);
-        return { value: (facts.length * 1000) / (performance.now() - started), items: facts.length };
-      },
-    );
-  } finally {
-    await pool.query('drop table if exists bare_fact');
-    await pool.end();
-  }
+      }),
+    insertBare: () => timed((facts) => insertBare(pool, facts)),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Facts a second from the bus to durable hourly numbers by the fleet's one sink, against bare inserts of the same rows. */
+export async function countingRate(fleet: Fleet): Promise<Row> {
+  await using counting = await openCounting(fleet);
+  return await compare(
+    { name: 'counting (bus to rollup)', unit: 'facts/s', baselineName: 'bare inserts of the same rows' },
+    3,
+    counting.count,
+    counting.insertBare,
+  );
 }

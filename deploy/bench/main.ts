@@ -21,6 +21,7 @@ import { encodeTime } from './encode-time.ts';
 import { exchangeRate } from './exchange-rate.ts';
 import { listRate } from './list-rate.ts';
 import type { Row } from './measure.ts';
+import { replicaRates } from './replica-rate.ts';
 import { requestRate } from './request-rate.ts';
 import { restMemory } from './rest-memory.ts';
 import { slowListeners } from './slow-listeners.ts';
@@ -50,6 +51,7 @@ const alone: Readonly<Record<string, Measure<void>>> = {
   'feed of changes': () => changesRate(),
   'counting, pure': () => coreRate(),
   'decision core': () => decisionCore(),
+  'two processes of a service': () => replicaRates(),
 };
 
 const installed: Readonly<Record<string, Measure<Installation>>> = {

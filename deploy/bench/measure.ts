@@ -68,6 +68,15 @@ export async function compare(
   };
 }
 
+/** The median of some rounds, after one that does not count, and the CPU time of the middle one. */
+export async function middleOf(rounds: number, round: () => Promise<Round>): Promise<Measured> {
+  await round();
+  const all: Measured[] = [];
+  for (let nth = 0; nth < rounds; nth++) all.push(await measured(round));
+  const cpu = middleCpu(all);
+  return { value: median(all.map(({ value }) => value)), ...(cpu && { cpu }) };
+}
+
 /** Runs `work` `total` times, `width` at a time; its value is how many per second. */
 export async function ratePerSecond(
   total: number,
