@@ -24,6 +24,7 @@ const seen = (): UserAgentSeen => ({
 
 /** Whole downloads with a pre-roll, each in two requests of five facts, as many listeners, over a day. */
 function downloadFacts(downloads: number, workspaceId: string): ByteRangeServed[] {
+  const requestIds = Array.from({ length: downloads * 2 }, () => newId('req'));
   const ad = {
     ...{ campaign_id: 'cmp_1', line_item_id: 'li_1', creative_id: 'crv_1', break_key: 'pre', slot: 0, billable: true },
     serving_id: `srv ${workspaceId}`,
@@ -41,8 +42,8 @@ function downloadFacts(downloads: number, workspaceId: string): ByteRangeServed[
     const at = new Date(midnight + ((listener * 7919) % 86_000) * 1000 + (request % 2) * 5000).toISOString();
     return {
       kind: 'byte_range_served',
-      fact_id: `${workspaceId} ${nth}`,
-      request_id: `${workspaceId} ${request}`,
+      fact_id: `${requestIds[request]}:${nth % 5}`,
+      request_id: requestIds[request]!,
       started_at: at,
       at,
       workspace_id: workspaceId,

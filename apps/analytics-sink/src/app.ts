@@ -14,7 +14,13 @@ import { createNoteLayouts } from './batches/known-layout-table.ts';
 import type { Config } from './config.ts';
 import { consumeDecisions } from './ads/consume-decisions.ts';
 import { consumeFacts } from './counting/consume-facts.ts';
-import { moveKeptFrom, removeFacts, removePendingFacts, removeRequests } from './counting/fact-retention.ts';
+import {
+  moveKeptFrom,
+  removeFacts,
+  removePendingFacts,
+  removeRequests,
+  turnFactPartitions,
+} from './counting/fact-retention.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { basePath, createAudienceServer } from './http/server.ts';
 import { createCountingMemory } from './counting/record-facts.ts';
@@ -67,6 +73,7 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
           },
         },
         { name: 'pending_facts', remove: (maxRows) => removePendingFacts(pool, maxRows) },
+        { name: 'fact_partitions', remove: () => turnFactPartitions(pool) },
         { name: 'facts', remove: (maxRows) => removeFacts(pool, maxRows) },
         {
           name: 'user_agents',

@@ -7,7 +7,7 @@ interface Statement {
 }
 type Query = (config: string | Statement, ...rest: readonly unknown[]) => unknown;
 
-/** Records every statement of a pool during some work, with its values where it names itself. */
+/** Records every statement of a pool during some work, with its values. */
 export async function recordStatements(pool: Pool, work: () => Promise<unknown>): Promise<readonly Statement[]> {
   const statements: Statement[] = [];
   const taught = new Map<Session, Query>();
@@ -17,7 +17,10 @@ export async function recordStatements(pool: Pool, work: () => Promise<unknown>)
     taught.set(client, query);
     Object.assign(client, {
       query: (config: Parameters<Query>[0], ...rest: readonly unknown[]) => {
-        statements.push(typeof config === 'string' ? { text: config } : config);
+        const [values] = rest;
+        statements.push(
+          typeof config === 'string' ? { text: config, ...(Array.isArray(values) && { values }) } : config,
+        );
         return query(config, ...rest);
       },
     });

@@ -47,7 +47,7 @@ export async function loadLayouts(tx: Transaction, digests: readonly string[]): 
 
 /** Whether another transaction has stored a fact since this one looked for it: `insertFacts` knows it at the next try. */
 export const isFactDuplicate = (error: unknown): boolean =>
-  (error as { readonly constraint?: unknown } | null)?.constraint === 'fact_pkey';
+  /^fact_\w*pkey$/.test(String((error as { readonly constraint?: unknown } | null)?.constraint));
 
 /**
  * Appends facts and answers the new ones: a redelivered fact is not counted again. Throws what `isFactDuplicate` knows when
@@ -147,7 +147,8 @@ export async function saveJudgements(
 ): Promise<void> {
   await tx.query(
     `update fact set judgement = judged.judgement, judged_by = $3
-     from unnest($1::text[], $2::text[]) as judged (fact_id, judgement) where fact.fact_id = judged.fact_id`,
+     from unnest($1::text[], $2::text[]) as judged (fact_id, judgement)
+     where fact.fact_id = judged.fact_id and fact.fact_id = any($1)`,
     [
       facts.map(({ fact }) => fact.fact_id),
       facts.map(({ judgement }) => judgement),
