@@ -13,6 +13,7 @@ import {
 } from '@longwave/test-kit/clients';
 import { until } from '@longwave/test-kit';
 import { newInstallation } from './_installation.ts';
+import { profileOptions } from './_profile.ts';
 
 /** A running installation with its operator. */
 export interface Installation extends AsyncDisposable {
@@ -39,7 +40,12 @@ export async function startTestFleet(options: Partial<FleetOptions> = {}): Promi
     ...options.env?.['public-delivery'],
   };
   const env = { ...options.env, 'public-delivery': delivery };
-  const fleet = await startFleet({ dataFolder: data.root, ports: 'free', mode: 'fast', ...options, env });
+  const fleet = await startFleet({
+    ...{ dataFolder: data.root, ports: 'free', mode: 'fast' },
+    ...profileOptions(),
+    ...options,
+    env,
+  });
   const operator = openOperator(fleet);
   return {
     fleet,

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { dataFolder, startFleet, temporaryDataFolder, type DataFolder } from '@longwave/fleet';
+import { profileOptions } from './_profile.ts';
 
 /** Folder for the files of one run of all tests, made and removed by `_run.mjs`. */
 const runFolder = process.env['TEST_RUN_FOLDER']!;
@@ -11,7 +12,12 @@ async function openInstallation(): Promise<DataFolder> {
   const installation = dataFolder(path.join(runFolder, 'installation'));
   if (existsSync(installation.root)) return installation;
   const unfinished = path.join(runFolder, 'unfinished');
-  const fleet = await startFleet({ dataFolder: unfinished, ports: 'free', services: [], mode: 'fast' });
+  // Everything of the profile but Kafka, which takes as long to copy as to make.
+  const { engines: { kafkaJars: _, ...engines } = {}, ...profile } = profileOptions();
+  const fleet = await startFleet({
+    ...{ dataFolder: unfinished, ports: 'free', services: [], mode: 'fast' },
+    ...{ ...profile, engines },
+  });
   await fleet.stop();
   renameSync(unfinished, installation.root);
   return installation;

@@ -10,6 +10,10 @@ export default async function beginRun() {
   const folder = temporaryDataFolder();
   process.env.TEST_RUN_FOLDER = folder.root;
   process.once('exit', () => removeDataFolder(folder));
+  if (process.env.TEST_PROFILE === 'cluster') {
+    const { clusterProfile } = await import('@longwave/local/cluster-profile');
+    process.env.TEST_CLUSTER_PROFILE = JSON.stringify(await clusterProfile((text) => console.log(`  ${text}`)));
+  }
   globalThis.endRun = await serveInstallation();
 }
 

@@ -9,3 +9,8 @@ export interface ForeignKafka {
 export function startForeignKafka(options?: {
   readonly onProgress?: (text: string) => void;
 }): Promise<ForeignKafka | { readonly unavailable: string }>;
+
+/** The folder of the jars of Apache Kafka; the answer says why when it cannot be had. */
+export function fetchKafka(options?: {
+  readonly onProgress?: (text: string) => void;
+}): Promise<{ readonly jars: string } | { readonly unavailable: string }>;

@@ -4,32 +4,65 @@
  * As a program it prints the brokers' address and runs until it is told to end.
  */
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { removeDataFolder, startKafkaServer, temporaryDataFolder } from '../libs/fleet/src/index.ts';
 
 const kafkaVersion = '3.9.1';
 const logging = { group: 'org.slf4j', artifact: 'slf4j-reload4j', version: '1.7.36' };
 const fetchTimeoutMs = 5 * 60_000;
-const startTimeoutMs = 90_000;
 
 /**
- * Starts one broker with an empty data folder. Never throws: when Java or Maven is missing, the jars cannot be fetched or the broker
- * does not start, the answer says why.
+ * The jars of Apache Kafka. Never throws: when Java or Maven is missing, or the jars cannot be fetched, the answer says why.
  * @param {{ onProgress?: (text: string) => void }} [options]
- * @returns {Promise<{ brokers: string[], killAndRestart: () => Promise<void>, stop: () => Promise<void> } | { unavailable: string }>}
- *   `killAndRestart`: SIGKILL, then again on the same port over the same data; resolves when it answers
+ * @returns {Promise<{ jars: string } | { unavailable: string }>}
  */
-export async function startForeignKafka({ onProgress = () => {} } = {}) {
+export async function fetchKafka({ onProgress = () => {} } = {}) {
   try {
     const java = await run('java', ['-version'], 10_000);
     if (java !== undefined) return { unavailable: `Java cannot be run: ${java}` };
-    const jars = await fetchJars(onProgress);
-    return await startBroker(jars, onProgress);
+    return { jars: await fetchJars(onProgress) };
   } catch (error) {
+    return { unavailable: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/**
+ * Starts one broker with an empty data folder. Never throws: when it cannot be had or does not start, the answer says why.
+ * @param {{ onProgress?: (text: string) => void }} [options]
+ * @returns {Promise<{ brokers: readonly string[], killAndRestart: () => Promise<void>, stop: () => Promise<void> } | { unavailable: string }>}
+ *   `killAndRestart`: SIGKILL, then again on the same port over the same data; resolves when it answers
+ */
+export async function startForeignKafka({ onProgress = () => {} } = {}) {
+  const fetched = await fetchKafka({ onProgress });
+  if ('unavailable' in fetched) return fetched;
+  onProgress('Starting Apache Kafka');
+  const data = temporaryDataFolder();
+  const start = (port) =>
+    startKafkaServer({
+      jars: fetched.jars,
+      folder: data.inside('kafka'),
+      port,
+      logFile: data.logFile('kafka'),
+      pidFolder: data.pids,
+    });
+  try {
+    let broker = await start();
+    return {
+      brokers: broker.brokers,
+      killAndRestart: async () => {
+        broker.child.kill('SIGKILL');
+        await broker.child.exited;
+        broker = await start(broker.port);
+      },
+      stop: async () => {
+        await broker.stop();
+        removeDataFolder(data);
+      },
+    };
+  } catch (error) {
+    removeDataFolder(data);
     return { unavailable: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -68,129 +101,6 @@ function pom() {
 <groupId>longwave</groupId><artifactId>foreign-kafka</artifactId><version>1</version><packaging>pom</packaging>
 <dependencies>${dependency('org.apache.kafka', 'kafka_2.13', kafkaVersion)}${dependency(group, artifact, version)}</dependencies></project>
 `;
-}
-
-async function startBroker(jars, onProgress) {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'longwave-kafka-'));
-  const [brokerPort, controllerPort] = await freePorts(2);
-  const properties = path.join(folder, 'server.properties');
-  const log = path.join(folder, 'log4j.properties');
-  await writeFile(properties, serverProperties(path.join(folder, 'data'), brokerPort, controllerPort));
-  await writeFile(
-    log,
-    'log4j.rootLogger=WARN, out\nlog4j.appender.out=org.apache.log4j.ConsoleAppender\nlog4j.appender.out.layout=org.apache.log4j.PatternLayout\nlog4j.appender.out.layout.ConversionPattern=%p %c: %m%n\n',
-  );
-  // A broker of tests ends before the work of Java's second compiler pays.
-  const jvm = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
-  const java = [...jvm, `-Dlog4j.configuration=file:${log}`, '-cp', path.join(jars, '*')];
-  const clusterId = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url');
-  onProgress('Starting Apache Kafka');
-  try {
-    const failure = await run(
-      'java',
-      [...java, 'kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', properties],
-      60_000,
-    );
-    if (failure !== undefined) throw new Error(`The storage of Apache Kafka could not be formatted: ${failure}`);
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true });
-    throw error;
-  }
-  let output = '';
-  let broker;
-  let ended;
-  const launch = () => {
-    broker = spawn('java', [...java, 'kafka.Kafka', properties], { stdio: ['ignore', 'pipe', 'pipe'] });
-    const remember = (bytes) => (output = (output + bytes).slice(-2_000));
-    broker.stdout.on('data', remember);
-    broker.stderr.on('data', remember);
-    ended = new Promise((resolve) => broker.once('exit', resolve));
-  };
-  launch();
-  const endWithUs = () => {
-    broker.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  };
-  process.once('exit', endWithUs);
-
-  async function stop() {
-    process.removeListener('exit', endWithUs);
-    broker.kill('SIGTERM');
-    const force = setTimeout(() => broker.kill('SIGKILL'), 10_000);
-    if (broker.exitCode === null && broker.signalCode === null) await ended;
-    clearTimeout(force);
-    await rm(folder, { recursive: true, force: true });
-  }
-
-  async function untilReady() {
-    const deadline = Date.now() + startTimeoutMs;
-    while (!(await answers(brokerPort))) {
-      if (broker.exitCode !== null || broker.signalCode !== null || Date.now() > deadline) {
-        await stop();
-        throw new Error(`Apache Kafka did not start: ${output.trim()}`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
-  await untilReady();
-  return {
-    brokers: [`127.0.0.1:${brokerPort}`],
-    killAndRestart: async () => {
-      broker.kill('SIGKILL');
-      await ended;
-      launch();
-      await untilReady();
-    },
-    stop,
-  };
-}
-
-function serverProperties(data, brokerPort, controllerPort) {
-  return `process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@127.0.0.1:${controllerPort}
-listeners=PLAINTEXT://127.0.0.1:${brokerPort},CONTROLLER://127.0.0.1:${controllerPort}
-advertised.listeners=PLAINTEXT://127.0.0.1:${brokerPort}
-controller.listener.names=CONTROLLER
-listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
-log.dirs=${data}
-auto.create.topics.enable=false
-num.network.threads=2
-num.io.threads=4
-offsets.topic.num.partitions=4
-offsets.topic.replication.factor=1
-transaction.state.log.num.partitions=4
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
-group.initial.rebalance.delay.ms=0
-`;
-}
-
-/** True when the broker answers ApiVersions (api key 18, version 0) without an error. */
-function answers(port) {
-  const request = Buffer.from([0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0xff, 0xff]);
-  return new Promise((resolve) => {
-    const socket = net.connect(port, '127.0.0.1', () => socket.write(request));
-    const finish = (answered) => {
-      socket.destroy();
-      resolve(answered);
-    };
-    socket.setTimeout(2_000, () => finish(false));
-    socket.once('error', () => finish(false));
-    socket.once('close', () => finish(false));
-    socket.once('data', (bytes) => finish(bytes.length >= 10 && bytes.readInt16BE(8) === 0));
-  });
-}
-
-async function freePorts(count) {
-  const servers = Array.from({ length: count }, () => net.createServer());
-  const ports = [];
-  for (const server of servers) {
-    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-    ports.push(server.address().port);
-  }
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
 
 /** Runs a command to its end; answers undefined on success, otherwise why it failed. */

@@ -7,88 +7,47 @@
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { removeDataFolder, startVersityGateway, temporaryDataFolder } from '../libs/fleet/src/index.ts';
 import { buildGoProgram } from './go-program.mjs';
 
 const module = 'github.com/versity/versitygw/cmd/versitygw';
 const version = 'v1.8.0';
-const region = 'us-east-1';
-const maxStartMs = 20_000;
+
+/**
+ * The program of the S3 server. Never throws: when it cannot be built, the answer says why.
+ * @param {{ onProgress?: (line: string) => void }} [options]
+ * @returns {Promise<{ binary: string } | { unavailable: string }>}
+ */
+export const fetchVersityGateway = ({ onProgress = () => {} } = {}) =>
+  buildGoProgram({ name: 'versitygw', module, version, onProgress });
 
 /**
  * @param {{ onProgress?: (line: string) => void }} [options]
  * @returns {Promise<{ endpoint: string, region: string, accessKey: string, secretKey: string, stop(): Promise<void> } | { unavailable: string }>}
  */
 export async function startForeignS3({ onProgress = () => {} } = {}) {
-  const built = await buildGoProgram({ name: 'versitygw', module, version, onProgress });
+  const built = await fetchVersityGateway({ onProgress });
   if ('unavailable' in built) return built;
-  const folder = await mkdtemp(path.join(tmpdir(), 'longwave-foreign-s3-'));
-  const objects = path.join(folder, 'objects');
-  const metadata = path.join(folder, 'metadata');
-  await mkdir(objects);
-  await mkdir(metadata);
-  const port = await freePort();
-  const accessKey = 'foreign';
-  const secretKey = randomBytes(16).toString('hex');
-  const endpoint = `http://127.0.0.1:${port}`;
-
-  // The sidecar keeps metadata in files, so that the file system needs no extended attributes.
-  const server = spawn(built.binary, ['--quiet', 'posix', '--sidecar', metadata, objects], {
-    env: {
-      VGW_PORT: `127.0.0.1:${port}`,
-      VGW_REGION: region,
-      VGW_KEEP_ALIVE: 'true',
-      ROOT_ACCESS_KEY: accessKey,
-      ROOT_SECRET_KEY: secretKey,
-    },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let complaint = '';
-  server.stderr.on('data', (chunk) => (complaint = (complaint + chunk).slice(-2000)));
-  const ended = new Promise((resolve) => server.once('close', resolve));
-  server.once('error', (error) => (complaint += error.message));
-  const kill = () => server.kill('SIGKILL');
-  process.once('exit', kill);
-  const stop = async () => {
-    process.off('exit', kill);
-    server.kill('SIGKILL');
-    await ended;
-    await rm(folder, { recursive: true, force: true });
-  };
-
-  const deadline = Date.now() + maxStartMs;
-  while (!(await answers(endpoint))) {
-    if (server.exitCode === null && server.signalCode === null && Date.now() < deadline) continue;
-    await stop();
-    return { unavailable: `the S3 server did not start: ${complaint.trim()}` };
-  }
-  return { endpoint, region, accessKey, secretKey, stop };
-}
-
-/** @returns {Promise<number>} */
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
-}
-
-/** True when an S3 answers; waits a moment when not. */
-async function answers(endpoint) {
+  const data = temporaryDataFolder();
   try {
-    await (await fetch(endpoint)).arrayBuffer();
-    return true;
-  } catch {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    return false;
+    const server = await startVersityGateway({
+      program: built.binary,
+      folder: data.inside('objects'),
+      accessKey: 'foreign',
+      secretKey: randomBytes(16).toString('hex'),
+      logFile: data.logFile('s3-server'),
+      pidFolder: data.pids,
+    });
+    const { endpoint, region, accessKey, secretKey } = server;
+    const stop = async () => {
+      await server.stop();
+      removeDataFolder(data);
+    };
+    return { endpoint, region, accessKey, secretKey, stop };
+  } catch (error) {
+    removeDataFolder(data);
+    return { unavailable: error instanceof Error ? error.message : String(error) };
   }
 }
 

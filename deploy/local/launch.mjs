@@ -41,6 +41,19 @@ folder of all data. A server with a proxy in front: docs/self-hosting.md.
 
 Ctrl-C stops everything. The data is kept for the next start.`,
   },
+  fleet: {
+    script: 'deploy/local/fleet.ts',
+    needs: ['system'],
+    summary: 'start the whole service in the shape of a cluster on this machine, or test it so',
+    usage: `npm run fleet -- --profile cluster [--test [NAME …]]
+
+  --profile cluster   what containers would hold (npm run package, made again when sources changed), two processes of every service behind
+                      the edge, Apache Kafka, an S3 server that is not ours, PostgreSQL and Redis with TLS
+  --test              run tests/acceptance and tests/faults on it, or the files whose names have one of the words
+
+It fetches Kafka (needs Java 17 and Maven) and builds the S3 server (needs Go) once, as npm test does. Ports are free ones, data is
+removed at the end. docs/engines.md says how to point services at servers that you have.`,
+  },
   demo: {
     script: 'deploy/local/demo.ts',
     needs: ['system', 'build'],

@@ -1,7 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { FleetIsRunning, PortTaken, startFleet, type Fleet, type ServiceEvent } from '@longwave/fleet';
+import { FleetIsRunning, PortTaken, startFleet, type Fleet } from '@longwave/fleet';
 import { outliveWriteErrors } from '@longwave/service-kit';
+import { describeEvent } from './describe-event.ts';
 import { dataOptionOf, describeProxied, describeRunning } from './next-steps.ts';
 import { fleetOptionsOf, readSettings, SettingsError, type StartSettings } from './read-settings.ts';
 import { createReport, type Report } from './report.ts';
@@ -20,17 +21,6 @@ async function firstJob(fleet: Fleet, report: Report): Promise<boolean> {
   if (result.feed_url) report.note(`\n  feed   ${result.feed_url}`);
   if (result.enclosure_url) report.note(`  audio  ${result.enclosure_url}`);
   return result.ok;
-}
-
-function describeEvent(event: ServiceEvent): string {
-  switch (event.kind) {
-    case 'exited':
-      return `✗ ${event.service} ended (${event.exit.signal ?? `exit code ${event.exit.code}`}), starting it again`;
-    case 'restart-failed':
-      return `✗ ${event.service} cannot be started, trying again in ${event.restartInMs / 1000} s: ${event.reason.split('\n')[0]}`;
-    case 'restarted':
-      return `  ${event.service} runs again (process ${event.pid})`;
-  }
 }
 
 async function main(settings: StartSettings): Promise<number> {

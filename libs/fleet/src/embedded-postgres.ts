@@ -13,6 +13,7 @@ import {
 import path from 'node:path';
 import pg from 'pg';
 import { startChild, waitUntilReady, type Child } from './child.ts';
+import type { IdentityFiles } from './development-ca.ts';
 import { freePort } from './free-ports.ts';
 import { endProcess, findProcess } from './process-identity.ts';
 import { postgresUser, reachableFolder, reachablePrograms, type SystemUser } from './reachable-folder.ts';
@@ -25,6 +26,10 @@ export interface EmbeddedPostgresOptions {
   /** `durable` keeps PostgreSQL's guarantees; `fast` gives them up for tests that throw the data away. */
   readonly mode: 'durable' | 'fast';
   readonly port?: number;
+  /** With it, connections are TLS and no others are taken; addresses ask clients to check the certificate. */
+  readonly tls?: IdentityFiles | undefined;
+  /** Default: 200. */
+  readonly maxConnections?: number;
   readonly logFile: string;
   readonly pidFolder: string;
 }
@@ -83,6 +88,20 @@ function initialise(
   renameSync(unfinished, cluster);
 }
 
+/** Settings of a server that takes TLS connections alone. Its key is copied to where the server's user may read it. */
+function tlsSettings(tls: IdentityFiles, folder: string, user: SystemUser | undefined): readonly string[] {
+  const copy = (name: string, content: string | Buffer) => {
+    const file = path.join(folder, name);
+    writeFileSync(file, content, { mode: 0o600 });
+    if (user) chownSync(file, user.uid, user.gid);
+    return file;
+  };
+  const cert = copy('server.pem', readFileSync(tls.cert));
+  const key = copy('server.key', readFileSync(tls.key));
+  const rules = copy('pg_hba.conf', 'hostssl all all 127.0.0.1/32 scram-sha-256\n');
+  return ['ssl=on', `ssl_cert_file=${cert}`, `ssl_key_file=${key}`, `hba_file=${rules}`];
+}
+
 /** The cluster that a running server serves: its working folder, or where that cannot be seen the one its pid file names. */
 function clusterOf(pid: number, named: string): string {
   try {
@@ -131,13 +150,17 @@ async function answers(url: string): Promise<boolean> {
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const user = postgresUser();
   const { initdb, postgres } = programs(user);
-  const cluster = path.join(reachableFolder(options.folder, user), 'cluster');
+  const folder = reachableFolder(options.folder, user);
+  const cluster = path.join(folder, 'cluster');
+  const { tls, maxConnections = 200 } = options;
   const fast = options.mode === 'fast';
   if (existsSync(cluster)) await stopLeftover(cluster);
   else initialise(initdb, cluster, options.password, fast, user);
   const port = options.port ?? (await freePort());
   const settings = [
-    ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200', ...quietLog],
+    ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', ...quietLog],
+    `max_connections=${maxConnections}`,
+    ...(tls ? tlsSettings(tls, folder, user) : []),
     ...(fast ? fastSettings : []),
   ];
   const child = await startChild({
@@ -150,7 +173,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     pidFolder: options.pidFolder,
     stopSignal: 'SIGINT',
   });
-  const adminUrl = `postgresql://${superuser}:${options.password}@127.0.0.1:${port}/postgres`;
+  const checked = tls ? `?${new URLSearchParams({ sslmode: 'verify-full', sslrootcert: tls.ca })}` : '';
+  const adminUrl = `postgresql://${superuser}:${options.password}@127.0.0.1:${port}/postgres${checked}`;
   await waitUntilReady(child, options.logFile, () => answers(adminUrl), 60_000);
   return { port, adminUrl, child, stop: async () => void (await child.stop()) };
 }

@@ -5,6 +5,7 @@ import type { IdentityFiles } from './development-ca.ts';
 import type { ObjectStoreAccess } from './object-store-server.ts';
 import { findProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
 import type { FleetUrls } from './service-environment.ts';
+import { trustAuthority } from './trust-authority.ts';
 
 /** How to reach a running fleet, from any process of the same user. */
 export interface FleetAccess<S extends string = ServiceName> {
@@ -23,6 +24,8 @@ export interface FleetAccess<S extends string = ServiceName> {
   readonly redisUrl: string;
   /** Brokers of the bus, separated by commas; absent when Redis is the bus. */
   readonly kafkaBrokers?: string | undefined;
+  /** PEM file of the authority of PostgreSQL and Redis, where these have TLS. */
+  readonly enginesCa?: string | undefined;
   /** With the operator's key. */
   readonly objectStore: ObjectStoreAccess & { readonly bucket: string };
   readonly logsFolder: string;
@@ -98,8 +101,10 @@ export function publishFleet(data: DataFolder, access: FleetAccess<string>): voi
   renameSync(`${file}.new`, file);
 }
 
-/** The fleet that runs on this folder, or undefined. */
+/** The fleet that runs on this folder, or undefined. This process then trusts the authority of its engines. */
 export function findRunningFleet(data: DataFolder): FleetAccess | undefined {
   const state = readJson<State<ServiceName>>(data.inside(stateName));
-  return state && isAlive(state.runner) ? state.access : undefined;
+  if (!state || !isAlive(state.runner)) return undefined;
+  if (state.access.enginesCa !== undefined) trustAuthority(state.access.enginesCa);
+  return state.access;
 }

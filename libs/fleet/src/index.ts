@@ -8,6 +8,8 @@ export {
   type DataFolder,
 } from './data-folder.ts';
 export { developmentCa, type IdentityFiles } from './development-ca.ts';
+export { startKafkaServer } from './kafka-server.ts';
+export { startVersityGateway } from './versity-gateway.ts';
 export { startEmbeddedPostgres } from './embedded-postgres.ts';
 export { freePort, freePorts, isPortFree } from './free-ports.ts';
 export { deployMigrations } from './migrate-schema.ts';

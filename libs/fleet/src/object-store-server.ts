@@ -36,7 +36,7 @@ export interface ObjectStoreServer extends ObjectStoreAccess {
 const region = 'us-east-1';
 
 /** Where programs of this machine reach what is bound to an address: itself, unless it stands for all of them. */
-const reachableHost = (host: string) => (['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host);
+export const reachableHost = (host: string) => (['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host);
 
 /** Starts our S3 server; its endpoint is for programs of this machine. Objects are files under `folder`. */
 export async function startObjectStoreServer(options: ObjectStoreServerOptions): Promise<ObjectStoreServer> {

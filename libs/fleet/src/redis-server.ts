@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { startChild, waitUntilReady, type Child } from './child.ts';
+import type { IdentityFiles } from './development-ca.ts';
 import { freePort } from './free-ports.ts';
 
 export interface RedisServerOptions {
@@ -16,6 +17,8 @@ export interface RedisServerOptions {
   readonly databases?: number;
   /** Above it, Redis refuses what adds to its data, and evicts nothing. Default: no bound. */
   readonly maxMemoryBytes?: number;
+  /** With it, connections are TLS and no others are taken; this process must trust its authority (`trustAuthority`). */
+  readonly tls?: IdentityFiles | undefined;
   readonly logFile: string;
   readonly pidFolder: string;
 }
@@ -44,10 +47,17 @@ async function answers(url: string): Promise<boolean> {
 /** Starts a real Redis on 127.0.0.1 with a password (in a file only we can read, never on the command line). */
 export async function startRedisServer(options: RedisServerOptions): Promise<RedisServer> {
   const port = options.port ?? (await freePort());
+  const { tls } = options;
   mkdirSync(options.folder, { recursive: true, mode: 0o700 });
   const configuration = path.join(options.folder, 'redis.conf');
   const lines = [
-    ...[`port ${port}`, 'bind 127.0.0.1', `dir "${options.folder}"`, `requirepass ${options.password}`],
+    ...(tls === undefined
+      ? [`port ${port}`]
+      : [
+          ...['port 0', `tls-port ${port}`, `tls-ca-cert-file "${tls.ca}"`, `tls-cert-file "${tls.cert}"`],
+          ...[`tls-key-file "${tls.key}"`, 'tls-auth-clients no'],
+        ]),
+    ...['bind 127.0.0.1', `dir "${options.folder}"`, `requirepass ${options.password}`],
     ...[`databases ${options.databases ?? 16}`, 'save ""', 'daemonize no', 'loglevel warning'],
     ...(options.users ?? []),
     ...(options.maxMemoryBytes === undefined
@@ -65,7 +75,7 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Red
     pidFolder: options.pidFolder,
     stopSignal: 'SIGTERM',
   });
-  const url = `redis://:${options.password}@127.0.0.1:${port}`;
+  const url = `${tls ? 'rediss' : 'redis'}://:${options.password}@127.0.0.1:${port}`;
   await waitUntilReady(child, options.logFile, () => answers(url), 30_000);
   return { port, url, child, stop: async () => void (await child.stop()) };
 }

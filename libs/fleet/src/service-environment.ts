@@ -30,15 +30,22 @@ export interface Wiring<S extends string> {
   readonly identities: Readonly<Record<S, IdentityFiles>>;
   /** By schema, each as the role of its owner. */
   readonly databaseUrls: Readonly<Record<string, string>>;
-  /** "127.0.0.1:port"; each service logs in as a user of its own name. */
-  readonly redisAddress: string;
+  /** "redis://127.0.0.1:port" or "rediss://…"; each service logs in as a user of its own name. */
+  readonly redisServer: string;
+  /** PEM file of the authority of PostgreSQL and Redis, where these have TLS. */
+  readonly enginesCa: string | undefined;
   readonly kafkaBrokers: string | undefined;
-  /** The keys are each service's own. */
-  readonly objectStore: Pick<ObjectStoreAccess, 'endpoint' | 'region'> & { readonly bucket: string };
+  /** With a key, all services have that one; without, each has its own. */
+  readonly objectStore: Pick<ObjectStoreAccess, 'endpoint' | 'region'> &
+    Partial<Pick<ObjectStoreAccess, 'accessKey' | 'secretKey'>> & { readonly bucket: string };
   readonly secrets: Secrets<S>;
   /** Proxies in front of the installation; see `FleetOptions`. */
   readonly trustedProxies: string;
 }
+
+/** The address of an engine with the login of one of its users. */
+export const urlAs = (url: string, username: string, password: string): string =>
+  Object.assign(new URL(url), { username, password }).href;
 
 const local = (port: number) => `127.0.0.1:${port}`;
 
@@ -48,20 +55,21 @@ const mapValues = <V, W>(record: Readonly<Record<string, V>>, change: (value: V)
 /** Addresses and logins of the engines, for those who use them. */
 function engines<S extends string>(service: S, wiring: Wiring<S>): Record<string, string> {
   const { schema, redis, objects } = wiring.apps.services[service];
-  const { objectStore, redisAddress, databaseUrls, kafkaBrokers, urls } = wiring;
+  const { objectStore, redisServer, enginesCa, databaseUrls, kafkaBrokers, urls } = wiring;
   const { redisPassword, s3AccessKey, s3SecretKey } = wiring.secrets.services[service];
   const databaseUrl = schema === undefined ? undefined : databaseUrls[schema];
   return {
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
-    ...(redis && { REDIS_URL: `redis://${service}:${redisPassword}@${redisAddress}` }),
+    ...(redis && { REDIS_URL: urlAs(redisServer, service, redisPassword) }),
+    ...(enginesCa !== undefined && { NODE_EXTRA_CA_CERTS: enginesCa }),
     ...(kafkaBrokers && { KAFKA_BROKERS: kafkaBrokers, KAFKAJS_NO_PARTITIONER_WARNING: '1' }),
     ...(objects && {
       S3_ENDPOINT: objectStore.endpoint,
       S3_PUBLIC_ENDPOINT: urls.objects,
       S3_REGION: objectStore.region,
       S3_BUCKET: objectStore.bucket,
-      S3_ACCESS_KEY: s3AccessKey,
-      S3_SECRET_KEY: s3SecretKey,
+      S3_ACCESS_KEY: objectStore.accessKey ?? s3AccessKey,
+      S3_SECRET_KEY: objectStore.secretKey ?? s3SecretKey,
     }),
   };
 }

@@ -4,7 +4,9 @@ import { namesOf } from '@longwave/services';
 import pg from 'pg';
 import type { Apps } from './apps.ts';
 import type { DataFolder } from './data-folder.ts';
+import { developmentCa } from './development-ca.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.ts';
+import { startKafkaServer, type KafkaServer } from './kafka-server.ts';
 import type { ServiceEvent } from './keep-running.ts';
 import { deployMigrations } from './migrate-schema.ts';
 import { startObjectStoreServer, type ObjectStoreServer } from './object-store-server.ts';
@@ -12,16 +14,31 @@ import { redisUserLine } from './redis-user.ts';
 import { startRedisServer, type RedisServer } from './redis-server.ts';
 import type { Secrets } from './secrets.ts';
 import { superviseEngine, type StartedEngine, type SupervisedEngine } from './supervised-engine.ts';
+import { trustAuthority } from './trust-authority.ts';
+import { startVersityGateway } from './versity-gateway.ts';
 
 const database = 'longwave';
 
 /** A quarter of the machine's memory, at most 1 GiB: streams are archived, so the bus needs far less. */
 const redisMemoryBytes = (totalBytes: number) => Math.min(1024 ** 3, Math.floor(totalBytes / 4));
 
+/** Engines that differ from those of one machine: PostgreSQL and Redis without TLS, our own S3 server, Redis Streams as the event bus. */
+export interface EngineChoice {
+  /** PostgreSQL and Redis take TLS connections alone, and everybody checks their certificates. Default: false. */
+  readonly tls?: boolean;
+  /** Folder of the jars of Apache Kafka, which becomes the event bus. */
+  readonly kafkaJars?: string;
+  /** The program of Versity S3 Gateway, which becomes the object store. All services have one key there. */
+  readonly versityGateway?: string;
+}
+
 export interface Engines {
   readonly postgres: SupervisedEngine<EmbeddedPostgres>;
   readonly redis: SupervisedEngine<RedisServer>;
   readonly objectStore: SupervisedEngine<ObjectStoreServer>;
+  readonly kafka: SupervisedEngine<KafkaServer> | undefined;
+  /** PEM file of the authority whose certificates PostgreSQL and Redis have; undefined where they take no TLS. */
+  readonly ca: string | undefined;
   /** Superuser on the fleet's database. */
   readonly adminDatabaseUrl: string;
   readonly owners: readonly SchemaOwner[];
@@ -31,6 +48,9 @@ export interface EngineOptions<S extends string> {
   readonly apps: Apps<S>;
   readonly data: DataFolder;
   readonly secrets: Secrets<S>;
+  readonly choice: EngineChoice;
+  /** Processes of each service, of which each has connections of its own. */
+  readonly replicas: number;
   readonly mode: 'durable' | 'fast';
   readonly objectStorePort: number | undefined;
   /** The address that the object store is bound to, because clients upload there. */
@@ -67,9 +87,12 @@ async function ensureDatabase(serverUrl: string): Promise<string> {
   return Object.assign(new URL(serverUrl), { pathname: `/${database}` }).href;
 }
 
-/** Starts PostgreSQL (provisioned and migrated), Redis and the S3 server; each comes back when it dies and is stopped by `stack`. */
+/** PostgreSQL's bound on connections for the services of one machine; with several processes of each, so many times as many. */
+const connectionsOfOne = 200;
+
+/** Starts PostgreSQL (provisioned and migrated), Redis, the S3 server and, where it is chosen, Kafka; each comes back when it dies and is stopped by `stack`. */
 export async function startEngines<S extends string>(options: EngineOptions<S>): Promise<Engines> {
-  const { apps, data, secrets, mode, stack, timed, onEvent } = options;
+  const { apps, data, secrets, choice, mode, stack, timed, onEvent } = options;
   const supervised = async <E extends StartedEngine>(name: string, start: (port?: number) => Promise<E>) => {
     const engine = await superviseEngine(name, start, onEvent);
     stack.defer(engine.stop);
@@ -77,11 +100,17 @@ export async function startEngines<S extends string>(options: EngineOptions<S>):
   };
   const at = (port: number | undefined) => (port === undefined ? {} : { port });
   const files = (name: string) => ({ logFile: data.logFile(name), pidFolder: data.pids });
+  const identities = choice.tls
+    ? await developmentCa(data.inside('engine-tls'), ['postgres', 'redis'], new Date())
+    : undefined;
+  if (identities) trustAuthority(identities.redis.ca);
   const database = timed('PostgreSQL', () =>
     supervised('postgres', (port) =>
       startEmbeddedPostgres({
         folder: data.postgres,
         password: secrets.postgresPassword,
+        tls: identities?.postgres,
+        maxConnections: connectionsOfOne * options.replicas,
         mode,
         ...at(port),
         ...files('postgres'),
@@ -100,6 +129,7 @@ export async function startEngines<S extends string>(options: EngineOptions<S>):
         folder: data.inside('redis'),
         password: secrets.redisPassword,
         users: redisUsers(apps, secrets),
+        tls: identities?.redis,
         maxMemoryBytes: redisMemoryBytes(os.totalmem()),
         mode,
         ...at(port),
@@ -107,20 +137,42 @@ export async function startEngines<S extends string>(options: EngineOptions<S>):
       }),
     ),
   );
+  const { versityGateway: program, kafkaJars: jars } = choice;
+  const operatorKey = { accessKey: secrets.s3AccessKey, secretKey: secrets.s3SecretKey };
   const objectStore = timed('object store', () =>
-    supervised('s3-server', (port) =>
-      startObjectStoreServer({
-        folder: data.inside('objects'),
-        accessKey: secrets.s3AccessKey,
-        secretKey: secrets.s3SecretKey,
-        furtherKeys: objectStoreKeys(apps, secrets),
-        host: options.objectStoreHost,
-        ...at(port ?? options.objectStorePort),
-        ...files('s3-server'),
-      }),
+    supervised('s3-server', (port = options.objectStorePort) =>
+      program === undefined
+        ? startObjectStoreServer({
+            folder: data.inside('objects'),
+            ...operatorKey,
+            furtherKeys: objectStoreKeys(apps, secrets),
+            host: options.objectStoreHost,
+            ...at(port),
+            ...files('s3-server'),
+          })
+        : startVersityGateway({
+            ...{ program, folder: data.inside('objects') },
+            ...operatorKey,
+            host: options.objectStoreHost,
+            ...at(port),
+            ...files('s3-server'),
+          }),
     ),
   );
-  const results = await Promise.allSettled([database, redis, objectStore]);
+  const kafka =
+    jars &&
+    timed('Apache Kafka', () =>
+      supervised('kafka', (port) =>
+        startKafkaServer({ jars, folder: data.inside('kafka'), ...at(port), ...files('kafka') }),
+      ),
+    );
+  const results = await Promise.allSettled([database, redis, objectStore, kafka]);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
-  return { ...(await database), redis: await redis, objectStore: await objectStore };
+  return {
+    ...(await database),
+    redis: await redis,
+    objectStore: await objectStore,
+    kafka: (await kafka) || undefined,
+    ca: identities?.redis.ca,
+  };
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { namesOf, type ServiceName } from '@longwave/services';
 import { ownApps, packagedApps, type Apps } from './apps.ts';
 import { adoptDatabase } from './adopt-database.ts';
+import { awaitFollowers } from './await-followers.ts';
 import { endLeftovers } from './child.ts';
 import { dataFolder as openDataFolder } from './data-folder.ts';
 import { claimVersion } from './data-version.ts';
@@ -13,9 +14,9 @@ import { locateFolder } from './reachable-folder.ts';
 import { replicaNames } from './replica-names.ts';
 import { assertRoom, roomNeededBytes } from './room.ts';
 import { openSecrets } from './secrets.ts';
-import type { PublicUrls, Wiring } from './service-environment.ts';
+import { urlAs, type PublicUrls, type Wiring } from './service-environment.ts';
 import { startEdges } from './start-edges.ts';
-import { startEngines, type Engines } from './start-engines.ts';
+import { startEngines, type EngineChoice, type Engines } from './start-engines.ts';
 import { startServices } from './start-services.ts';
 import type { SupervisedService } from './supervised-service.ts';
 
@@ -39,7 +40,9 @@ export interface FleetOptions<S extends string = ServiceName> {
   readonly env?: Readonly<Partial<Record<S, Readonly<Record<string, string>>>>>;
   /** Proxies in front of the installation, whose X-Forwarded-For is believed: `address` or `address/bits`, separated by commas. */
   readonly trustedProxies?: string;
-  /** Default: Redis Streams. */
+  /** Default: those of one machine. */
+  readonly engines?: EngineChoice;
+  /** An event bus that runs elsewhere. Default: that of `engines`. */
   readonly bus?: { readonly kind: 'redis' } | { readonly kind: 'kafka'; readonly brokers: string };
   /** `fast` gives up durability, for tests that throw the data away. Default: `durable`. */
   readonly mode?: 'durable' | 'fast';
@@ -55,7 +58,7 @@ export interface Fleet<S extends string = ServiceName> extends FleetAccess<S>, A
   readonly services: Readonly<Record<S, SupervisedService>>;
   /** All processes of each service, the first one first. */
   readonly replicas: Readonly<Record<S, readonly SupervisedService[]>>;
-  readonly engines: Pick<Engines, 'postgres' | 'redis' | 'objectStore'>;
+  readonly engines: Pick<Engines, 'postgres' | 'redis' | 'objectStore' | 'kafka'>;
   /** Stops every process, services first. Twice is harmless. */
   readonly stop: () => Promise<void>;
 }
@@ -81,10 +84,6 @@ const adminAddressesOf = <S extends string>({ healthPorts, replicas }: Wiring<S>
       replicaNames(service, replicas).map((name, index) => [name, local(ports[index]!)]),
     ),
   ) as Record<S, string>;
-
-function databaseUrlOf(adminUrl: string, role: string, password: string): string {
-  return Object.assign(new URL(adminUrl), { username: role, password }).href;
-}
 
 /** Starts Longwave's own services, as `startFleetOf` does. */
 export const startFleet = ({ packages, ...options }: FleetOptions): Promise<Fleet> =>
@@ -125,6 +124,8 @@ export async function startFleetOf<S extends string>(
     apps,
     data,
     secrets,
+    choice: options.engines ?? {},
+    replicas,
     mode: options.mode ?? 'durable',
     objectStorePort: ports.objectStore,
     objectStoreHost: listen,
@@ -134,10 +135,7 @@ export async function startFleetOf<S extends string>(
   });
   const url = (port: number) => `http://localhost:${port}`;
   const urlBySchema = Object.fromEntries(
-    engines.owners.map(({ schema, role, password }) => [
-      schema,
-      databaseUrlOf(engines.adminDatabaseUrl, role, password),
-    ]),
+    engines.owners.map(({ schema, role, password }) => [schema, urlAs(engines.adminDatabaseUrl, role, password)]),
   );
   const { endpoint, region, accessKey, secretKey } = engines.objectStore.first;
   const wiring: Wiring<S> = {
@@ -154,13 +152,16 @@ export async function startFleetOf<S extends string>(
     httpPorts: await chooseHttpPorts(apps, ports, replicas),
     identities,
     databaseUrls: urlBySchema,
-    redisAddress: `127.0.0.1:${engines.redis.first.port}`,
-    kafkaBrokers: options.bus?.kind === 'kafka' ? options.bus.brokers : undefined,
-    objectStore: { endpoint, region, bucket },
+    redisServer: engines.redis.first.url,
+    enginesCa: engines.ca,
+    kafkaBrokers: options.bus?.kind === 'kafka' ? options.bus.brokers : engines.kafka?.first.brokers.join(),
+    objectStore: { endpoint, region, bucket, ...(options.engines?.versityGateway && { accessKey, secretKey }) },
     secrets,
     trustedProxies: options.trustedProxies ?? '',
   };
   const processes = await startServices(names, wiring, { env: options.env, stack, onEvent, timed });
+  const { kafka } = engines;
+  if (kafka) await timed('groups of followers', () => awaitFollowers(kafka.first.brokers, apps, names, replicas));
   await startEdges(wiring, ports, processes, stack);
   const access: FleetAccess<S> = {
     urls: wiring.urls,
@@ -171,6 +172,7 @@ export async function startFleetOf<S extends string>(
     adminDatabaseUrl: engines.adminDatabaseUrl,
     redisUrl: engines.redis.first.url,
     kafkaBrokers: wiring.kafkaBrokers,
+    enginesCa: wiring.enginesCa,
     objectStore: { endpoint, region, accessKey, secretKey, bucket },
     logsFolder: data.logs,
     dataFolder: data.root,

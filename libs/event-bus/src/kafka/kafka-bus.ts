@@ -18,7 +18,7 @@ export interface KafkaBusConfig {
   readonly clientId: string;
   /** Partitions of a new topic; an existing topic keeps its number. Default 8. */
   readonly partitions?: number;
-  /** Replicas of a new topic. Default 1. */
+  /** Replicas of a new topic. Default -1: as many as the brokers say (`default.replication.factor`). */
   readonly replicationFactor?: number;
   /** A dead consumer's partitions are taken over after this time. Default 10000; brokers refuse less than 6000 by default. */
   readonly sessionTimeoutMs?: number;
@@ -34,7 +34,7 @@ export interface KafkaBusConfig {
 export function createKafkaBus(config: KafkaBusConfig): EventBus {
   const {
     partitions = 8,
-    replicationFactor = 1,
+    replicationFactor = -1,
     sessionTimeoutMs = 10_000,
     retentionMs = {},
     logger,
