@@ -76,10 +76,14 @@ export async function createApp(
 ): Promise<DeliveryApp> {
   await using building = new AsyncDisposableStack();
 
-  const pool = building.adopt(
-    createPool(config.DATABASE_URL, 'delivery', { name: service, max: 20, readsKeys: true }),
-    (each) => each.end(),
-  );
+  const openPool = (options: { readonly max: number; readonly statementTimeoutMs?: number }) =>
+    building.adopt(
+      createPool(config.DATABASE_URL, 'delivery', { name: service, readsKeys: true, ...options }),
+      (each) => each.end(),
+    );
+  // A listener waits for a network that has broken no longer than for these statements; what works behind has time.
+  const pool = openPool({ max: 20, statementTimeoutMs: 5_000 });
+  const workPool = openPool({ max: 8 });
   const bus = building.use(await busFromConfig(config, { clientName: service, logger }));
   const store = objectStoreFromConfig(config);
   const tls = tlsFromConfig(config);
@@ -137,22 +141,22 @@ export async function createApp(
   });
 
   const applying = { mintAlias: tokens.mintAlias, announcements, onApplied: projection.forget };
-  building.use(followEvents(bus, service, pool, applying, logger));
-  building.use(acknowledgeIntents({ pool, exchange, logger, now }));
+  building.use(followEvents(bus, service, workPool, applying, logger));
+  building.use(acknowledgeIntents({ pool: workPool, exchange, logger, now }));
   const everyMs = Math.min(1_000, config.ANNOUNCE_AFTER_MS);
-  building.use(announceFeeds({ pool, ports, mediaUrl, everyMs, logger }));
+  building.use(announceFeeds({ pool: workPool, ports, mediaUrl, everyMs, logger }));
   const cleanBindingMs = config.CLEAN_BINDING_HOURS * 3_600_000;
   building.use(
     repeatSweeps({
       sweeps: [
         {
           name: 'clean_bindings',
-          remove: (maxRows) => removeCleanBindings(pool, new Date(now().getTime() - cleanBindingMs), maxRows),
+          remove: (maxRows) => removeCleanBindings(workPool, new Date(now().getTime() - cleanBindingMs), maxRows),
         },
         {
           name: 'old_bindings',
           remove: (maxRows) =>
-            archiveBindings(pool, store, new Date(now().getTime() - config.BINDING_DAYS * 86_400_000), maxRows),
+            archiveBindings(workPool, store, new Date(now().getTime() - config.BINDING_DAYS * 86_400_000), maxRows),
         },
       ],
       everyMs: config.SWEEP_EVERY_MS,
@@ -200,7 +204,7 @@ export async function createApp(
     await serveRpc({
       listen: config.GRPC_LISTEN,
       tls,
-      services: deliveryServices({ pool, mediaUrl }),
+      services: deliveryServices({ pool: workPool, mediaUrl }),
       onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
       toProblem: databaseOutage,
     }),

@@ -4,18 +4,17 @@ import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { rpcService, serveRpc } from '@longwave/rpc';
 import { ExchangeServiceService, type AcknowledgeIntentRequest } from '@longwave/rpc/exchange';
-import { sha256, until } from '@longwave/test-kit';
+import { type FaultProxy, sha256, startFaultProxy, until } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
 import { noteApplied } from '../src/projection/intent-table.ts';
 import { apply, next } from './_apply.ts';
 import { askAt, newListener } from './_ask.ts';
-import { openGate, type Gate } from './_gate.ts';
 import { aliasOf, hosted, ofWorkspace, pathOf, snapshotOf, type Hosted } from './_hosted.ts';
 import { audio, eventOf, openBench, publishEvents, workspaceId, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
-let gate: Gate;
+let proxy: FaultProxy;
 let refuse = false;
 const acknowledged: AcknowledgeIntentRequest[] = [];
 const stack = new AsyncDisposableStack();
@@ -44,8 +43,9 @@ beforeAll(async () => {
     onError: () => undefined,
   });
   stack.defer(() => server.close(100));
-  gate = stack.use(await openGate({ host: '127.0.0.1', port: server.port }));
-  app = stack.use(await bench.start({ HOSTING_EXCHANGE_ADDRESS: `127.0.0.1:${gate.port}` }));
+  proxy = stack.use(await startFaultProxy());
+  proxy.aimAt({ host: '127.0.0.1', port: server.port });
+  app = stack.use(await bench.start({ HOSTING_EXCHANGE_ADDRESS: `127.0.0.1:${proxy.port}` }));
 });
 afterAll(() => stack.disposeAsync());
 beforeEach(() => {
@@ -269,12 +269,12 @@ test.each<
 test('while hosting-exchange is away, listeners are served as always; then the newest version alone is acknowledged', async () => {
   const { authorityId, sourceId, content, path } = await hosted(bench);
   const intent = intentOf(authorityId, [actionOf(content, sourceId)]);
-  await gate.close();
+  await proxy.cut('refused');
   await apply(bench, intent);
   await until(() => bench.logLines.some((line) => line.includes('intent.acknowledgement_failed')));
   await apply(bench, next(intent, {}, { by: 2 }), next(intent, {}));
   expect((await askAt(() => app.port)(path, newListener())).status).toBe(302);
-  await gate.open();
+  await proxy.heal();
   await until(() => versionsOf(intent).length > 0, { timeoutMs: 30_000 });
   expect(versionsOf(intent)).toEqual([3]);
 });

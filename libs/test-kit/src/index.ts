@@ -1,5 +1,6 @@
 export { bareEnvironment } from './bare-environment.ts';
 export { createBrowser } from './browser.ts';
+export { startFaultProxy, type Cut, type FaultProxy } from './fault-proxy.ts';
 export { findBrowser } from './find-browser.ts';
 export { ffmpeg, makeAudio, repeatAudio } from './ffmpeg.ts';
 export { mailTo, readMails } from './mails.ts';

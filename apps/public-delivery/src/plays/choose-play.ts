@@ -15,12 +15,15 @@ import type { Listener } from '../listeners/identify-listener.ts';
 import type { HaltScope } from '../projection/break-plan.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
 import type { RecentProjection } from '../projection/recent-projection.ts';
+import { within } from '../projection/within.ts';
 import type { Binding } from './binding-table.ts';
 import { DecisionOfErasedListener, type Bindings } from './bindings.ts';
 import type { BoundPlays, Play } from './bound-plays.ts';
 import type { NewPlayLimit } from './new-play-limit.ts';
 import { keysOf } from './resume-play.ts';
 
+/** A listener who had a play waits no longer for the database: a broken network says nothing for longer. */
+const patienceMs = 2_000;
 /** Bindings that are remembered for an outage of the database or too great a load. */
 const maxLastBindings = 5_000;
 /**
@@ -167,12 +170,17 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     at: Date,
     requestId: string,
   ): Promise<Play> {
-    try {
-      const play = await choose(episode, listener, at, requestId);
+    const last = lastBindings.get(key);
+    const choosing = choose(episode, listener, at, requestId).then((play) => {
       if (play.binding) lastBindings.set(key, play.binding);
       return play;
+    });
+    try {
+      const chosen = last && (await within(patienceMs, choosing));
+      if (chosen) return chosen.result;
+      return (last && (await findLastPlay(last, episode, at))) ?? (await choosing);
     } catch (error) {
-      const play = databaseOutage(error) && (await findLastPlay(lastBindings.get(key), episode, at));
+      const play = databaseOutage(error) && (await findLastPlay(last, episode, at));
       if (!play) throw error;
       return play;
     }
