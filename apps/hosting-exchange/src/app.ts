@@ -4,7 +4,7 @@ import { busFromConfig } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { connectRedis, createRateLimit, listenHttp, logRedisError } from '@longwave/http-kit';
-import { createPool, databaseOutage, pingDatabase, repeatSweeps } from '@longwave/postgres';
+import { createPool, databaseOutage, pingDatabase, repeatSweeps, silentSessionMs } from '@longwave/postgres';
 import { openKeyFile } from '@longwave/principal';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { EvidenceServiceService } from '@longwave/rpc/audience';
@@ -79,7 +79,10 @@ export async function createApp(
   stack.use(followProduct({ bus, pool, logger }));
 
   const locks = stack.adopt(
-    createPool(config.DATABASE_URL, 'exchange', { name: 'hosting-exchange-settling', max: 20 }),
+    createPool(config.DATABASE_URL, 'exchange', {
+      ...{ name: 'hosting-exchange-settling', max: 20 },
+      settings: { idle_session_timeout: String(silentSessionMs) },
+    }),
     (it) => it.end(),
   );
   const settle = createSettleStream({ pool, locks, send: (...call) => commands.execute(...call), clock });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startOutboxRelay } from '@longwave/command-pipeline';
 import type { BusMessage } from '@longwave/event-bus';
+import { createPool } from '@longwave/postgres';
+import { startFaultProxy } from '@longwave/test-kit';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { createWorld } from './_world.ts';
 
@@ -30,13 +32,18 @@ function recordingBus() {
   };
 }
 
-const startRelay = (bus: ReturnType<typeof recordingBus>, errors: unknown[] = []) =>
+const startRelay = (
+  bus: ReturnType<typeof recordingBus>,
+  errors: unknown[] = [],
+  options: Partial<Parameters<typeof startOutboxRelay>[0]> = {},
+) =>
   startOutboxRelay({
     pool: management.pool,
     topic: 'product.events',
     publish: bus.publish,
     onError: (error) => errors.push(error),
     pollMs: 20,
+    ...options,
   });
 
 const versions = (bus: ReturnType<typeof recordingBus>, id: string) =>
@@ -96,4 +103,24 @@ test('of two relays over one schema only one works; the other takes over when it
   const three = await world.podcast();
   await bus.until(() => versions(bus, three.id).length === 1);
   expect([one, two, three].map(({ id }) => versions(bus, id))).toEqual([[1], [1], [1]]);
+});
+
+test('a relay whose network went silent without a word gives its place to the next one', async () => {
+  const world = createWorld(management);
+  const bus = recordingBus();
+  const database = new URL(management.pool.options.connectionString!);
+  await using proxy = await startFaultProxy();
+  proxy.aimAt({ host: database.hostname, port: Number(database.port) });
+  const { href } = Object.assign(database, { hostname: '127.0.0.1', port: String(proxy.port) });
+  const pool = createPool(href, 'product', { name: 'cut off', statementTimeoutMs: 1_000 });
+  const silent = startRelay(bus, [], { pool, silenceMs: 1_000 });
+  const one = await world.podcast();
+  await bus.until(() => versions(bus, one.id).length === 1);
+  await proxy.cut('black-hole');
+  await using _next = startRelay(bus);
+  const two = await world.podcast();
+  await bus.until(() => versions(bus, two.id).length === 1);
+  await proxy.heal();
+  await silent[Symbol.asyncDispose]();
+  await pool.end();
 });

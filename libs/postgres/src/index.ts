@@ -17,3 +17,4 @@ export { queryPrepared } from './query-prepared.ts';
 export { repeatSweeps } from './repeat-sweeps.ts';
 export { provisionOwners, sealMigrationHistory, type SchemaOwner } from './provision.ts';
 export { isStatementTimeout } from './statement-timeout.ts';
+export { endWhenSilent, keepTalking, silentSessionMs } from './silent-session.ts';

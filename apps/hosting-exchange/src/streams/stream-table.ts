@@ -1,4 +1,4 @@
-import type { Pool, Transaction } from '@longwave/postgres';
+import { keepTalking, type Pool, type Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 
 export interface Stream {
@@ -44,7 +44,8 @@ export async function lockStream(
 
 /**
  * Runs work on a stream while no other process does such work on it. Throws a lock failure when another one does for more than 2 s.
- * @param locks a pool of its own: a connection is held for as long as the work takes, and the work needs others
+ * @param locks a pool of its own, whose sessions end when they are silent: a connection is held for as long as the work takes, and the
+ *   work needs others
  */
 export async function aloneOnStream<T>(
   locks: Pool,
@@ -60,7 +61,7 @@ export async function aloneOnStream<T>(
       text: `select pg_advisory_lock(hashtextextended($1, 9))`,
       values: [key],
     });
-    const result = await work();
+    const result = await keepTalking(client, work);
     await client.query({
       name: 'unlock_settling',
       text: `select pg_advisory_unlock(hashtextextended($1, 9))`,

@@ -1,5 +1,5 @@
 import type { BusMessage } from '@longwave/event-bus';
-import type { Pool, Session } from '@longwave/postgres';
+import { endWhenSilent, type Pool, type Session } from '@longwave/postgres';
 import { pollLoop, sleep, type PollLoop } from '@longwave/worker-kit';
 import type { Columns } from '../generated/rows.ts';
 import { observeOutbox } from './observe-outbox.ts';
@@ -11,6 +11,8 @@ export interface RelayOptions {
   readonly onError: (error: unknown) => void;
   readonly pollMs?: number;
   readonly batchSize?: number;
+  /** The server ends a session of the relay that was cut off after this time, and the next one takes over. Default: 30 s. */
+  readonly silenceMs?: number;
 }
 
 /** Any constant. One relay per schema works at a time; others wait until its session ends. */
@@ -19,14 +21,17 @@ const relayLock = 7_241_563;
 const lockEveryMs = 1_000;
 
 /** A session that holds the relay lock; undefined while another relay holds it. */
-async function lockRelay(pool: Pool): Promise<Session | undefined> {
+async function lockRelay({ pool, silenceMs }: RelayOptions): Promise<Session | undefined> {
   const client = await pool.connect();
   try {
     const { rows } = await client.query<{ held: boolean }>(
       'select pg_try_advisory_lock($1, hashtext(current_schema())) as held',
       [relayLock],
     );
-    if (rows[0]!.held) return client;
+    if (rows[0]!.held) {
+      await endWhenSilent(client, silenceMs);
+      return client;
+    }
   } catch (error) {
     client.release(true);
     throw error;
@@ -77,7 +82,7 @@ export function startOutboxRelay(options: RelayOptions): PollLoop {
   const relaying = pollLoop({
     everyMs: pollMs,
     run: async (signal) => {
-      session ??= await lockRelay(pool);
+      session ??= await lockRelay(options);
       if (!session) return await sleep(lockEveryMs, signal);
       return (await relayBatch(session, options)) > 0;
     },
