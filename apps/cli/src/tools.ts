@@ -32,6 +32,11 @@ export const tools: Readonly<Record<string, Tool>> = {
     usage: 'FOLDER --data NEW [--backup NAME] [--json]',
     summary: 'Makes a data folder of a backup and verifies it.',
   },
+  sweep: {
+    script: 'apps/cli/src/sweep/main.ts',
+    usage: '[--dry-run] [--hours N] [--json]',
+    summary: 'Removes stored files that nothing names any more.',
+  },
   login: {
     script: 'apps/cli/src/sign-in/login.ts',
     usage: '[--for mcp|management] [--url BASE_URL] [--scope "SCOPES"]',

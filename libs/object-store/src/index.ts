@@ -2,4 +2,4 @@ export { createObjectStore, objectStoreFromConfig, type ObjectStoreOptions } fro
 export { checksumHeaders } from './checksum.ts';
 export { getLines, moveLines, type OldRows } from './line-archive.ts';
 export { maxSinglePutBytes } from './limits.ts';
-export type { ObjectStore } from './port.ts';
+export type { ListedObject, ObjectStore } from './port.ts';

@@ -10,7 +10,7 @@ import { copyObjects } from './copy-objects.ts';
 import { isUnfinished, writeLines } from './digested-file.ts';
 import { dumpDatabase } from './dump-database.ts';
 import { noteLastBackup } from './last-backup.ts';
-import { lockFolder } from './lock-folder.ts';
+import { lockFolder, lockObjects } from './lock-folder.ts';
 import {
   backupsFolder,
   busName,
@@ -62,6 +62,7 @@ export async function makeBackup(
   tell: (text: string) => void,
 ): Promise<MadeBackup> {
   using _lock = lockFolder(folder);
+  using _objects = lockObjects(fleet.dataFolder);
   for (const inside of [backupsFolder(folder), objectsFolder(folder)])
     mkdirSync(inside, { recursive: true, mode: 0o700 });
   removeUnfinished(folder);

@@ -10,10 +10,10 @@ interface NamedObject {
 }
 
 /**
- * Every place in which a row names an object that must be there. Left out are files that are removed in time: of uploads that were not used,
- * and of reports that are over.
+ * A query for every place in which a row names an object that must be there; columns as in `NamedObject`. Left out are files that are removed
+ * in time: of uploads that were not used, and of reports that are over.
  */
-const sources: readonly string[] = [
+export const namedObjects: readonly string[] = [
   // Encoded audio, artwork, transcripts, exports, imports, serving plans, and whatever else an attribute names.
   `select f ->> 'storage_key' as key, f ->> 'sha256' as sha256, r.resource_type || ' ' || r.id as row
    from product.resource r, jsonb_path_query(r.attributes, 'strict $.** ? (exists (@.storage_key))') f
@@ -50,7 +50,7 @@ export async function findMissingObjects(
   let named = 0;
   try {
     await client.query('begin isolation level repeatable read read only');
-    for (const source of sources) {
+    for (const source of namedObjects) {
       await client.query(`declare named no scroll cursor for ${source}`);
       for (;;) {
         const { rows } = await client.query<NamedObject>(`fetch ${batchRows} from named`);

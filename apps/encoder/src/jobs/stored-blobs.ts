@@ -11,8 +11,8 @@ const maxStoreMs = 30 * 60_000;
 
 /**
  * Stores a local file under its digest; gives up at once when `signal` aborts.
- * No job removes a blob that it stored: another job with equal bytes uses the same key and may be about to report it. An operator may
- * remove old blobs that no resource names (docs/ARCHITECTURE.md#known-limits); every put makes the object new again.
+ * No job removes a blob that it stored: another job with equal bytes uses the same key and may be about to report it. The sweep
+ * removes old blobs that nothing names (docs/operate.md#files-that-nothing-names); every put makes the object new again.
  */
 export async function storeFile(
   store: ObjectStore,
