@@ -26,6 +26,8 @@ const { values: options, positionals: entryPoints } = parseArgs({
   },
 });
 
+/** What esbuild's metafiles say of all entry points together. */
+const read = { inputs: {}, outputs: {} };
 const started = performance.now();
 // Names of chunks change with their content: earlier ones would stay for ever.
 rmSync(options.outdir, { recursive: true, force: true });
@@ -65,7 +67,8 @@ for (const entryPoint of entryPoints) {
       },
     ],
   });
-  if (options.metafile !== undefined) writeFileSync(options.metafile, JSON.stringify(metafile));
+  for (const part of ['inputs', 'outputs']) Object.assign(read[part], metafile?.[part]);
 }
+if (options.metafile !== undefined) writeFileSync(options.metafile, JSON.stringify(read));
 const { name } = JSON.parse(readFileSync('package.json', 'utf8'));
 console.log(`built ${name} in ${Math.round(performance.now() - started)} ms`);

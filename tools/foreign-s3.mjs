@@ -23,10 +23,10 @@ export const fetchVersityGateway = ({ onProgress = () => {} } = {}) =>
   buildGoProgram({ name: 'versitygw', module, version, onProgress });
 
 /**
- * @param {{ onProgress?: (line: string) => void }} [options]
+ * @param {{ accounts?: object, onProgress?: (line: string) => void }} [options] further accounts, as the server's file of them has them
  * @returns {Promise<{ endpoint: string, region: string, accessKey: string, secretKey: string, stop(): Promise<void> } | { unavailable: string }>}
  */
-export async function startForeignS3({ onProgress = () => {} } = {}) {
+export async function startForeignS3({ accounts, onProgress = () => {} } = {}) {
   const built = await fetchVersityGateway({ onProgress });
   if ('unavailable' in built) return built;
   const data = temporaryDataFolder();
@@ -36,6 +36,7 @@ export async function startForeignS3({ onProgress = () => {} } = {}) {
       folder: data.inside('objects'),
       accessKey: 'foreign',
       secretKey: randomBytes(16).toString('hex'),
+      accounts,
       logFile: data.logFile('s3-server'),
       pidFolder: data.pids,
     });

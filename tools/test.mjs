@@ -16,6 +16,7 @@ import {
   temporaryDataFolder,
 } from '../libs/fleet/src/index.ts';
 import { fetchDebianProgram } from '../libs/test-kit/src/debian-program.ts';
+import { fetchComposeModel } from './foreign-compose.mjs';
 import { fetchHelm } from './foreign-helm.mjs';
 import { startForeignKafka } from './foreign-kafka.mjs';
 import { startForeignS3 } from './foreign-s3.mjs';
@@ -54,6 +55,7 @@ const tally = { passed: 0, failed: 0, skipped: [] };
 /** Foreign engines that could not be had, each with the reason. */
 const missingEngines = [];
 const engines = new AsyncDisposableStack();
+const onProgress = (text) => console.log(`  ${text}`);
 
 /** Runs a program; answers whether it succeeded and everything it printed, which `show` passes through instead. */
 function run(command, args, { env = {}, show = false } = {}) {
@@ -146,7 +148,6 @@ async function startTestEngines(stack) {
     ...engineOptions('s3-server'),
   });
   stack.defer(objectStore.stop);
-  const onProgress = (text) => console.log(`  ${text}`);
   const env = {
     TEST_DATABASE_ADMIN_URL: postgres.adminUrl,
     TEST_REDIS_URL: redis.url,
@@ -154,7 +155,12 @@ async function startTestEngines(stack) {
     TEST_OBJECT_STORE_ACCESS_KEY: objectStore.accessKey,
     TEST_OBJECT_STORE_SECRET_KEY: objectStore.secretKey,
   };
+  return { ...env, ...(await startForeignEngines(stack)), ...(await fetchPrograms()) };
+}
 
+/** Engines that are not ours: their variables by name. */
+async function startForeignEngines(stack) {
+  const env = {};
   const kafka = await startForeign('Apache Kafka', 'kafka-', () => startForeignKafka({ onProgress }));
   if (kafka) {
     stack.defer(() => kafka.stop());
@@ -170,6 +176,12 @@ async function startTestEngines(stack) {
       TEST_FOREIGN_S3_SECRET_KEY: s3.secretKey,
     });
   }
+  return env;
+}
+
+/** Programs that are not ours: the variables that name them. */
+async function fetchPrograms() {
+  const env = {};
   for (const { variable, ...program } of debianPrograms) {
     const found = await startForeign(program.name, `${program.name}-debian`, () =>
       fetchDebianProgram({ ...program, onProgress }),
@@ -178,6 +190,10 @@ async function startTestEngines(stack) {
   }
   const helm = await fetchingHelm;
   if (helm) Object.assign(env, { TEST_HELM: helm.helm, TEST_MANIFEST_TYPES: helm.manifestTypes });
+  const compose = await startForeign('the reader of compose files', 'compose-model-', () =>
+    fetchComposeModel({ onProgress }),
+  );
+  if (compose) env.TEST_COMPOSE_MODEL = compose.binary;
   for (const { variable, requirements, ...program } of pythonPrograms) {
     const wanted = { ...program, requirements: path.join(root, requirements), onProgress };
     const found = await startForeign(program.name, program.cachePrefix, () => fetchPythonPackages(wanted));
@@ -222,7 +238,7 @@ process.once('disconnect', giveUp);
 process.channel?.unref();
 
 // Its compiler takes minutes, some of which it waits for the network: beside the checks.
-const fetchingHelm = startForeign('Helm', 'helm-', () => fetchHelm({ onProgress: (text) => console.log(`  ${text}`) }));
+const fetchingHelm = startForeign('Helm', 'helm-', () => fetchHelm({ onProgress }));
 
 /** Checks that no one has begun, the longest first. */
 const waiting = ['lint', 'format', 'types', 'imports', 'unused', 'boundaries', 'contracts', 'protocol', 'packages'];

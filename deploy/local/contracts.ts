@@ -1,6 +1,6 @@
 /**
- * Writes contracts/*.json, the tables of docs/commands.md and docs/configuration.md, the schema of the file of settings and what the Helm chart
- * knows about services from the code they are derived from. `--check` writes nothing and fails on any difference: a reviewer sees every
+ * Writes contracts/*.json, the tables of docs/commands.md and docs/configuration.md, the schema of the file of settings, what the Helm chart
+ * knows about services and the containers of deploy/server from the code they are derived from. `--check` writes nothing and fails on any difference: a reviewer sees every
  * change of the wire.
  */
 import { execFileSync } from 'node:child_process';
@@ -25,6 +25,7 @@ import { chartServices, services } from '@longwave/services';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
 import { commandTables } from './commands-page.ts';
+import { composeServices, containersCaddyfile } from './compose-services.ts';
 import { configurationTables, settingsSchema } from './configuration-page.ts';
 import { withGeneratedPart } from './generated-part.ts';
 
@@ -147,6 +148,11 @@ const files: readonly (readonly [file: string, text: string])[] = [
   await page('docs/commands.md', commandTables()),
   await page('docs/configuration.md', await configurationTables()),
   await layOut('deploy/server/settings.schema.json', JSON.stringify(settingsSchema())),
+  await layOut('deploy/server/compose.services.yaml', composeServices()),
+  [
+    'deploy/server/containers.Caddyfile',
+    containersCaddyfile(readFileSync(path.join(root, 'deploy/server/Caddyfile'), 'utf8')),
+  ],
   ['helm/longwave/files/services.json', `${JSON.stringify({ notice, services: chartServices(services) }, null, 2)}\n`],
 ];
 let stale = 0;

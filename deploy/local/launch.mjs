@@ -132,6 +132,17 @@ The exit code is 0 only if every step passed.`,
 The folder has the bundle, the npm packages that stay outside of it and what they need, at the versions of package-lock.json, the data
 that it reads, and the migrations of its schema. Sizes are printed. deploy/Dockerfile makes its images by this command.`,
   },
+  'server-secrets': {
+    script: 'deploy/local/make-server-secrets.ts',
+    needs: [],
+    summary: 'make the secrets, logins and certificates of the containers of deploy/server/compose.yaml',
+    usage: `npm run server-secrets -- [--out FOLDER]
+
+  --out FOLDER   where the files are made (default deploy/server/secrets)
+
+Run it as root: the containers read the files as user 10001, who then owns them. What is there is kept; certificates, which last 90 days,
+are made anew in their last 14 days. docs/self-hosting.md#with-containers says when to run it again.`,
+  },
   longwave: {
     script: 'apps/cli/src/main.ts',
     needs: [],

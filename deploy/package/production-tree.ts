@@ -55,21 +55,27 @@ function copyPackage(from: string, to: string): void {
 
 const run = promisify(execFile);
 
-/** Bundles a program of `folder` into `outdir` of the tree. Answers what it reads. */
-async function bundle(tree: string, folder: string, entryPoint: string, outbase: string, outdir: string) {
+/** Bundles programs of `folder` into `outdir` of the tree. Answers what they read. */
+async function bundle(tree: string, folder: string, entryPoints: readonly string[], outbase: string, outdir: string) {
   const metafile = `${path.join(tree, outdir)}.json`;
   const options = ['--outbase', outbase, '--outdir', path.join(tree, outdir), '--metafile', metafile];
-  await run(process.execPath, [path.join(root, 'tools/build.mjs'), entryPoint, ...options], { cwd: folder });
+  await run(process.execPath, [path.join(root, 'tools/build.mjs'), ...entryPoints, ...options], { cwd: folder });
   const reads = runTimeReads(metafileSchema.parse(JSON.parse(readFileSync(metafile, 'utf8'))), folder, outdir);
   rmSync(metafile);
   return reads;
 }
 
+/** Programs that run before a service does: the migrations of its schema; management's folder also prepares the engines for all. */
+const toolsOf = (app: ServiceName): readonly string[] => [
+  ...(services[app].schema === undefined ? [] : ['tools/migrate.mjs']),
+  ...(app === 'management' ? ['tools/provision.mjs'] : []),
+];
+
 /** Bundles the programs of a service as the repository is laid out, so that paths beside a module hold. Answers what they read. */
 async function bundleInto(tree: string, app: ServiceName): Promise<RunTimeReads> {
   mkdirSync(path.join(tree, 'apps', app), { recursive: true });
-  const reads = [await bundle(tree, path.join(root, 'apps', app), 'src/main.ts', 'src', `apps/${app}/dist`)];
-  if (services[app].schema !== undefined) reads.push(await bundle(tree, root, 'tools/migrate.mjs', 'tools', 'tools'));
+  const reads = [await bundle(tree, path.join(root, 'apps', app), ['src/main.ts'], 'src', `apps/${app}/dist`)];
+  if (toolsOf(app).length > 0) reads.push(await bundle(tree, root, toolsOf(app), 'tools', 'tools'));
   return {
     packages: [...new Set(reads.flatMap(({ packages }) => packages))],
     files: [...new Set(reads.flatMap(({ files }) => files))],

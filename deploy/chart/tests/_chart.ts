@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
-import { expect, test } from '@jest/globals';
+import { expect } from '@jest/globals';
 import { namesOf, services } from '@longwave/services';
 import { bareEnvironment } from '@longwave/test-kit';
+import { withPrograms } from '@longwave/test-kit/with-programs';
 import { parseAllDocuments, stringify } from 'yaml';
 
 export const root = path.resolve(import.meta.dirname, '../../..');
@@ -20,21 +21,6 @@ export interface Manifest {
   readonly metadata: { readonly name: string; readonly labels?: Labels; readonly annotations?: Labels };
 }
 export type Labels = Readonly<Record<string, string>>;
-
-type Run = () => void | Promise<void>;
-
-/** A test that needs programs which variables name: left out where one was not fetched, and a failure where it is required. */
-export const withPrograms =
-  (...variables: readonly string[]): ((name: string, run: Run) => void) =>
-  (name, run) => {
-    const missing = variables.filter((variable) => !process.env[variable]);
-    if (missing.length === 0) test(name, run);
-    else if (process.env['REQUIRE_FOREIGN_ENGINES'] === '1')
-      test(name, () => {
-        throw new Error(`REQUIRE_FOREIGN_ENGINES=1, but not set: ${missing.join(', ')}.`);
-      });
-    else test.skip(`${name} (not run, because not set: ${missing.join(', ')})`, () => undefined);
-  };
 
 export const withHelm = withPrograms('TEST_HELM');
 

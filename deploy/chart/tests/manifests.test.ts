@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { expect } from '@jest/globals';
-import { find, names, render, valuesFiles, withHelm, withPrograms, type Manifest } from './_chart.ts';
+import { withPrograms } from '@longwave/test-kit/with-programs';
+import { find, names, render, valuesFiles, withHelm, type Manifest } from './_chart.ts';
 
 const knowingTypes = withPrograms('TEST_HELM', 'TEST_MANIFEST_TYPES');
 const knowingSchemas = withPrograms('TEST_HELM', 'TEST_KUBERNETES_PYTHON');

@@ -1,18 +1,14 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { freePorts, workspaceRoot } from '@longwave/fleet';
+import { freePort, workspaceRoot } from '@longwave/fleet';
 import { until } from '@longwave/test-kit';
+import { startCaddy, type RunningCaddy } from './_caddy.ts';
 
 const caddyfile = path.join(workspaceRoot, 'deploy/server/Caddyfile');
-const caddy = process.env['TEST_CADDY'];
 
 /** Secrets of the requests below; none may be in the log. */
 const token = `t1.${randomBytes(60).toString('base64url')}`;
@@ -25,16 +21,12 @@ interface Seen {
   readonly headers: IncomingHttpHeaders;
 }
 
-(caddy ? describe : describe.skip)('Caddy with deploy/server/Caddyfile (needs TEST_CADDY)', () => {
-  let folder: string;
+(process.env['TEST_CADDY'] ? describe : describe.skip)('Caddy with deploy/server/Caddyfile (needs TEST_CADDY)', () => {
   let upstream: Server;
-  let running: ChildProcess;
-  let httpsPort: number;
-  let log = '';
+  let caddy: RunningCaddy;
   const seen: Seen[] = [];
 
   beforeAll(async () => {
-    folder = mkdtempSync(path.join(tmpdir(), 'longwave-caddy-'));
     // Answers as delivery does: a token in Location, a cookie.
     upstream = createServer(({ url, headers }, response) => {
       seen.push({ url, headers });
@@ -43,57 +35,20 @@ interface Seen {
     upstream.listen(0, '127.0.0.1');
     await once(upstream, 'listening');
     const { port } = upstream.address() as AddressInfo;
-    const [https = 0, http = 0, nobody = 0] = await freePorts(3);
-    httpsPort = https;
-    const options = ['local_certs', 'skip_install_trust', 'admin off', `https_port ${https}`, `http_port ${http}`];
     const hosts = ['BASE', 'MCP', 'API', 'MEDIA', 'OBJECTS'].map((host) => [`LONGWAVE_${host}`, `127.0.0.1:${port}`]);
-    running = spawn(caddy!, ['run', '--config', caddyfile, '--adapter', 'caddyfile'], {
-      cwd: folder,
-      env: {
-        ...{ HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder, PATH: process.env['PATH'] },
-        ...Object.fromEntries(hosts),
-        LONGWAVE_API: `127.0.0.1:${nobody}`,
-        CADDY_GLOBAL_OPTIONS: options.join('\n'),
-      },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    running.stderr!.setEncoding('utf8').on('data', (text: string) => (log += text));
-    running.once('exit', (code) => (log += `Caddy ended with ${code}`));
-    await until('Caddy', async () => {
-      if (log.includes('Caddy ended with')) throw new Error(log);
-      return get('pod.example', '/up').catch(() => undefined);
+    caddy = await startCaddy(caddyfile, {
+      ...(Object.fromEntries(hosts) as Record<string, string>),
+      LONGWAVE_API: `127.0.0.1:${await freePort()}`,
     });
   });
 
   afterAll(async () => {
-    if (running.exitCode === null) {
-      const ended = once(running, 'exit');
-      running.kill('SIGTERM');
-      await ended;
-    }
+    await caddy.stop();
     upstream.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
-  /** The status of an answer whose certificate is checked against Caddy's own authority. */
-  async function get(host: string, target: string, headers: Record<string, string> = {}): Promise<number> {
-    const ca = readFileSync(path.join(folder, 'caddy/pki/authorities/local/root.crt'));
-    return await new Promise((resolve, reject) => {
-      const asking = request(
-        {
-          host: '127.0.0.1',
-          port: httpsPort,
-          servername: host,
-          path: target,
-          ca,
-          agent: false,
-          headers: { host, ...headers },
-        },
-        (answer) => void answer.resume().once('end', () => resolve(answer.statusCode!)),
-      );
-      asking.once('error', reject).end();
-    });
-  }
+  const get = async (host: string, target: string, headers: Record<string, string> = {}) =>
+    (await caddy.get(host, target, headers)).status;
 
   test('each of the five host names is served by TLS, and the service hears the host, the target and the true address of the client', async () => {
     seen.length = 0;
@@ -107,7 +62,7 @@ interface Seen {
   });
 
   test('the log names requests, and contains no delivery token, no query, no header and no whole address', async () => {
-    log = '';
+    caddy.log = '';
     const headers = {
       ...{ authorization: `Bearer ${bearer}`, cookie: `lw_session=${session}` },
       referer: `https://media.pod.example/delivery/v1/${token}/a.mp3`,
@@ -120,7 +75,7 @@ interface Seen {
     await get('api.pod.example', `/management/v1/fifth?code=${authorizationCode}`, headers);
     const words = ['first', 'second', 'third', 'fourth', 'fifth'];
     const lines = await until('the lines of all requests', () => {
-      const whole = log.slice(0, log.lastIndexOf('\n')).split('\n');
+      const whole = caddy.log.slice(0, caddy.log.lastIndexOf('\n')).split('\n');
       const found = whole.filter((line) => words.some((word) => line.includes(word)));
       return words.every((word) => found.some((line) => line.includes(word))) && found;
     });
@@ -133,8 +88,8 @@ interface Seen {
       '/management/v1/fifth***',
     ]);
     expect(lines.some((line) => line.includes('http.log.error'))).toBe(true);
-    for (const secret of secrets) expect(log).not.toContain(secret);
-    expect(log).not.toContain('127.0.0.1"');
-    expect(log).toContain('"remote_ip":"127.0.0.0"');
+    for (const secret of secrets) expect(caddy.log).not.toContain(secret);
+    expect(caddy.log).not.toContain('127.0.0.1"');
+    expect(caddy.log).toContain('"remote_ip":"127.0.0.0"');
   });
 });

@@ -1,3 +1,4 @@
+export { bucketPolicy } from './bucket-policy.ts';
 export { startChild, type Child } from './child.ts';
 export {
   dataFolder,
@@ -14,7 +15,9 @@ export { startEmbeddedPostgres } from './embedded-postgres.ts';
 export { freePort, freePorts, isPortFree } from './free-ports.ts';
 export { deployMigrations } from './migrate-schema.ts';
 export { startObjectStoreServer, type ObjectStoreServer } from './object-store-server.ts';
+export { redisMemoryBytes, renderRedisConfiguration } from './redis-configuration.ts';
 export { startRedisServer, type RedisServer } from './redis-server.ts';
+export { redisUserLines } from './redis-user.ts';
 export { addAccessTokenKey, openSecrets } from './secrets.ts';
 export { startEarlierDatabase } from './earlier-database.ts';
 export { startTestDatabase, type TestDatabase } from './test-database.ts';

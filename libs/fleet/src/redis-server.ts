@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { startChild, waitUntilReady, type Child } from './child.ts';
 import type { IdentityFiles } from './development-ca.ts';
 import { freePort } from './free-ports.ts';
+import { renderRedisConfiguration } from './redis-configuration.ts';
 
 export interface RedisServerOptions {
   readonly folder: string;
@@ -11,7 +12,7 @@ export interface RedisServerOptions {
   readonly password: string;
   /** Further users: `user` lines of redis.conf. */
   readonly users?: readonly string[];
-  /** `durable` writes every command to a log, flushed each second; `fast` keeps nothing. */
+  /** See `RedisConfiguration`. */
   readonly mode: 'durable' | 'fast';
   readonly port?: number;
   readonly databases?: number;
@@ -50,22 +51,16 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Red
   const { tls } = options;
   mkdirSync(options.folder, { recursive: true, mode: 0o700 });
   const configuration = path.join(options.folder, 'redis.conf');
-  const lines = [
-    ...(tls === undefined
-      ? [`port ${port}`]
-      : [
-          ...['port 0', `tls-port ${port}`, `tls-ca-cert-file "${tls.ca}"`, `tls-cert-file "${tls.cert}"`],
-          ...[`tls-key-file "${tls.key}"`, 'tls-auth-clients no'],
-        ]),
-    ...['bind 127.0.0.1', `dir "${options.folder}"`, `requirepass ${options.password}`],
-    ...[`databases ${options.databases ?? 16}`, 'save ""', 'daemonize no', 'loglevel warning'],
-    ...(options.users ?? []),
-    ...(options.maxMemoryBytes === undefined
-      ? []
-      : [`maxmemory ${options.maxMemoryBytes}`, 'maxmemory-policy noeviction']),
-    ...(options.mode === 'durable' ? ['appendonly yes', 'appendfsync always'] : ['appendonly no']),
-  ];
-  writeFileSync(configuration, `${lines.join('\n')}\n`, { mode: 0o600 });
+  const text = renderRedisConfiguration({
+    ...{ folder: options.folder, port, bind: '127.0.0.1', password: options.password, users: options.users ?? [] },
+    ...{
+      databases: options.databases ?? 16,
+      maxMemoryBytes: options.maxMemoryBytes,
+      mode: options.mode,
+      tls: options.tls,
+    },
+  });
+  writeFileSync(configuration, text, { mode: 0o600 });
   const child = await startChild({
     name: 'redis',
     command: 'redis-server',

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { RedisRights } from '@longwave/services';
+import { namesOf, type Manifest, type RedisRights } from '@longwave/services';
+import type { ServiceSecrets } from './secrets.ts';
 
 /** No administration, and no names of others' keys (tracking names keys that change). Clients read INFO to learn that Redis is ready. */
 const commands =
@@ -26,3 +27,13 @@ export function redisUserLine(service: string, rights: RedisRights, password: st
     ...selectors,
   ].join(' ');
 }
+
+/** The `user` lines of all services that have rights there. */
+export const redisUserLines = <S extends string>(
+  manifest: Manifest<S>,
+  secrets: Readonly<Record<S, ServiceSecrets>>,
+): readonly string[] =>
+  namesOf(manifest).flatMap((service) => {
+    const { redis } = manifest[service];
+    return redis ? [redisUserLine(service, redis, secrets[service].redisPassword)] : [];
+  });

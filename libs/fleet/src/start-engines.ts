@@ -1,5 +1,5 @@
 import os from 'node:os';
-import type { SchemaOwner } from '@longwave/postgres';
+import { closeMaintenanceDatabases, type SchemaOwner } from '@longwave/postgres';
 import { namesOf } from '@longwave/services';
 import pg from 'pg';
 import type { Apps } from './apps.ts';
@@ -10,17 +10,15 @@ import { startKafkaServer, type KafkaServer } from './kafka-server.ts';
 import type { ServiceEvent } from './keep-running.ts';
 import { deployMigrations } from './migrate-schema.ts';
 import { startObjectStoreServer, type ObjectStoreServer } from './object-store-server.ts';
-import { redisUserLine } from './redis-user.ts';
+import { redisMemoryBytes } from './redis-configuration.ts';
 import { startRedisServer, type RedisServer } from './redis-server.ts';
+import { redisUserLines } from './redis-user.ts';
 import type { Secrets } from './secrets.ts';
 import { superviseEngine, type StartedEngine, type SupervisedEngine } from './supervised-engine.ts';
 import { trustAuthority } from './trust-authority.ts';
 import { startVersityGateway } from './versity-gateway.ts';
 
 const database = 'longwave';
-
-/** A quarter of the machine's memory, at most 1 GiB: streams are archived, so the bus needs far less. */
-const redisMemoryBytes = (totalBytes: number) => Math.min(1024 ** 3, Math.floor(totalBytes / 4));
 
 /** Engines that differ from those of one machine: PostgreSQL and Redis without TLS, our own S3 server, Redis Streams as the event bus. */
 export interface EngineChoice {
@@ -60,12 +58,6 @@ export interface EngineOptions<S extends string> {
   readonly timed: <T>(name: string, work: () => Promise<T>) => Promise<T>;
 }
 
-const redisUsers = <S extends string>({ services }: Apps<S>, secrets: Secrets<S>) =>
-  namesOf(services).flatMap((service) => {
-    const { redis } = services[service];
-    return redis ? [redisUserLine(service, redis, secrets.services[service].redisPassword)] : [];
-  });
-
 const objectStoreKeys = <S extends string>({ services }: Apps<S>, secrets: Secrets<S>) =>
   namesOf(services).flatMap((service) => {
     const { s3AccessKey: accessKey, s3SecretKey: secretKey } = secrets.services[service];
@@ -80,10 +72,10 @@ async function ensureDatabase(serverUrl: string): Promise<string> {
   try {
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [database]);
     if (!rowCount) await client.query(`CREATE DATABASE ${database} TEMPLATE template0`);
-    for (const other of ['postgres', 'template1']) await client.query(`REVOKE ALL ON DATABASE ${other} FROM PUBLIC`);
   } finally {
     await client.end();
   }
+  await closeMaintenanceDatabases(serverUrl);
   return Object.assign(new URL(serverUrl), { pathname: `/${database}` }).href;
 }
 
@@ -128,7 +120,7 @@ export async function startEngines<S extends string>(options: EngineOptions<S>):
       startRedisServer({
         folder: data.inside('redis'),
         password: secrets.redisPassword,
-        users: redisUsers(apps, secrets),
+        users: redisUserLines(apps.services, secrets.services),
         tls: identities?.redis,
         maxMemoryBytes: redisMemoryBytes(os.totalmem()),
         mode,

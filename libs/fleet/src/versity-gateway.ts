@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { renderListenAddress } from '@longwave/service-kit';
 import { startChild, waitUntilReady } from './child.ts';
@@ -15,21 +15,28 @@ export async function startVersityGateway(options: {
   /** The key that may do everything. */
   readonly accessKey: string;
   readonly secretKey: string;
+  /** Further accounts, as the server's file of them (`users.json`) has them. */
+  readonly accounts?: object | undefined;
   /** Default: 127.0.0.1. */
   readonly host?: string;
   readonly port?: number;
   readonly logFile: string;
   readonly pidFolder: string;
 }): Promise<ObjectStoreServer> {
-  const { program, folder, accessKey, secretKey, host = '127.0.0.1', logFile, pidFolder } = options;
+  const { program, folder, accessKey, secretKey, accounts, host = '127.0.0.1', logFile, pidFolder } = options;
   const port = options.port ?? (await freePort());
   const [objects, metadata] = [path.join(folder, 'objects'), path.join(folder, 'metadata')];
   for (const each of [objects, metadata]) mkdirSync(each, { recursive: true, mode: 0o700 });
+  const known = path.join(folder, 'accounts');
+  if (accounts) {
+    mkdirSync(known, { recursive: true, mode: 0o700 });
+    writeFileSync(path.join(known, 'users.json'), JSON.stringify(accounts), { mode: 0o600 });
+  }
   const child = await startChild({
     name: 's3-server',
     command: program,
     // The sidecar keeps metadata in files, so that the file system needs no extended attributes.
-    args: ['--quiet', 'posix', '--sidecar', metadata, objects],
+    args: [...(accounts ? ['--iam-dir', known] : []), '--quiet', 'posix', '--sidecar', metadata, objects],
     env: {
       VGW_PORT: renderListenAddress({ host, port }),
       VGW_REGION: region,

@@ -15,6 +15,6 @@ export {
 } from './pool.ts';
 export { queryPrepared } from './query-prepared.ts';
 export { repeatSweeps } from './repeat-sweeps.ts';
-export { provisionOwners, sealMigrationHistory, type SchemaOwner } from './provision.ts';
+export { closeMaintenanceDatabases, provisionOwners, sealMigrationHistory, type SchemaOwner } from './provision.ts';
 export { isStatementTimeout } from './statement-timeout.ts';
 export { endWhenSilent, keepTalking, silentSessionMs } from './silent-session.ts';

@@ -91,6 +91,13 @@ export async function provisionOwners(adminUrl: string, owners: readonly SchemaO
   });
 }
 
+/** Lets no role but administrators into the databases that every server has. For a server of Longwave's own; twice is harmless. */
+export const closeMaintenanceDatabases = (adminUrl: string): Promise<void> =>
+  withClient(adminUrl, async (client) => {
+    for (const other of ['postgres', 'template1'])
+      await retryRaces(() => client.query(`REVOKE ALL ON DATABASE ${other} FROM PUBLIC`));
+  });
+
 /**
  * Hands each table that the role of `url` makes in the schema from now on to the service's role. Run before migrating as a role that
  * did not provision; twice is harmless.

@@ -17,6 +17,7 @@ export {
   publicHosts,
   secretsInFiles,
   type Manifest,
+  type ObjectRights,
   type PublicHost,
   type RedisRights,
   type SecretVariable,
