@@ -8,7 +8,7 @@ import { CommandServiceService } from '@longwave/rpc/command';
 import { JobServiceService, type Job } from '@longwave/rpc/job';
 import { createGate, type Logger, type RunningApp } from '@longwave/service-kit';
 import { jobsChannel } from '@longwave/services';
-import { leasedWorker } from '@longwave/worker-kit';
+import { leasedWorker, openSubscriber } from '@longwave/worker-kit';
 import { Redis } from 'ioredis';
 import { createPrepareArtwork } from './artwork/prepare-artwork.ts';
 import type { EncoderConfig } from './config.ts';
@@ -37,12 +37,13 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
   stack.defer(() => rm(workFolder, { recursive: true, force: true }));
 
   const onRedisError = (error: unknown) => logger.warn({ err: error }, 'redis.unavailable');
-  const redis = new Redis(config.REDIS_URL, { enableOfflineQueue: false, maxRetriesPerRequest: 1 }).on(
-    'error',
-    onRedisError,
-  );
+  const redis = new Redis(config.REDIS_URL, {
+    ...{ enableOfflineQueue: false, maxRetriesPerRequest: 1 },
+    // Work does not wait for its ticks.
+    ...{ commandTimeout: 2_000, socketTimeout: 3_000 },
+  }).on('error', onRedisError);
   stack.defer(() => redis.disconnect());
-  const wakeups = new Redis(config.REDIS_URL, { maxRetriesPerRequest: null }).on('error', onRedisError);
+  const wakeups = openSubscriber(config.REDIS_URL, { connectionName: 'encoder-wakeups', onError: onRedisError });
   stack.defer(() => wakeups.disconnect());
 
   const management = openChannel(config.MANAGEMENT_ADDRESS, 'management', tls);

@@ -12,6 +12,8 @@ export function connectRedis(url: string, onError: (error: unknown) => void): Re
     autoResendUnfulfilledCommands: false,
     connectTimeout: 2_000,
     commandTimeout: maxAnswerMs,
+    // A connection that stays silent is a broken one, which only a new one replaces.
+    socketTimeout: 2_000,
     retryStrategy: (times) => Math.min(times * 50, 1_000),
   });
   redis.on('error', onError);

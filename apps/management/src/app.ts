@@ -31,7 +31,7 @@ import { ProbeServiceService } from '@longwave/rpc/probe';
 import { ReceiptServiceService } from '@longwave/rpc/receipt';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import type { Logger, RunningApp } from '@longwave/service-kit';
-import type { PollLoop } from '@longwave/worker-kit';
+import { openSubscriber, type PollLoop } from '@longwave/worker-kit';
 import { Redis } from 'ioredis';
 import type { JWK } from 'jose';
 import { createAccess } from './workspace/access/access.ts';
@@ -100,7 +100,10 @@ export async function createApp(
     }),
     (p) => p.end(),
   );
-  const redis = stack.adopt(new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1 }), (r) => r.disconnect());
+  const redis = stack.adopt(
+    new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1, commandTimeout: 5_000, socketTimeout: 6_000 }),
+    (r) => r.disconnect(),
+  );
   redis.on('error', (error: Error) => logger.warn({ err: error }, 'redis.unavailable'));
   const bus = stack.use(await busFromConfig(config, { clientName: 'management', logger }));
   const store = objectStoreFromConfig(config);
@@ -314,8 +317,10 @@ export async function createApp(
     (connection) => connection.disconnect(),
   );
   const changeSignals = createChangeSignals();
-  const subscriber = stack.adopt(new Redis(config.REDIS_URL), (r) => r.disconnect());
-  subscriber.on('error', logRedisError(logger));
+  const subscriber = stack.adopt(
+    openSubscriber(config.REDIS_URL, { connectionName: 'management-changes', onError: logRedisError(logger) }),
+    (r) => r.disconnect(),
+  );
   subscriber.on('message', (_channel, ids: string) => changeSignals.changed(JSON.parse(ids) as string[]));
   subscriber.subscribe(changesChannel).catch(logRedisError(logger));
   stack.use(pollChanges({ pool: readPool, signals: changeSignals, onError: onError('changes.poll_failed') }));

@@ -8,7 +8,7 @@ import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CredentialServiceService } from '@longwave/rpc/credential';
 import { EnclosureServiceService } from '@longwave/rpc/delivery';
 import type { Logger, RunningApp } from '@longwave/service-kit';
-import { Redis } from 'ioredis';
+import { openSubscriber } from '@longwave/worker-kit';
 import type { RestGatewayConfig } from './config.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { countCallers } from './http/rate-limit.ts';
@@ -38,11 +38,11 @@ export async function createApp(
     onError: onRedisError,
   });
   stack.defer(() => redis.disconnect());
-  const subscriber = new Redis(config.REDIS_URL, {
+  const subscriber = openSubscriber(config.REDIS_URL, {
     connectionName: 'rest-gateway-progress',
-    maxRetriesPerRequest: null,
+    onError: onRedisError,
   });
-  const progress = stack.use(createProgressFeed(redis, subscriber.on('error', onRedisError), onRedisError));
+  const progress = stack.use(createProgressFeed(redis, subscriber, onRedisError));
 
   const channels = {
     management: openChannel(config.MANAGEMENT_ADDRESS, 'management', tls),

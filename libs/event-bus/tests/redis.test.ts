@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { freePort } from '@longwave/fleet';
-import { until } from '@longwave/test-kit';
+import { startFaultProxy, until } from '@longwave/test-kit';
 import { Redis } from 'ioredis';
 import { createRedisBus, subscribeWhenReachable, type DeliveredMessage } from '../src/index.ts';
 import { describeEventBus, type Engine } from './event-bus.contract.ts';
@@ -55,6 +55,25 @@ describeEventBus(engine);
 describe('only Redis Streams', () => {
   beforeAll(engine.start);
   afterAll(engine.stop);
+
+  test('publishing and a subscription go on after a network that went silent without a word', async () => {
+    await using proxy = await startFaultProxy();
+    proxy.aimAt({ host: '127.0.0.1', port });
+    await using bus = createRedisBus({ ...config(), redisUrl: `redis://127.0.0.1:${proxy.port}` });
+    const seen = new Set<string>();
+    const message = (id: string) => ({ topic: 'silence.events', key: 'a', id, type: 'a.b', payload: {} });
+    await bus.publish([message('before')]);
+    await bus.subscribe({
+      ...{ topic: 'silence.events', group: 'silence' },
+      handle: async (messages) => messages.forEach(({ id }) => seen.add(id)),
+    });
+    await until(() => seen.has('before'));
+    await proxy.cut('black-hole');
+    await expect(bus.publish([message('lost')])).rejects.toThrow();
+    await proxy.heal();
+    await until('publishing again', () => bus.publish([message('after')]).then(() => true), { despiteErrors: true });
+    await until(() => seen.has('after'));
+  });
 
   test('a subscription goes on when its streams and groups are deleted under it', async () => {
     await using bus = engine.createBus();

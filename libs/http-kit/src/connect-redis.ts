@@ -23,6 +23,8 @@ export async function connectRedis(
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 1_000,
+    // A connection that stays silent is a broken one, which only a new one replaces.
+    socketTimeout: 2_000,
     lazyConnect: true,
   }).on('error', onError);
   await redis.connect().catch(onError);

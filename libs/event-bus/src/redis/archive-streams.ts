@@ -51,6 +51,8 @@ export function archiveStreams(options: StreamArchiverOptions): AsyncDisposable 
     connectionName: `${options.clientName}-archiver`,
     connectTimeout: 2_000,
     commandTimeout: 10_000,
+    // A connection that stays silent is a broken one, which only a new one replaces.
+    socketTimeout: 12_000,
     maxRetriesPerRequest: 0,
     retryStrategy: (times) => Math.min(times * 100, 2_000),
   });

@@ -34,6 +34,8 @@ export function createRedisBus(config: RedisBusConfig): EventBus {
     connectionName: clientName,
     connectTimeout: 2_000,
     commandTimeout: 5_000,
+    // A connection that stays silent is a broken one, which only a new one replaces.
+    socketTimeout: 6_000,
     // Ends commands in flight when the connection ends: a fetch sent twice would skip what the first one took.
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
