@@ -33,6 +33,7 @@ const nameWidth = 34;
 const debianPrograms = [
   { variable: 'TEST_CADDY', name: 'caddy', packages: ['caddy'] },
   { variable: 'TEST_PROMTOOL', name: 'promtool', packages: ['prometheus'] },
+  { variable: 'TEST_PGBOUNCER', name: 'pgbouncer', packages: ['pgbouncer', 'libevent-2.1-7', 'libc-ares2'] },
 ];
 
 /** Programs in Python: the variable that names the Python with their packages, and where these are pinned. */

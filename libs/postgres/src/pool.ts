@@ -29,6 +29,17 @@ interface PoolOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
+/** Rejects, and then the pool ends the connection, when a setting is none. */
+async function applySettings(
+  client: pg.ClientBase,
+  settings: Readonly<Record<string, string | number>>,
+): Promise<void> {
+  const names = Object.keys(settings);
+  await client.query(`select ${names.map((_, at) => `set_config($${2 * at + 1}, $${2 * at + 2}, false)`).join(', ')}`, [
+    ...names.flatMap((setting) => [setting, String(settings[setting])]),
+  ]);
+}
+
 /** A pool whose sessions see exactly one schema (the owner's), with bounded waits so that nothing hangs for ever. */
 export function createPool(databaseUrl: string, schema: string, options: PoolOptions): pg.Pool {
   const {
@@ -53,9 +64,9 @@ export function createPool(databaseUrl: string, schema: string, options: PoolOpt
     connectionString: databaseUrl,
     max,
     application_name: name,
-    options: Object.entries(settings)
-      .map(([setting, value]) => `-c ${setting}=${value}`)
-      .join(' '),
+    // A statement and not `options` of the connection: a pooler knows none of those, or keeps them for another client.
+    // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool waits for it, which its types do not say
+    onConnect: (client) => applySettings(client, settings),
     connectionTimeoutMillis: 5_000,
     query_timeout: answerTimeoutMs(statementTimeoutMs),
     pipeline: !copies,
