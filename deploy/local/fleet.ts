@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { removeDataFolder, startFleet, temporaryDataFolder, workspaceRoot } from '@longwave/fleet';
-import { clusterProfile } from './cluster-profile.ts';
+import { clusterProfile, outsideEngines } from './cluster-profile.ts';
 import { describeEvent } from './describe-event.ts';
 import { dataOptionOf, describeRunning } from './next-steps.ts';
 import { createReport, type Report } from './report.ts';
@@ -41,7 +41,7 @@ function runTests(words: readonly string[]): Promise<number> {
 /** Runs a fleet on fresh data until somebody ends it. */
 async function runFleet(report: Report): Promise<number> {
   const stopping = stopRequested();
-  const profile = await clusterProfile(report.note);
+  const profile = await clusterProfile(report.note, outsideEngines());
   const data = temporaryDataFolder();
   try {
     await using fleet = await startFleet({

@@ -30,6 +30,7 @@ export { PortTaken, type PublicPorts } from './fleet-ports.ts';
 export type { PublicUrls } from './service-environment.ts';
 export { createEdge } from './edge.ts';
 export { soleUpstream } from './upstreams.ts';
+export type { OutsideEngines } from './start-engines.ts';
 export { startFleet, type Fleet, type FleetOptions } from './start-fleet.ts';
 export type { ServiceEvent } from './keep-running.ts';
 export type { SupervisedService } from './supervised-service.ts';

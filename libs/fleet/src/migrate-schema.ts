@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { provisionOwners, sealMigrationHistory, type SchemaOwner } from '@longwave/postgres';
 import { schemaOwners, serviceRoleOf } from '@longwave/services';
+import pMap from 'p-map';
 import pg from 'pg';
 import type { Apps } from './apps.ts';
 import { workspaceRoot } from './workspace-root.ts';
@@ -79,11 +80,14 @@ export async function deployMigrations(
     password: rolePassword(schema),
   }));
   await provisionOwners(adminUrl, owners);
-  await Promise.all(
-    schemaOwners(apps.services).map(async ([app, schema]) => {
+  await pMap(
+    schemaOwners(apps.services),
+    async ([app, schema]) => {
       const prismaFolder = path.join(apps.appFolder(app), 'prisma');
       if (listMigrations(prismaFolder).length) await migrateSchema(adminUrl, schema, prismaFolder);
-    }),
+    },
+    // The engine gives up when it gets its lock, of which there is one for all schemas, not within 10 s.
+    { concurrency: 2 },
   );
   await sealMigrationHistory(adminUrl, owners);
   return owners;

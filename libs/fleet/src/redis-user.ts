@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { namesOf, type Manifest, type RedisRights } from '@longwave/services';
+import { Redis } from 'ioredis';
 import type { ServiceSecrets } from './secrets.ts';
 
 /** No administration, and no names of others' keys (tracking names keys that change). Clients read INFO to learn that Redis is ready. */
@@ -37,3 +38,21 @@ export const redisUserLines = <S extends string>(
     const { redis } = manifest[service];
     return redis ? [redisUserLine(service, redis, secrets[service].redisPassword)] : [];
   });
+
+/**
+ * Makes users of a Redis that runs elsewhere, or gives them the rights of their lines.
+ * @param url of a user who may
+ * @param lines of `redisUserLine`
+ */
+export async function addRedisUsers(url: string, lines: readonly string[]): Promise<void> {
+  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
+  try {
+    await redis.connect();
+    for (const line of lines) {
+      const [, name = '', ...rules] = line.split(' ');
+      await redis.acl('SETUSER', name, 'reset', ...rules);
+    }
+  } finally {
+    redis.disconnect();
+  }
+}

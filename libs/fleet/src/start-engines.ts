@@ -9,12 +9,12 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgre
 import { startKafkaServer, type KafkaServer } from './kafka-server.ts';
 import type { ServiceEvent } from './keep-running.ts';
 import { deployMigrations } from './migrate-schema.ts';
-import { startObjectStoreServer, type ObjectStoreServer } from './object-store-server.ts';
+import { startObjectStoreServer, type ObjectStoreAccess, type ObjectStoreServer } from './object-store-server.ts';
 import { redisMemoryBytes } from './redis-configuration.ts';
 import { startRedisServer, type RedisServer } from './redis-server.ts';
-import { redisUserLines } from './redis-user.ts';
+import { addRedisUsers, redisUserLines } from './redis-user.ts';
 import type { Secrets } from './secrets.ts';
-import { superviseEngine, type StartedEngine, type SupervisedEngine } from './supervised-engine.ts';
+import { outsideEngine, superviseEngine, type StartedEngine, type SupervisedEngine } from './supervised-engine.ts';
 import { trustAuthority } from './trust-authority.ts';
 import { startVersityGateway } from './versity-gateway.ts';
 
@@ -28,6 +28,20 @@ export interface EngineChoice {
   readonly kafkaJars?: string;
   /** The program of Versity S3 Gateway, which becomes the object store. All services have one key there. */
   readonly versityGateway?: string;
+  /** Engines that run elsewhere, each in the place of one of this machine. */
+  readonly outside?: OutsideEngines;
+}
+
+/** Addresses of engines that run elsewhere. */
+export interface OutsideEngines {
+  /** PostgreSQL, as a role that may make schemas and roles in this database. */
+  readonly databaseUrl?: string | undefined;
+  /** Redis, as a user who may make users. */
+  readonly redisUrl?: string | undefined;
+  /** "host:port", separated by commas. */
+  readonly kafkaBrokers?: string | undefined;
+  /** An S3 server; all services have this one key there. */
+  readonly objectStore?: (ObjectStoreAccess & { readonly bucket: string }) | undefined;
 }
 
 export interface Engines {
@@ -57,6 +71,9 @@ export interface EngineOptions<S extends string> {
   readonly onEvent: (event: ServiceEvent) => void;
   readonly timed: <T>(name: string, work: () => Promise<T>) => Promise<T>;
 }
+
+/** The port that an address names; 0 where it names none. */
+const portOf = (url: string) => Number(new URL(url).port);
 
 const objectStoreKeys = <S extends string>({ services }: Apps<S>, secrets: Secrets<S>) =>
   namesOf(services).flatMap((service) => {
@@ -96,27 +113,34 @@ export async function startEngines<S extends string>(options: EngineOptions<S>):
     ? await developmentCa(data.inside('engine-tls'), ['postgres', 'redis'], new Date())
     : undefined;
   if (identities) trustAuthority(identities.redis.ca);
-  const database = timed('PostgreSQL', () =>
-    supervised('postgres', (port) =>
-      startEmbeddedPostgres({
-        folder: data.postgres,
-        password: secrets.postgresPassword,
-        tls: identities?.postgres,
-        maxConnections: connectionsOfOne * options.replicas,
-        mode,
-        ...at(port),
-        ...files('postgres'),
-      }),
-    ),
+  const { databaseUrl, redisUrl, kafkaBrokers, objectStore: store } = choice.outside ?? {};
+  const database = timed('PostgreSQL', async () =>
+    databaseUrl === undefined
+      ? supervised('postgres', (port) =>
+          startEmbeddedPostgres({
+            folder: data.postgres,
+            password: secrets.postgresPassword,
+            tls: identities?.postgres,
+            maxConnections: connectionsOfOne * options.replicas,
+            mode,
+            ...at(port),
+            ...files('postgres'),
+          }),
+        )
+      : outsideEngine<EmbeddedPostgres>('PostgreSQL', { port: portOf(databaseUrl), adminUrl: databaseUrl }),
   ).then(async (postgres) => {
     return timed('schemas and migrations', async () => {
-      const adminDatabaseUrl = await ensureDatabase(postgres.first.adminUrl);
+      const adminDatabaseUrl = databaseUrl ?? (await ensureDatabase(postgres.first.adminUrl));
       const owners = await deployMigrations(adminDatabaseUrl, secrets.rolePassword, apps);
       return { postgres, adminDatabaseUrl, owners };
     });
   });
-  const redis = timed('Redis', () =>
-    supervised('redis', (port) =>
+  const redis = timed('Redis', async () => {
+    if (redisUrl !== undefined) {
+      await addRedisUsers(redisUrl, redisUserLines(apps.services, secrets.services));
+      return outsideEngine<RedisServer>('Redis', { port: portOf(redisUrl), url: redisUrl });
+    }
+    return supervised('redis', (port) =>
       startRedisServer({
         folder: data.inside('redis'),
         password: secrets.redisPassword,
@@ -127,32 +151,35 @@ export async function startEngines<S extends string>(options: EngineOptions<S>):
         ...at(port),
         ...files('redis'),
       }),
-    ),
-  );
+    );
+  });
   const { versityGateway: program, kafkaJars: jars } = choice;
   const operatorKey = { accessKey: secrets.s3AccessKey, secretKey: secrets.s3SecretKey };
-  const objectStore = timed('object store', () =>
-    supervised('s3-server', (port = options.objectStorePort) =>
-      program === undefined
-        ? startObjectStoreServer({
-            folder: data.inside('objects'),
-            ...operatorKey,
-            furtherKeys: objectStoreKeys(apps, secrets),
-            host: options.objectStoreHost,
-            ...at(port),
-            ...files('s3-server'),
-          })
-        : startVersityGateway({
-            ...{ program, folder: data.inside('objects') },
-            ...operatorKey,
-            host: options.objectStoreHost,
-            ...at(port),
-            ...files('s3-server'),
-          }),
-    ),
+  const objectStore = timed('object store', async () =>
+    store
+      ? outsideEngine<ObjectStoreServer>('the object store', { ...store, port: portOf(store.endpoint) })
+      : supervised('s3-server', (port = options.objectStorePort) =>
+          program === undefined
+            ? startObjectStoreServer({
+                folder: data.inside('objects'),
+                ...operatorKey,
+                furtherKeys: objectStoreKeys(apps, secrets),
+                host: options.objectStoreHost,
+                ...at(port),
+                ...files('s3-server'),
+              })
+            : startVersityGateway({
+                ...{ program, folder: data.inside('objects') },
+                ...operatorKey,
+                host: options.objectStoreHost,
+                ...at(port),
+                ...files('s3-server'),
+              }),
+        ),
   );
   const kafka =
     jars &&
+    kafkaBrokers === undefined &&
     timed('Apache Kafka', () =>
       supervised('kafka', (port) =>
         startKafkaServer({ jars, folder: data.inside('kafka'), ...at(port), ...files('kafka') }),

@@ -63,8 +63,6 @@ export interface Fleet<S extends string = ServiceName> extends FleetAccess<S>, A
   readonly stop: () => Promise<void>;
 }
 
-const bucket = 'longwave';
-
 /** The first replica of each service. */
 const firstOf = <S extends string, T>(replicas: Readonly<Record<S, readonly T[]>>) =>
   Object.fromEntries(Object.entries<readonly T[]>(replicas).map(([name, [first]]) => [name, first])) as Record<S, T>;
@@ -137,6 +135,8 @@ export async function startFleetOf<S extends string>(
   const urlBySchema = Object.fromEntries(
     engines.owners.map(({ schema, role, password }) => [schema, urlAs(engines.adminDatabaseUrl, role, password)]),
   );
+  const { outside = {} } = options.engines ?? {};
+  const { bucket = 'longwave' } = outside.objectStore ?? {};
   const { endpoint, region, accessKey, secretKey } = engines.objectStore.first;
   const wiring: Wiring<S> = {
     apps,
@@ -153,15 +153,21 @@ export async function startFleetOf<S extends string>(
     identities,
     databaseUrls: urlBySchema,
     redisServer: engines.redis.first.url,
-    enginesCa: engines.ca,
-    kafkaBrokers: options.bus?.kind === 'kafka' ? options.bus.brokers : engines.kafka?.first.brokers.join(),
-    objectStore: { endpoint, region, bucket, ...(options.engines?.versityGateway && { accessKey, secretKey }) },
+    enginesCa: engines.ca ?? (options.engines?.outside && process.env['NODE_EXTRA_CA_CERTS']),
+    kafkaBrokers:
+      options.bus?.kind === 'kafka'
+        ? options.bus.brokers
+        : (outside.kafkaBrokers ?? engines.kafka?.first.brokers.join()),
+    objectStore: {
+      ...{ endpoint, region, bucket },
+      ...((options.engines?.versityGateway || outside.objectStore) && { accessKey, secretKey }),
+    },
     secrets,
     trustedProxies: options.trustedProxies ?? '',
   };
   const processes = await startServices(names, wiring, { env: options.env, stack, onEvent, timed });
-  const { kafka } = engines;
-  if (kafka) await timed('groups of followers', () => awaitFollowers(kafka.first.brokers, apps, names, replicas));
+  const brokers = wiring.kafkaBrokers?.split(',');
+  if (brokers) await timed('groups of followers', () => awaitFollowers(brokers, apps, names, replicas));
   await startEdges(wiring, ports, processes, stack);
   const access: FleetAccess<S> = {
     urls: wiring.urls,

@@ -11,13 +11,24 @@ export interface StartedEngine {
 /** An engine under supervision: when it dies it is started again on the same port, over the same data. */
 export interface SupervisedEngine<E extends StartedEngine> {
   /** As it was started first; its addresses stay true. */
-  readonly first: E;
+  readonly first: Omit<E, 'child' | 'stop'>;
   /** How often it was started again. */
   readonly restarts: number;
   /** Sends a signal to the process. It comes back by itself unless `stop` follows. */
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Orderly stop, for good. */
   readonly stop: () => Promise<void>;
+}
+
+/** An engine that runs elsewhere, in the place of a supervised one. Nobody here starts or stops it, and `kill` throws. */
+export function outsideEngine<E extends StartedEngine>(
+  name: string,
+  first: Omit<E, 'child' | 'stop'>,
+): SupervisedEngine<E> {
+  const kill = () => {
+    throw new Error(`${name} runs elsewhere: it cannot be killed here`);
+  };
+  return { first, restarts: 0, kill, stop: async () => undefined };
 }
 
 /**
