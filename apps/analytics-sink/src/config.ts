@@ -1,5 +1,12 @@
 import { addressRangesSetting } from '@longwave/audience';
-import { addressSchema, busConfig, commonConfig, pagesConfig, readConfig } from '@longwave/service-kit';
+import {
+  addressSchema,
+  busConfig,
+  commonConfig,
+  pagesConfig,
+  readConfig,
+  serviceAddressSchema,
+} from '@longwave/service-kit';
 import { z } from 'zod';
 
 /** @public docs/configuration.md is made of it. */
@@ -24,7 +31,7 @@ export const configuration = z.object({
     .min(1)
     .meta({ kind: 'file' })
     .describe('Public keys (JWKS) that access tokens are verified with; read again when the file changes.'),
-  AUTH_SERVER_ADDRESS: addressSchema.describe('auth-server, which knows whether clients are active.'),
+  AUTH_SERVER_ADDRESS: serviceAddressSchema.describe('auth-server, which knows whether clients are active.'),
   BASE_URL: z.url().describe('Public root of auth-server, without a slash at the end: the issuer of access tokens.'),
   API_URL: z.url().describe('Public root of the ad server APIs, without a slash at the end.'),
   USER_AGENT_DAYS: z.coerce

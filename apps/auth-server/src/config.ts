@@ -1,7 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { addressRangesSetting } from '@longwave/audience';
 import { isCookieOrigin } from '@longwave/principal';
-import { addressSchema, busConfig, commonConfig, fetchConfig, readConfig } from '@longwave/service-kit';
+import {
+  addressSchema,
+  busConfig,
+  commonConfig,
+  fetchConfig,
+  readConfig,
+  serviceAddressSchema,
+} from '@longwave/service-kit';
 import { z } from 'zod';
 
 const file = z.string().min(1).meta({ kind: 'file' });
@@ -23,7 +30,7 @@ export const configuration = z
       .min(1)
       .meta({ secret: true })
       .describe('PostgreSQL with schema `identity`, as the role of this service.'),
-    MANAGEMENT_ADDRESS: addressSchema.describe('management, which takes the answers to authority grants.'),
+    MANAGEMENT_ADDRESS: serviceAddressSchema.describe('management, which takes the answers to authority grants.'),
     PRINCIPAL_PRIVATE_KEY: file.describe('Private Ed25519 JWK that signs statements about principals.'),
     RECEIPT_SIGNING_KEY: file.describe('Private Ed25519 JWK that signs receipts.'),
     ACCESS_TOKEN_SIGNING_KEYS: file.describe('Private keys (JWKS, ES256) that sign access tokens, the newest first.'),

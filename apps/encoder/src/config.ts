@@ -7,6 +7,7 @@ import {
   fetchConfig,
   objectStoreConfig,
   readConfig,
+  serviceAddressSchema,
 } from '@longwave/service-kit';
 import { z } from 'zod';
 
@@ -19,7 +20,7 @@ export const configuration = z.object({
     'Redis, with the login of this service: wakes, and the progress of productions.',
   ),
   GRPC_LISTEN: addressSchema.describe('Port of RPCs from other services, by mutual TLS; at a private address.'),
-  MANAGEMENT_ADDRESS: addressSchema.describe('management, which gives out jobs.'),
+  MANAGEMENT_ADDRESS: serviceAddressSchema.describe('management, which gives out jobs.'),
   ENCODER_CONCURRENCY: z.coerce
     .number()
     .int()

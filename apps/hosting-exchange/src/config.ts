@@ -1,5 +1,13 @@
 import { addressRangesSetting } from '@longwave/audience';
-import { addressSchema, busConfig, commonConfig, fetchConfig, pagesConfig, readConfig } from '@longwave/service-kit';
+import {
+  addressSchema,
+  busConfig,
+  commonConfig,
+  fetchConfig,
+  pagesConfig,
+  readConfig,
+  serviceAddressSchema,
+} from '@longwave/service-kit';
 import { z } from 'zod';
 
 /** @public docs/configuration.md is made of it. */
@@ -24,9 +32,9 @@ export const configuration = z.object({
     .min(1)
     .meta({ kind: 'file' })
     .describe('Public keys (JWKS) that access tokens are verified with; read again when the file changes.'),
-  AUTH_SERVER_ADDRESS: addressSchema.describe('auth-server, which knows whether clients are active.'),
-  MANAGEMENT_ADDRESS: addressSchema.describe('management, which executes the commands of messages.'),
-  ANALYTICS_SINK_ADDRESS: addressSchema.describe('analytics-sink, which keeps the rows of evidence.'),
+  AUTH_SERVER_ADDRESS: serviceAddressSchema.describe('auth-server, which knows whether clients are active.'),
+  MANAGEMENT_ADDRESS: serviceAddressSchema.describe('management, which executes the commands of messages.'),
+  ANALYTICS_SINK_ADDRESS: serviceAddressSchema.describe('analytics-sink, which keeps the rows of evidence.'),
   BASE_URL: z.url().describe('Public root of auth-server, without a slash at the end: the issuer of access tokens.'),
   API_URL: z
     .url()

@@ -7,6 +7,7 @@ import {
   pagesConfig,
   publicObjectStoreConfig,
   readConfig,
+  serviceAddressSchema,
 } from '@longwave/service-kit';
 import { z } from 'zod';
 
@@ -28,11 +29,11 @@ export const configuration = z.object({
     .min(1)
     .meta({ secret: true })
     .describe('PostgreSQL with schema `product`, as the role of this service.'),
-  AUTH_SERVER_ADDRESS: addressSchema.describe('auth-server, which verifies access tokens.'),
-  ENCODER_ADDRESS: addressSchema.describe('encoder, which probes files and converts artwork.'),
-  ANALYTICS_SINK_ADDRESS: addressSchema.describe('analytics-sink, which answers with numbers.'),
-  INTERNAL_SERVING_ADDRESS: addressSchema.describe('internal-serving, which explains and finds decisions.'),
-  PUBLIC_DELIVERY_ADDRESS: addressSchema.describe(
+  AUTH_SERVER_ADDRESS: serviceAddressSchema.describe('auth-server, which verifies access tokens.'),
+  ENCODER_ADDRESS: serviceAddressSchema.describe('encoder, which probes files and converts artwork.'),
+  ANALYTICS_SINK_ADDRESS: serviceAddressSchema.describe('analytics-sink, which answers with numbers.'),
+  INTERNAL_SERVING_ADDRESS: serviceAddressSchema.describe('internal-serving, which explains and finds decisions.'),
+  PUBLIC_DELIVERY_ADDRESS: serviceAddressSchema.describe(
     'public-delivery, which finds the listeners of decisions and erases them.',
   ),
   BASE_URL: root.describe('Public root of auth-server: the issuer of access tokens.'),

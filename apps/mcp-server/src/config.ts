@@ -1,9 +1,16 @@
 import { addressRangesSetting } from '@longwave/audience';
-import { addressSchema, busConfig, commonConfig, pagesConfig, readConfig } from '@longwave/service-kit';
+import {
+  addressSchema,
+  busConfig,
+  commonConfig,
+  pagesConfig,
+  readConfig,
+  serviceAddressSchema,
+} from '@longwave/service-kit';
 import { z } from 'zod';
 
 const root = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
-const service = (name: string) => addressSchema.describe(`${name}, whose RPCs it calls.`);
+const service = (name: string) => serviceAddressSchema.describe(`${name}, whose RPCs it calls.`);
 
 /** @public docs/configuration.md is made of it. */
 export const configuration = z.object({

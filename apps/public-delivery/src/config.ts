@@ -1,5 +1,12 @@
 import { addressRangesSetting } from '@longwave/audience';
-import { addressSchema, busConfig, commonConfig, objectStoreConfig, readConfig } from '@longwave/service-kit';
+import {
+  addressSchema,
+  busConfig,
+  commonConfig,
+  objectStoreConfig,
+  readConfig,
+  serviceAddressSchema,
+} from '@longwave/service-kit';
 import { z } from 'zod';
 
 const key32 = z
@@ -88,8 +95,8 @@ export const configuration = z
     ...announcements,
     HTTP_LISTEN: addressSchema.describe('The port of `MEDIA_URL`.'),
     GRPC_LISTEN: addressSchema.describe('Port of RPCs from other services, by mutual TLS; at a private address.'),
-    INTERNAL_SERVING_ADDRESS: addressSchema.describe('internal-serving, which chooses ads.'),
-    HOSTING_EXCHANGE_ADDRESS: addressSchema.describe(
+    INTERNAL_SERVING_ADDRESS: serviceAddressSchema.describe('internal-serving, which chooses ads.'),
+    HOSTING_EXCHANGE_ADDRESS: serviceAddressSchema.describe(
       "hosting-exchange, which learns what of another platform's content is in force; it need not be there.",
     ),
     BASE_URL: root.describe('Public address of REST API v1, which the page at `/` names.'),

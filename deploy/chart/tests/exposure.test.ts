@@ -1,11 +1,12 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { gateways, publicHosts, routesOf, services, type ServiceName } from '@longwave/services';
+import { addressVariableOf, gateways, publicHosts, routesOf, services, type ServiceName } from '@longwave/services';
 import {
   all,
   find,
   names,
+  podOf,
   render,
   root,
   valuesFiles,
@@ -32,6 +33,13 @@ interface NetworkPolicy {
     readonly ingress?: readonly Rule[];
     readonly egress?: readonly Rule[];
   };
+}
+
+/** Without `publishNotReadyAddresses`: only pods that are ready have their addresses in it. */
+interface HeadlessService {
+  readonly clusterIP: string;
+  readonly selector: Labels;
+  readonly ports: readonly object[];
 }
 
 const ports = { http: 8080, grpc: 8443, health: 9090 };
@@ -121,6 +129,22 @@ for (const file of valuesFiles) {
   withHelm(`no service has an address outside of the cluster of its own, with ${file}`, () => {
     const found = all<{ spec: { type?: string; clusterIP?: string } }>(render(file), 'Service');
     for (const { spec } of found) expect(spec.type ?? 'ClusterIP').toBe('ClusterIP');
+  });
+
+  withHelm(`callers of a service get a name that stands for each of its ready pods, with ${file}`, () => {
+    const manifests = render(file);
+    for (const name of names)
+      for (const called of services[name].calls) {
+        const { containers } = podOf(manifests, name);
+        const { value } = containers[0].env.find((each) => each.name === addressVariableOf(called))!;
+        expect(value).toBe(`longwave-${called}-grpc:${ports.grpc}`);
+        const { spec } = find<{ spec: HeadlessService }>(manifests, 'Service', `longwave-${called}-grpc`);
+        expect(spec).toEqual({
+          clusterIP: 'None',
+          selector: find<{ spec: HeadlessService }>(manifests, 'Service', `longwave-${called}`).spec.selector,
+          ports: [{ name: 'grpc', port: ports.grpc, targetPort: 'grpc', protocol: 'TCP' }],
+        });
+      }
   });
 }
 

@@ -75,10 +75,10 @@ for (const file of valuesFiles) {
         startupProbe: { httpGet: { path: '/healthz', port: 'health' } },
         livenessProbe: { httpGet: { path: '/healthz', port: 'health' } },
         readinessProbe: { httpGet: { path: '/readyz', port: 'health' } },
-        lifecycle: { preStop: { exec: { command: ['sleep', '5'] } } },
+        lifecycle: { preStop: { exec: { command: ['sleep', '15'] } } },
         ports: expect.arrayContaining([{ name: 'health', containerPort: 9090, protocol: 'TCP' }]),
       });
-      expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(5 + 25);
+      expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(15 + 25);
     }
   });
 

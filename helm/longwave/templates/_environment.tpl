@@ -22,7 +22,7 @@
   {{- $_ := set $text "HTTP_LISTEN" (printf "$(POD_IP):%v" $ports.http) }}
   {{- $_ := set $text "TRUSTED_PROXIES" (join "," $root.Values.trustedProxies) }}
 {{- end }}
-{{- range $service.calls }}{{ $_ := set $text .variable (printf "%s-%s:%v" $full .service $ports.grpc) }}{{ end }}
+{{- range $service.calls }}{{ $_ := set $text .variable (printf "%s-%s-grpc:%v" $full .service $ports.grpc) }}{{ end }}
 {{- range $service.secretFiles }}{{ $_ := set $text . (printf "/run/longwave/keys/%s" .) }}{{ end }}
 {{- range $service.folders }}{{ $_ := set $text .variable (printf "/var/longwave/%s" .name) }}{{ end }}
 {{- range $service.files }}{{ $_ := set $text .variable (printf "/longwave/%s" .path) }}{{ end }}

@@ -14,8 +14,8 @@ export interface BatchQueue<T> {
   push(item: T): void;
   /** Takes an item back. False when it has been written. */
   drop(item: T): boolean;
-  /** Writes nothing more. */
-  close(): void;
+  /** Writes nothing more. Answers the items that were not written. */
+  close(): readonly T[];
 }
 
 /**
@@ -84,7 +84,7 @@ export function createBatchQueue<T>(
     },
     close: () => {
       state = 'closed';
-      waiting = [];
+      return waiting.splice(0);
     },
   };
 }

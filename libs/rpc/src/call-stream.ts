@@ -10,6 +10,7 @@ import {
   type CarryRequest,
   type CarryResponse,
 } from './generated/longwave/call/v1/call.ts';
+import { NeverSent } from './never-sent.ts';
 import { fromFailure } from './problem-status.ts';
 
 /** A call to be carried. */
@@ -22,7 +23,10 @@ interface OutgoingCall extends TracePosition {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Sends a call. Resolves with the response message, and rejects with the `Problem` that a unary call would have given. */
+/**
+ * Sends a call. Resolves with the response message, and rejects with the `Problem` that a unary call would have given, or with
+ * `NeverSent`.
+ */
 export type SendCall = (call: OutgoingCall) => Promise<Buffer>;
 
 /** A stream that could not be opened, or that broke, is tried again after this time at the earliest. */
@@ -42,7 +46,7 @@ const failed = (code: status, details: string): Problem =>
 
 /** Calls under way on one open stream. */
 function carryCalls(stream: ClientDuplexStream<CarryRequest, CarryResponse>) {
-  const underWay = new Map<number, (outcome: Answer['outcome'] | Problem) => void>();
+  const underWay = new Map<number, (outcome: Answer['outcome'] | Error) => void>();
   let lastId = 0;
   let isLeaving = false;
 
@@ -69,11 +73,11 @@ function carryCalls(stream: ClientDuplexStream<CarryRequest, CarryResponse>) {
     return new Promise((resolve, reject) => {
       const id = (lastId = (lastId + 1) >>> 0);
       const queued: QueuedCall = { message: { ...call, id, cancelled: false, leftMs: undefined }, endMs };
-      const settle = (outcome: Answer['outcome'] | Problem) => {
+      const settle = (outcome: Answer['outcome'] | Error) => {
         underWay.delete(id);
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
-        if (outcome instanceof Problem) reject(outcome);
+        if (outcome instanceof Error) reject(outcome);
         else if (outcome?.$case === 'response') resolve(outcome.value);
         else if (outcome) reject(fromFailure(outcome.value, new Error(outcome.value.details)));
         else reject(failed(status.INTERNAL, 'An answer without an outcome'));
@@ -101,11 +105,11 @@ function carryCalls(stream: ClientDuplexStream<CarryRequest, CarryResponse>) {
       isLeaving = true;
       leaveWhenDone();
     },
-    /** The stream is over: calls under way fail as those of a broken connection do. */
+    /** The stream is over: calls under way fail as those of a broken connection do, and those that still wait were never sent. */
     over: ({ code, details }: StatusObject) => {
-      queue.close();
       const problem = failed(code === status.OK ? status.UNAVAILABLE : code, details);
-      for (const settle of [...underWay.values()]) settle(problem);
+      const unsent = new Set(queue.close().map(({ message }) => message.id));
+      for (const [id, settle] of [...underWay]) settle(unsent.has(id) ? new NeverSent(problem) : problem);
     },
   };
 }
@@ -115,18 +119,25 @@ const givenUp: Omit<Call, 'id'> = {
   ...{ traceparent: '', tracestate: '' },
 };
 
-/**
- * The one stream of a channel that carries calls of many methods. It is opened at the first call and carries calls from the moment on
- * that the server has accepted it: until then, while it is broken, and with a server that does not know it, calls are unary.
- */
-export function createCallStream(client: Client): {
+export interface CallStream {
   /** Undefined while there is no open stream; then it is being opened, and the call is to be sent by itself. */
   readonly sender: () => SendCall | undefined;
+  readonly isOpen: () => boolean;
+  /** Whether the server has asked for calls to go elsewhere, and has accepted no stream since; now and then it is asked for one. */
+  readonly isLeaving: () => boolean;
   readonly close: () => void;
-} {
+}
+
+/**
+ * The one stream to a server that carries calls of many methods. It is opened at the first call and carries calls from the moment on
+ * that the server has accepted it: until then, while it is broken, and with a server that does not know it, calls are unary.
+ * @param onHeard runs whenever the server has sent something
+ */
+export function createCallStream(client: Client, onHeard: () => void): CallStream {
   let current: ReturnType<typeof carryCalls> | undefined;
   let opening: ClientDuplexStream<CarryRequest, CarryResponse> | undefined;
   let openAgainMs = 0;
+  let isLeaving = false;
 
   function open(): void {
     const { path, requestSerialize, responseDeserialize } = CallStreamServiceService.carry;
@@ -139,12 +150,16 @@ export function createCallStream(client: Client): {
       if (current === calls) current = undefined;
     };
     stream.on('metadata', () => {
+      onHeard();
       opening = undefined;
+      isLeaving = false;
       current = calls;
     });
     stream.on('data', ({ answers, closing }: CarryResponse) => {
+      onHeard();
       calls.receive(answers);
       if (!closing) return;
+      isLeaving = true;
       detach();
       calls.leave();
     });
@@ -156,10 +171,18 @@ export function createCallStream(client: Client): {
     });
   }
 
+  const openWhenDue = () => {
+    if (!current && !opening && Date.now() >= openAgainMs) open();
+  };
   return {
     sender: () => {
-      if (!current && !opening && Date.now() >= openAgainMs) open();
+      openWhenDue();
       return current?.send;
+    },
+    isOpen: () => current !== undefined,
+    isLeaving: () => {
+      if (isLeaving) openWhenDue();
+      return isLeaving;
     },
     close: () => {
       openAgainMs = Infinity;

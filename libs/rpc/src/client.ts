@@ -1,11 +1,13 @@
 import { Client, credentials, Metadata, type ServiceDefinition, type ServiceError } from '@grpc/grpc-js';
 import { principalMetadata } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
+import { parseServiceAddress } from '@longwave/service-kit';
 import type { ServiceName } from '@longwave/services';
 import { maxCarriedRequestBytes, maxMessageBytes } from './call-limits.ts';
-import { createCallStream } from './call-stream.ts';
 import { traceSent } from './call-trace.ts';
-import { fromServiceError } from './problem-status.ts';
+import { NeverSent } from './never-sent.ts';
+import type { Replica } from './replica.ts';
+import { abortedProblem, createReplicas, lookupSystem, type Lookup } from './replicas.ts';
 import type { RequestOf, ResponseOf, Streams } from './serve.ts';
 import { streamedMethods } from './streamed-methods.ts';
 import type { Tls } from './tls.ts';
@@ -27,7 +29,7 @@ export type RpcClient<D> = {
   ) => Streams<D[M]> extends true ? AsyncIterable<ResponseOf<D[M]>> : Promise<ResponseOf<D[M]>>;
 } & { readonly close: () => void };
 
-/** A connection to one service, kept open; channels reconnect by themselves. */
+/** Connections to the replicas of one service, kept open; they reconnect by themselves. */
 export interface RpcChannel {
   client<const D>(definition: D): RpcClient<D>;
   close(): void;
@@ -45,9 +47,6 @@ function metadataOf({ principalStatement }: CallOptions): Metadata {
   return metadata;
 }
 
-const abortedProblem = ({ reason: cause }: AbortSignal) =>
-  new Problem('temporarily_unavailable', undefined, { cause, retryAfterSeconds: 1 });
-
 /** Cancels a call when its signal says so. Answers how to stop watching the signal. */
 function cancelOnAbort(call: { readonly cancel: () => void }, { signal }: CallOptions): () => void {
   const cancel = () => call.cancel();
@@ -55,86 +54,113 @@ function cancelOnAbort(call: { readonly cancel: () => void }, { signal }: CallOp
   return () => signal?.removeEventListener('abort', cancel);
 }
 
+/** One connection over mutual TLS to `address`, whose certificate must carry the name `service`. */
+function connectTo(address: string, service: ServiceName, tls: Tls): Client {
+  return new Client(`dns:${address}`, credentials.createSsl(tls.ca, tls.key, tls.cert), {
+    'grpc.ssl_target_name_override': service,
+    'grpc.default_authority': service,
+    'grpc.keepalive_time_ms': 10_000,
+    'grpc.keepalive_timeout_ms': 10_000,
+    'grpc.initial_reconnect_backoff_ms': 100,
+    'grpc.max_reconnect_backoff_ms': 1_000,
+    'grpc.max_receive_message_length': maxMessageBytes,
+  });
+}
+
+interface ChannelOptions {
+  /** Paths of the unary methods whose calls share one stream per replica, as far as the server knows how. */
+  readonly streamed?: ReadonlySet<string>;
+  /** The addresses of a name. Rejects when it has none. */
+  readonly lookup?: Lookup;
+}
+
 /**
- * Opens a channel over mutual TLS to `address` ("host:port"), whose certificate must carry the name `service`.
- * @param streamed paths of the unary methods whose calls share one stream, as far as the server knows how
+ * Opens connections over mutual TLS to all replicas of `service`, whose certificates must carry that name; calls are spread over them.
+ * @param address "host:port", or several separated by commas; a name stands for all addresses that it has
  */
 export function openChannel(
   address: string,
   service: ServiceName,
   tls: Tls,
-  streamed: ReadonlySet<string> = streamedMethods,
+  { streamed = streamedMethods, lookup = lookupSystem }: ChannelOptions = {},
 ): RpcChannel {
-  const client = new Client(address, credentials.createSsl(tls.ca, tls.key, tls.cert), {
-    'grpc.ssl_target_name_override': service,
-    'grpc.default_authority': service,
-    'grpc.keepalive_time_ms': 30_000,
-    'grpc.initial_reconnect_backoff_ms': 100,
-    'grpc.max_reconnect_backoff_ms': 2_000,
-    'grpc.max_receive_message_length': maxMessageBytes,
-  });
-  const callStream = createCallStream(client);
-  const close = () => {
-    callStream.close();
-    client.close();
-  };
-  /** The end in Unix milliseconds. */
-  const endOf = ({ deadlineMs, deadline }: CallOptions) => {
+  const replicas = createReplicas(parseServiceAddress(address), (each) => connectTo(each, service, tls), lookup);
+  const { close } = replicas;
+  /** When the caller stops waiting. Throws when it has left already. */
+  const endOf = ({ deadlineMs, deadline, signal }: CallOptions) => {
+    if (signal?.aborted) throw abortedProblem(signal);
     const lengthMs = deadlineMs ?? (deadline ? Infinity : 10_000);
-    return Math.min(Date.now() + lengthMs, deadline?.getTime() ?? Infinity);
+    return { endMs: Math.min(Date.now() + lengthMs, deadline?.getTime() ?? Infinity), signal };
   };
-  /** The arguments of a request, alike for both kinds. Throws when the caller has left already. */
-  const argumentsOf = (method: Method, request: unknown, options: CallOptions) => {
-    if (options.signal?.aborted) throw abortedProblem(options.signal);
+  /** A call by itself. */
+  const sendAlone = (replica: Replica, method: Method, request: unknown, options: CallOptions, deadline: number) => {
     const { path, requestSerialize, responseDeserialize } = method;
-    const deadline = { deadline: endOf(options) };
-    return [path, requestSerialize, responseDeserialize, request, metadataOf(options), deadline] as const;
+    return new Promise((resolve, reject) => {
+      const call = replica.client.makeUnaryRequest(
+        ...([path, requestSerialize, responseDeserialize, request, metadataOf(options), { deadline }] as const),
+        (error, response) => {
+          stopWatching();
+          if (error) reject(replica.failureOf(call, error));
+          else resolve(response);
+        },
+      );
+      const stopWatching = cancelOnAbort(call, options);
+    });
   };
   const unary =
     (method: Method) =>
     async (request: unknown, options: CallOptions): Promise<unknown> => {
-      const sent = argumentsOf(method, request, options);
-      return new Promise((resolve, reject) => {
-        const call = client.makeUnaryRequest(...sent, (error, response) => {
-          stopWatching();
-          if (error) reject(fromServiceError(error));
-          else resolve(response);
-        });
-        const stopWatching = cancelOnAbort(call, options);
-      });
+      const end = endOf(options);
+      return replicas.call(end, (replica) => sendAlone(replica, method, request, options, end.endMs));
     };
-  /** A call on the shared stream, or by itself while there is none. */
+  /** A call on the shared stream of a replica, or by itself while there is none. */
   const carried = (method: Method) => {
     const { path, requestSerialize, responseDeserialize } = method;
-    const alone = unary(method);
     return async (request: unknown, options: CallOptions): Promise<unknown> => {
-      const { signal, principalStatement = '' } = options;
-      if (signal?.aborted) throw abortedProblem(signal);
-      const send = callStream.sender();
-      if (!send) return alone(request, options);
-      try {
-        const bytes = requestSerialize(request);
-        if (bytes.length > maxCarriedRequestBytes) return await alone(request, options);
-        const call = { method: path, request: bytes, principalStatement, endMs: endOf(options), signal };
-        return responseDeserialize(await traceSent(path, (position) => send({ ...call, ...position })));
-      } catch (cause) {
-        throw cause instanceof Problem ? cause : new Problem('internal_error', undefined, { cause });
-      }
+      const end = endOf(options);
+      const { principalStatement = '' } = options;
+      return replicas.call(end, async (replica) => {
+        const send = replica.sender();
+        if (!send) return sendAlone(replica, method, request, options, end.endMs);
+        try {
+          const bytes = requestSerialize(request);
+          if (bytes.length > maxCarriedRequestBytes)
+            return await sendAlone(replica, method, request, options, end.endMs);
+          const call = { method: path, request: bytes, principalStatement, ...end };
+          return responseDeserialize(await traceSent(path, (position) => send({ ...call, ...position })));
+        } catch (cause) {
+          if (cause instanceof Problem || cause instanceof NeverSent) throw cause;
+          throw new Problem('internal_error', undefined, { cause });
+        }
+      });
     };
   };
   /** The messages of a stream, read as fast as the reader takes them. A reader that stops early ends the call. */
+  async function* readStream(
+    replica: Replica,
+    method: Method,
+    request: unknown,
+    options: CallOptions,
+    deadline: number,
+  ) {
+    const { path, requestSerialize, responseDeserialize } = method;
+    const call = replica.client.makeServerStreamRequest(
+      ...([path, requestSerialize, responseDeserialize, request, metadataOf(options), { deadline }] as const),
+    );
+    const stopWatching = cancelOnAbort(call, options);
+    try {
+      yield* call as AsyncIterable<unknown>;
+    } catch (error) {
+      throw error instanceof Error && 'code' in error ? replica.failureOf(call, error as ServiceError) : error;
+    } finally {
+      stopWatching();
+      call.cancel();
+    }
+  }
   const stream = (method: Method) =>
     async function* (request: unknown, options: CallOptions): AsyncGenerator<unknown> {
-      const call = client.makeServerStreamRequest(...argumentsOf(method, request, options));
-      const stopWatching = cancelOnAbort(call, options);
-      try {
-        yield* call;
-      } catch (error) {
-        throw error instanceof Error && 'code' in error ? fromServiceError(error as ServiceError) : error;
-      } finally {
-        stopWatching();
-        call.cancel();
-      }
+      const end = endOf(options);
+      yield* replicas.stream(end, (replica) => readStream(replica, method, request, options, end.endMs));
     };
   return {
     client: <const D>(definition: D) => {

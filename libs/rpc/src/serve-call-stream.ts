@@ -133,22 +133,34 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, CarriedMethod>
   return () => stream.write({ answers: [], closing: true });
 }
 
+/** About this time, up to a tenth more or less: callers that came together do not come again together. */
+const about = (ms: number) => ms * (0.9 + Math.random() / 5);
+
 /**
  * The handler of `Carry`: serves calls of these methods, by path, as if each had come by itself.
- * @returns `close` tells every caller to send further calls elsewhere; its stream ends when its last call is answered
+ * @param maxAgeMs the caller of a stream that is as old as this, about, is told to send further calls elsewhere
+ * @returns `close` tells every caller so; a stream ends when its last call is answered
  */
 export function serveCallStreams(
   methods: ReadonlyMap<string, CarriedMethod>,
   failureOf: FailureOf,
+  maxAgeMs: number,
 ): { readonly carry: handleBidiStreamingCall<CarryRequest, CarryResponse>; readonly close: () => void } {
   const open = new Set<() => void>();
+  let isClosing = false;
   return {
     carry: (stream) => {
+      if (isClosing) return void stream.emit('error', { code: status.UNAVAILABLE, details: 'The server is closing.' });
       const takeLeave = serveStream(stream, methods, failureOf);
+      const aging = setTimeout(takeLeave, about(maxAgeMs)).unref();
       open.add(takeLeave);
-      stream.on('cancelled', () => open.delete(takeLeave));
+      stream.on('cancelled', () => {
+        clearTimeout(aging);
+        open.delete(takeLeave);
+      });
     },
     close: () => {
+      isClosing = true;
       for (const takeLeave of open) takeLeave();
     },
   };

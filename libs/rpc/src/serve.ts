@@ -168,6 +168,12 @@ const carriedMethod = (
 });
 
 /**
+ * A connection that is as old as this, give or take a tenth, takes no further calls, and ends when the last is answered: its caller
+ * connects again, perhaps to another replica behind one address, and shows the certificate that it has by then.
+ */
+const defaultMaxConnectionAgeMs = 15 * 60_000;
+
+/**
  * Serves gRPC over mutual TLS with the standard health service (`grpc.health.v1`).
  * Unary methods are served call by call and over the stream that carries calls (`CallStreamService`).
  * Each method answers only the callers on its allow-list; a thrown `Problem` arrives whole, anything else as `internal_error`.
@@ -180,8 +186,13 @@ export async function serveRpc(options: {
   readonly onError: (error: unknown, method: string) => void;
   /** The problem behind an error of an engine (a database that is away), when there is one. */
   readonly toProblem?: (error: unknown) => Problem | undefined;
+  readonly maxConnectionAgeMs?: number;
 }): Promise<RpcServer> {
-  const server = new Server({ 'grpc.max_receive_message_length': maxMessageBytes });
+  const { maxConnectionAgeMs = defaultMaxConnectionAgeMs } = options;
+  const server = new Server({
+    'grpc.max_receive_message_length': maxMessageBytes,
+    'grpc.max_connection_age_ms': maxConnectionAgeMs,
+  });
   const health = new HealthImplementation({ '': 'SERVING' });
   health.addToServer(server);
   const carried = new Map<string, CarriedMethod>();
@@ -196,7 +207,7 @@ export async function serveRpc(options: {
     }
     server.addService(service.definition, implementation);
   }
-  const callStreams = serveCallStreams(carried, (error, path) => failureOf(error, path, options));
+  const callStreams = serveCallStreams(carried, (error, path) => failureOf(error, path, options), maxConnectionAgeMs);
   server.addService(CallStreamServiceService, { carry: callStreams.carry });
   const { ca, cert, key } = options.tls;
   const credentials = ServerCredentials.createSsl(ca, [{ cert_chain: cert, private_key: key }], true);

@@ -39,7 +39,7 @@ export const say = (detail: string): ProbeResponse => ({
 });
 
 /** An encoder whose only method is `probe`, which management may call. `failures` collects what is reported to the operator. */
-export async function serveProbe(probe: ProbeHandler, listen = '127.0.0.1:0') {
+export async function serveProbe(probe: ProbeHandler, listen = '127.0.0.1:0', maxConnectionAgeMs?: number) {
   const failures: unknown[] = [];
   const server = await serveRpc({
     listen,
@@ -52,6 +52,7 @@ export async function serveProbe(probe: ProbeHandler, listen = '127.0.0.1:0') {
       ),
     ],
     onError: (error) => failures.push(error),
+    ...(maxConnectionAgeMs && { maxConnectionAgeMs }),
   });
   return { ...server, failures };
 }
@@ -96,10 +97,16 @@ export async function countRequestsAlone(work: () => Promise<unknown>): Promise<
   return requestsAlone - before;
 }
 
-/** A caller of the encoder on `port`. `streaming` resolves when its calls travel on the stream; it reaches no handler. */
-export function connect(port: number, tls: Tls = identities.management, way: Way = 'calls by themselves') {
+/** A caller of the encoder at this port or address. `streaming` resolves when its calls travel on the stream; it reaches no handler. */
+export function connect(
+  at: number | string,
+  tls: Tls = identities.management,
+  way: Way = 'calls by themselves',
+  lookup?: (name: string) => Promise<readonly string[]>,
+) {
   const streamed = way === 'calls on the stream' ? methodsOfProbe : new Set<string>();
-  const channel = openChannel(`127.0.0.1:${port}`, 'encoder', tls, streamed);
+  const address = typeof at === 'number' ? `127.0.0.1:${at}` : at;
+  const channel = openChannel(address, 'encoder', tls, { streamed, ...(lookup && { lookup }) });
   const { probe, prepareArtwork } = channel.client(ProbeServiceService);
   const touch = () => prepareArtwork({ storageKey: '' }, {}).catch(() => undefined);
   const streaming = async () => {

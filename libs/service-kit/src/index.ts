@@ -11,7 +11,8 @@ export {
   type ObjectStoreConfig,
   type TlsConfig,
 } from './config.ts';
-export { addressSchema, parseListenAddress, renderListenAddress } from './listen-address.ts';
+export { addressSchema, parseListenAddress, renderListenAddress, type ListenAddress } from './listen-address.ts';
+export { parseServiceAddress, serviceAddressSchema } from './service-address.ts';
 export { isLoopbackName, sharedOriginFaults } from './public-origins.ts';
 export { createGate, createGates, type Gate } from './gate.ts';
 export { createDuration, meter, observeGauge } from './metrics.ts';
