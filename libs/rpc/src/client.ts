@@ -1,4 +1,4 @@
-import { Client, credentials, Metadata, type ServiceDefinition, type ServiceError } from '@grpc/grpc-js';
+import { Client, Metadata, type ServiceDefinition, type ServiceError } from '@grpc/grpc-js';
 import { principalMetadata } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { parseServiceAddress } from '@longwave/service-kit';
@@ -10,6 +10,7 @@ import type { Replica } from './replica.ts';
 import { abortedProblem, createReplicas, lookupSystem, type Lookup } from './replicas.ts';
 import type { RequestOf, ResponseOf, Streams } from './serve.ts';
 import { streamedMethods } from './streamed-methods.ts';
+import { channelCredentials } from './tls-credentials.ts';
 import type { Tls } from './tls.ts';
 
 interface CallOptions {
@@ -56,7 +57,7 @@ function cancelOnAbort(call: { readonly cancel: () => void }, { signal }: CallOp
 
 /** One connection over mutual TLS to `address`, whose certificate must carry the name `service`. */
 function connectTo(address: string, service: ServiceName, tls: Tls): Client {
-  return new Client(`dns:${address}`, credentials.createSsl(tls.ca, tls.key, tls.cert), {
+  return new Client(`dns:${address}`, channelCredentials(tls), {
     'grpc.ssl_target_name_override': service,
     'grpc.default_authority': service,
     'grpc.keepalive_time_ms': 10_000,

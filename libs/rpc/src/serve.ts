@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import {
   Server,
-  ServerCredentials,
   type handleServerStreamingCall,
   type handleUnaryCall,
   type MethodDefinition,
@@ -21,6 +20,7 @@ import { allowedCaller, peerOf } from './peer.ts';
 import { toFailure, toServiceError } from './problem-status.ts';
 import { never, startCall, type RpcContext, type RunningCall } from './running-call.ts';
 import { serveCallStreams, type CarriedMethod } from './serve-call-stream.ts';
+import { serverCredentials } from './tls-credentials.ts';
 import type { Tls } from './tls.ts';
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- the only way to infer from grpc-js' definition type */
@@ -209,10 +209,10 @@ export async function serveRpc(options: {
   }
   const callStreams = serveCallStreams(carried, (error, path) => failureOf(error, path, options), maxConnectionAgeMs);
   server.addService(CallStreamServiceService, { carry: callStreams.carry });
-  const { ca, cert, key } = options.tls;
-  const credentials = ServerCredentials.createSsl(ca, [{ cert_chain: cert, private_key: key }], true);
   const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync(options.listen, credentials, (error, bound) => (error ? reject(error) : resolve(bound))),
+    server.bindAsync(options.listen, serverCredentials(options.tls), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    ),
   );
   return {
     port,
