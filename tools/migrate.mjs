@@ -226,7 +226,7 @@ async function main() {
   const [command, name] = positionals;
   if (values.help || !command) {
     console.log(usage);
-    return values.help ? 0 : 64;
+    return values.help ? 0 : 2;
   }
   const folder = path.resolve(values.dir);
   const url = new URL(values.url ?? process.env.DATABASE_URL ?? '');

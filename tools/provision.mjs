@@ -10,7 +10,7 @@ import { closeMaintenanceDatabases, provisionOwners } from '../libs/postgres/src
 const [file] = process.argv.slice(2);
 if (!file) {
   console.error('usage: node tools/provision.mjs FILE.json');
-  process.exit(64);
+  process.exit(2);
 }
 try {
   const { database, objectStore } = JSON.parse(readFileSync(file, 'utf8'));

@@ -15,6 +15,7 @@ import {
   startRedisServer,
   temporaryDataFolder,
 } from '../libs/fleet/src/index.ts';
+import { mayStyle } from '../libs/service-kit/src/terminal.ts';
 import { fetchDebianProgram } from '../libs/test-kit/src/debian-program.ts';
 import { fetchComposeModel } from './foreign-compose.mjs';
 import { fetchHelm } from './foreign-helm.mjs';
@@ -70,10 +71,11 @@ function run(command, args, { env = {}, show = false } = {}) {
   });
 }
 
+const isStyled = mayStyle(process.stdout);
 /** Names of the checks that run, shown on a terminal. */
 const running = new Set();
 function showRunning() {
-  if (!process.stdout.isTTY) return;
+  if (!isStyled) return;
   process.stdout.write(`\r\u001b[2K${running.size > 0 ? `  ${[...running].join(', ')} …` : ''}`);
 }
 
@@ -85,7 +87,7 @@ async function check(target) {
   const { ok, output } = await run(program('nx'), ['run', `@longwave/root:${target}`], { env: quietNx });
   running.delete(target);
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  if (process.stdout.isTTY) process.stdout.write('\r\u001b[2K');
+  if (isStyled) process.stdout.write('\r\u001b[2K');
   console.log(`${ok ? '✓' : '✗'} ${target.padEnd(nameWidth)} ${seconds.padStart(6)} s`);
   if (ok) tally.passed += 1;
   else {

@@ -104,7 +104,7 @@ try {
   options = readOptions();
 } catch (error) {
   console.error(`${(error as Error).message}\nnpm run demo -- --help explains the options.`);
-  process.exit(64);
+  process.exit(2);
 }
 const stream = options.json ? process.stderr : process.stdout;
 const report = createReport({ stream, now: () => performance.now() });

@@ -207,12 +207,12 @@ function handOver(node, script, args) {
 async function main([name, ...args]) {
   if (!name || name === '--help' || name === '-h' || name === 'help') {
     console.log(overview());
-    return name ? 0 : 64;
+    return name ? 0 : 2;
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command) {
     console.error(`There is no command “${name}”.\n\n${overview()}`);
-    return 64;
+    return 2;
   }
   if (command.usage && (args.includes('--help') || args.includes('-h'))) {
     console.log(`${command.summary[0].toUpperCase()}${command.summary.slice(1)}.\n\n${command.usage}`);

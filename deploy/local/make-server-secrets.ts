@@ -18,7 +18,7 @@ try {
   folder = readFolder();
 } catch (error) {
   console.error(`${(error as Error).message}\nnpm run server-secrets -- --help explains the options.`);
-  process.exit(64);
+  process.exit(2);
 }
 const { names, isReadable } = await writeServerSecrets(folder, new Date());
 console.log(`${names.length} files in ${folder}`);

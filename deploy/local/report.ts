@@ -1,3 +1,4 @@
+import { mayStyle } from '@longwave/service-kit/terminal';
 import type { JobReporter } from './job-result.ts';
 
 /** Prints what happens, one line per step, to a terminal or a file. */
@@ -31,7 +32,7 @@ function bar(fraction: number): string {
  * overwritten; elsewhere long steps print a plain line at each quarter.
  */
 export function createReport({ stream, now }: ReportTarget): Report {
-  const isTerminal = stream.isTTY === true;
+  const isTerminal = mayStyle(stream);
   const colour = (code: number, text: string) => (isTerminal ? `\u001b[${code}m${text}\u001b[0m` : text);
   const overwrite = (text: string) => stream.write(`\r\u001b[2K${text.slice(0, (stream.columns ?? 80) - 1)}`);
   const finish = (mark: string, name: string, ms: number, result: string) => {

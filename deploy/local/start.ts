@@ -62,7 +62,7 @@ try {
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error;
   console.error(`${error.message}\nnpm start -- --help explains the options.`);
-  process.exit(64);
+  process.exit(2);
 }
 try {
   process.exit(await main(settings));

@@ -38,7 +38,7 @@ async function main(): Promise<number> {
     wanted = readArguments();
   } catch (error) {
     console.error(`${(error as Error).message}\nnpm run package -- --help explains the options.`);
-    return 64;
+    return 2;
   }
   for (const app of wanted.apps) console.log(describe(app, await makeProductionTree(app, wanted.out)));
   console.log(`\nin ${wanted.out}; start one with: cd ${path.join(wanted.out, wanted.apps[0]!)} && npm start`);

@@ -71,7 +71,7 @@ test('an account without a workspace has an owner with an address and a plan, no
   expect([again.status, again.stdout]).toEqual([1, '']);
   expect(again.stderr).toContain('Another account has the e-mail address');
   const missing = longwave('account', 'create-without-workspace');
-  expect([missing.status, missing.stderr]).toEqual([64, expect.stringContaining('--email')]);
+  expect([missing.status, missing.stderr]).toEqual([2, expect.stringContaining('--email')]);
 });
 
 test('an account without a name is called by its e-mail address, else “New account”', () => {
@@ -130,7 +130,7 @@ test('a machine names its API, unknown scopes are answered with the allowed ones
   const typed = ['client', 'register', '--kind', 'machine', '--id', 'acme', '--name', 'Acme'];
   const refused = longwave(...typed);
   expect([refused.status, refused.stderr.split('\n')[0]]).toEqual([
-    64,
+    2,
     '--api is missing: a machine uses exchange or audience.',
   ]);
   const { stderr } = longwave(...typed, '--api', 'exchange', '--scopes', 'audience:read');

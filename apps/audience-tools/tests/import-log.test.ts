@@ -114,7 +114,7 @@ describe('columns', () => {
   test('that are not found are named, with those that there are', async () => {
     writeFileSync(inFolder('log'), log);
     const { code, err } = await report(inFolder('log'));
-    expect(code).toBe(2);
+    expect(code).toBe(1);
     expect(err).toMatch(
       /no column for time, url or episode_id, ip or ip_hash, user_agent\. Its columns are wann, was, wer, womit\. .*--columns/,
     );
@@ -158,10 +158,10 @@ describe('malformed records', () => {
   test('a file that is not Avro, or was cut, is refused as an Avro file', async () => {
     writeFileSync(inFolder('cut.avro'), readFileSync(goldenLog('avro')).subarray(0, -20));
     expect(await report(inFolder('cut.avro'))).toMatchObject({
-      code: 2,
+      code: 1,
       err: expect.stringMatching(/not a complete Avro/),
     });
-    expect(await report(goldenLog('csv'), '--format', 'avro')).toMatchObject({ code: 2 });
+    expect(await report(goldenLog('csv'), '--format', 'avro')).toMatchObject({ code: 1 });
   });
 });
 
@@ -207,7 +207,7 @@ describe('storing', () => {
   test('refuses another secret, which would count listeners twice', async () => {
     await store(goldenLog('csv'));
     writeFileSync(inFolder('secret'), 'f'.repeat(64));
-    expect(await store(goldenLog('jsonl'))).toMatchObject({ code: 2, err: expect.stringMatching(/another secret/) });
+    expect(await store(goldenLog('jsonl'))).toMatchObject({ code: 1, err: expect.stringMatching(/another secret/) });
     expect(await shown('--workspace', 'ws_1')).toEqual(expected.prefix_requests);
   });
 

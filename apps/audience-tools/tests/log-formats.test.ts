@@ -49,7 +49,7 @@ async function refusal(lines: readonly string[]) {
   const file = path.join(folder, 'log');
   writeFileSync(file, lines.join('\n'));
   const { code, out, err } = await run(file, ...ofHarbour);
-  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect({ code, out }).toEqual({ code: 1, out: '' });
   return err;
 }
 

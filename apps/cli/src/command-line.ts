@@ -6,13 +6,19 @@ import { commands, type Command } from './commands.ts';
 import { nearest } from '@longwave/service-kit/nearest';
 import { parseOptions } from './parse-options.ts';
 import { productVersion } from './product-version.ts';
-import { dataOption, helpOf, helpOfNoun, overview, usageOf } from './help.ts';
+import { dataOption, helpOf, jsonFlag, helpOfNoun, overview, usageOf } from './help.ts';
 import { tools } from './tools.ts';
 
 /** A parsed command line. */
 export type CommandLine =
   | { readonly kind: 'explain'; readonly text: string }
-  | { readonly kind: 'run'; readonly command: Command; readonly options: Options; readonly data: string | undefined };
+  | {
+      readonly kind: 'run';
+      readonly command: Command;
+      readonly options: Options;
+      readonly data: string | undefined;
+      readonly json: boolean;
+    };
 
 const text = { type: 'string' } as const;
 const parsing = (options: readonly CommandOption[]) =>
@@ -20,6 +26,7 @@ const parsing = (options: readonly CommandOption[]) =>
     allowPositionals: true,
     options: {
       ...Object.fromEntries([...options, dataOption].map(({ name }) => [name, text])),
+      [jsonFlag.name]: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
   }) satisfies ParseArgsConfig;
@@ -28,8 +35,9 @@ const parsing = (options: readonly CommandOption[]) =>
 const wordsOf = (args: readonly string[]) =>
   parseArgs({ args: [...args], strict: false, ...parsing(commands.flatMap(({ options }) => options)) }).positionals;
 
-function readOptions(command: Command, args: readonly string[]): Options {
-  return parseOptions({ args: [...args], ...parsing(command.options) }).values as Options;
+function readOptions(command: Command, args: readonly string[]): { readonly options: Options; readonly json: boolean } {
+  const { json, ...options } = parseOptions({ args: [...args], ...parsing(command.options) }).values;
+  return { options: options as Options, json: json === true };
 }
 
 function checkOptions(command: Command, options: Options): void {
@@ -46,10 +54,12 @@ function checkOptions(command: Command, options: Options): void {
 
 const firstWords = [...new Set(commands.map(({ name }) => name.split(' ')[0]!)), ...Object.keys(tools)];
 
-/** The command that was perhaps meant, as a sentence; nothing for a word that begins one. */
-function suggestion(noun: string): string {
-  const near = firstWords.includes(noun) ? undefined : nearest(noun, firstWords);
-  return near === undefined ? '' : ` Did you mean “${near}”?`;
+/** The command that was perhaps meant, as a sentence. */
+function suggestion(noun: string, verb = ''): string {
+  const verbs = commands.flatMap(({ name }) => (name.startsWith(`${noun} `) ? [name.slice(noun.length + 1)] : []));
+  const near = firstWords.includes(noun) ? nearest(verb, verbs) : nearest(noun, firstWords);
+  if (near === undefined) return '';
+  return ` Did you mean “${verbs.length > 0 ? `${noun} ${near}` : near}”?`;
 }
 
 /** Reads the arguments of `longwave`. Throws `UsageError` with the usage that was meant. */
@@ -70,15 +80,15 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     const problem =
       verb === undefined && ofNoun.length > 0
         ? `“${noun}” needs a command after it.`
-        : `There is no command “${[noun, verb].filter(Boolean).join(' ')}”.${suggestion(noun)}`;
+        : `There is no command “${[noun, verb].filter(Boolean).join(' ')}”.${suggestion(noun, verb)}`;
     throw new UsageError(`${problem}\n\n${help}`);
   }
   if (isHelp) return { kind: 'explain', text: helpOf(command) };
   try {
-    const options = readOptions(command, args);
+    const { options, json } = readOptions(command, args);
     if (more.length > 0) throw new UsageError(`“${more.join(' ')}” belongs to no option.`);
     checkOptions(command, options);
-    return { kind: 'run', command, options, data: options['data'] };
+    return { kind: 'run', command, options, data: options['data'], json };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     throw explained(command, error);

@@ -38,7 +38,7 @@ export interface OperatorCommand extends CommandDescription {
   readonly run: (operator: Operator, options: Options, fleet: FleetAccess) => Promise<unknown>;
 }
 
-/** The command line is wrong: exit code 64, with the usage. */
+/** The command line is wrong: exit code 2, with the usage. */
 export class UsageError extends Error {}
 
 /** An option that the command cannot do without. Throws `UsageError`. */

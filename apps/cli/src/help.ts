@@ -10,6 +10,9 @@ export const dataOption: CommandOption = {
   optional: true,
 };
 
+/** Taken by every command. */
+export const jsonFlag = { name: 'json', meaning: 'print one JSON document' } as const;
+
 const flagOf = ({ name, value }: CommandOption) => `--${name} ${value}`;
 
 /** "account show --account ACC" */
@@ -19,10 +22,12 @@ export const usageOf = ({ name, options }: CommandDescription): string =>
 /** One command: what it does, its options one per line, and an example. */
 export function helpOf(command: CommandDescription): string {
   const options = [...command.options, dataOption];
-  const width = Math.max(...options.map((option) => flagOf(option).length));
-  const lines = options.map(
-    (option) => `  ${flagOf(option).padEnd(width)}  ${option.optional ? 'optional: ' : ''}${option.meaning}`,
-  );
+  const rows = [
+    ...options.map((option) => [flagOf(option), `${option.optional ? 'optional: ' : ''}${option.meaning}`] as const),
+    [`--${jsonFlag.name}`, `optional: ${jsonFlag.meaning}${'run' in command ? ', as it does without' : ''}`] as const,
+  ];
+  const width = Math.max(...rows.map(([flag]) => flag.length));
+  const lines = rows.map(([flag, meaning]) => `  ${flag.padEnd(width)}  ${meaning}`);
   return [
     `usage: ${typed} ${usageOf(command)}`,
     command.summary,
@@ -49,7 +54,8 @@ export const overview = [
     ...commands.map((command) => entry(usageOf(command), command.summary)),
     ...Object.entries(tools).map(([name, { usage, summary }]) => entry(`${name} ${usage}`.trimEnd(), summary)),
   ].join('\n'),
-  `  ${flagOf(dataOption)}\n      for every command: ${dataOption.meaning}`,
+  `  ${flagOf(dataOption)}\n      for every command: ${dataOption.meaning}\n  --${jsonFlag.name}\n      for every command: ${jsonFlag.meaning}`,
+  'Exit codes of every command: 0 done, 1 failed, or what it looked at is not well, 2 the command line is wrong.',
   `Each command takes --help: ${typed} account create --help\n--version prints the version of this checkout.`,
   'Plans: launch, grow, scale, network (the default), classic; or those of your PLANS_FILE.',
 ].join('\n\n');

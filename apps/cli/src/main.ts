@@ -13,5 +13,5 @@ async function main(args: readonly string[]): Promise<number> {
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: Error) => {
   console.error(error.message);
-  return error instanceof UsageError ? 64 : 1;
+  return error instanceof UsageError ? 2 : 1;
 });

@@ -10,7 +10,7 @@ export function parseOptions<C extends ParseArgsConfig>(config: C): ReturnType<t
     // Node adds advice about positional arguments, which begin with no dash in any command here.
     const message = (error as Error).message.split('. To specify a positional argument')[0]!;
     const unknown = /^Unknown option '--([^'=]+)/.exec(message)?.[1];
-    const near = unknown === undefined ? undefined : nearest(unknown, Object.keys(config.options ?? {}));
+    const near = unknown === undefined ? undefined : nearest(unknown, [...Object.keys(config.options ?? {}), 'help']);
     throw new UsageError(near === undefined ? message : `${message}. Did you mean --${near}?`);
   }
 }

@@ -1,12 +1,13 @@
 import type { FleetAccess } from '@longwave/fleet/running';
 import { openOperator } from '@longwave/test-kit/clients';
-import { explainedFailure, readCommandLine } from './command-line.ts';
+import { explainedFailure, readCommandLine, type CommandLine } from './command-line.ts';
 import type { OperatorCommand, Options } from './command.ts';
-import type { Command } from './commands.ts';
 import { fleetOn } from './find-fleet.ts';
 import { chooseFollowers, openBus, type BusCommand } from './operator/dead-letter-commands.ts';
 import { followersOf } from './status/check-lags.ts';
 import { readSamples } from './status/check-services.ts';
+
+type CommandToRun = Extract<CommandLine, { kind: 'run' }>;
 
 async function runOnFleet(fleet: FleetAccess, command: OperatorCommand, options: Options): Promise<void> {
   const operator = openOperator(fleet);
@@ -17,18 +18,19 @@ async function runOnFleet(fleet: FleetAccess, command: OperatorCommand, options:
   }
 }
 
-async function runOnBus(fleet: FleetAccess | undefined, command: BusCommand, options: Options): Promise<void> {
+async function runOnBus(fleet: FleetAccess | undefined, command: BusCommand, options: Options, json: boolean) {
   const followers = await chooseFollowers(options, async () => (fleet ? followersOf(await readSamples(fleet)) : []));
   await using bus = await openBus(options['brokers'] ?? fleet?.kafkaBrokers, fleet?.redisUrl ?? '');
-  for (const line of await command.runOnBus(bus, followers)) console.log(line);
+  const found = await command.runOnBus(bus, followers);
+  console.log(json ? JSON.stringify(found, null, 2) : found.flatMap(command.linesOf).join('\n'));
 }
 
 /** Answers false when no service runs and the command needs one. */
-async function runCommand(command: Command, options: Options, data: string | undefined): Promise<boolean> {
+async function runCommand({ command, options, data, json }: CommandToRun): Promise<boolean> {
   const fleet = fleetOn(data);
   if ('runOnBus' in command) {
     if (!fleet && !options['brokers']) return false;
-    await runOnBus(fleet, command, options);
+    await runOnBus(fleet, command, options, json);
     return true;
   }
   if (fleet) await runOnFleet(fleet, command, options);
@@ -43,7 +45,7 @@ export async function runOperator(args: readonly string[]): Promise<number> {
     return 0;
   }
   try {
-    if (await runCommand(line.command, line.options, line.data)) return 0;
+    if (await runCommand(line)) return 0;
   } catch (error) {
     throw explainedFailure(line.command, error as Error);
   }

@@ -15,7 +15,7 @@ Checks every receipt of an exported chain: its signature, its place and its link
   --keys URL|FILE    the public keys (JWKS): {api_url}/management/v1/keys, or a file with them
   --checkpoint FILE  optional: what GET …/workspaces/{id}/checkpoint answered; finds that receipts are missing at the end, too
 
-Exit code: 0 when the chain is whole, 1 when it is broken, 64 when nothing was checked: the command line or an input is of no use.
+Exit code: 0 when the chain is whole, 1 when it is broken, 2 when nothing was checked: the command line or an input is of no use.
 
 Example:
   ${typed} receipts verify chain.jsonl --keys keys.json --checkpoint checkpoint.json`;
@@ -28,6 +28,8 @@ function readArguments() {
         keys: { type: 'string' },
         checkpoint: { type: 'string' },
         data: { type: 'string' },
+        // The result is JSON anyway.
+        json: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     });
@@ -100,5 +102,5 @@ async function verify(): Promise<void> {
 
 await verify().catch((error: unknown) => {
   console.error((error as Error).message);
-  process.exitCode = error instanceof UsageError ? 64 : 1;
+  process.exitCode = error instanceof UsageError ? 2 : 1;
 });

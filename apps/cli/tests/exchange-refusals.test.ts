@@ -53,7 +53,7 @@ function signedLine(seq: number, streamId = 'show:1234') {
 describe('a refusal of longwave exchange', () => {
   test('names each setting that is missing, and the key only where it signs', () => {
     const { status, stderr } = exchange('head', 'show:1');
-    expect(status).toBe(64);
+    expect(status).toBe(2);
     expect(stderr).toContain('--api-url (“api_url”) is missing.\n  --token-url (“token_url”) is missing.');
     expect(stderr).not.toContain('kid');
     const body = file('alias.json', { alias: 'one' });
@@ -63,7 +63,7 @@ describe('a refusal of longwave exchange', () => {
   test('names a file that has no key, and how one is made', () => {
     const body = file('alias.json', { alias: 'one' });
     const { status, stderr } = configured('alias', body, '--stream', 'show:1', '--key-file', body);
-    expect(status).toBe(64);
+    expect(status).toBe(2);
     expect(stderr).toContain(`${body} has no private key: write one by “npx longwave exchange key new FILE”.`);
   });
 
@@ -72,7 +72,7 @@ describe('a refusal of longwave exchange', () => {
     const master = file('master.mp3', 'abc');
     const args = ['snapshot', body, '--stream', 'show:1', '--source', 'ep-1', '--audio', master];
     expect(configured(...args)).toMatchObject({
-      status: 64,
+      status: 2,
       stderr: expect.stringContaining('as “url” of “audio_mast'),
     });
     expect(exchange('snapshot', '--help').found).toContain('must stand in FILE.json, as “url” of “audio_master”');
@@ -84,7 +84,7 @@ describe('a refusal of longwave exchange', () => {
     ['rotate', ['rotate', '--retire', 'k', '--until', '1d', '--cause', 'c', '--stream', 'badstream']],
   ])('%s says that a name is not the name of a stream', (_command, args) => {
     const { status, stderr } = configured(...args);
-    expect(status).toBe(64);
+    expect(status).toBe(2);
     expect(stderr).toContain('is not the name of a stream. Write one such as show:1234.');
   });
 
@@ -92,7 +92,7 @@ describe('a refusal of longwave exchange', () => {
     const lines = file('stream.jsonl', '{}\n');
     const keys = `${nobody}/hosting-exchange/v1/keys`;
     const { status, stderr } = exchange('verify', lines, '--keys', keys, '--signers', `key_1=${config}`);
-    expect(status).toBe(64);
+    expect(status).toBe(2);
     expect(stderr).toContain(`${keys} does not answer.`);
     expect(stderr).toContain(`curl ${keys} > keys.json, then --keys keys.json`);
   });
@@ -101,7 +101,7 @@ describe('a refusal of longwave exchange', () => {
     const { envelope, digest } = signedLine(1);
     const lines = [JSON.stringify({ digest, ...envelope }), '', '{"sequence": 2}'];
     const { status, stderr } = configured('submit', file('lines.jsonl', lines.join('\n')));
-    expect(status).toBe(64);
+    expect(status).toBe(2);
     expect(stderr).toContain('Line 3 of');
     expect(stderr).toContain('“protected”, “payload” and “signature”, as --keep and “export” write it.');
   });

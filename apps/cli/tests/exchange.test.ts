@@ -32,7 +32,7 @@ describe('exchange key new', () => {
 
   test('never overwrites a key', () => {
     const at = file('there.json', 'kept');
-    expect(exchange('key', 'new', at, ...registration)).toMatchObject({ status: 64, found: '' });
+    expect(exchange('key', 'new', at, ...registration)).toMatchObject({ status: 2, found: '' });
     expect(readFileSync(at, 'utf8')).toBe('kept');
   });
 });
@@ -79,7 +79,7 @@ describe('exchange verify', () => {
     return { line: `${JSON.stringify({ ...stored, receipt })}\n`, digest };
   }
 
-  test('answers 0 for a whole stream, 1 with the first broken link for another, 64 where nothing was checked', async () => {
+  test('answers 0 for a whole stream, 1 with the first broken link for another, 2 where nothing was checked', async () => {
     const { line, digest } = await exported();
     const { d: _d, ...half } = await signer;
     const keys = file('keys.json', { keys: [publicReceiptKey(await receiptKey)] });
@@ -96,7 +96,7 @@ describe('exchange verify', () => {
       ...{ status: 1, stderr: '' },
       found: { whole: false, sequence: 1, problem: 'message 1: its digest is not that of its bytes' },
     });
-    expect(verify('no JSON')).toMatchObject({ status: 64, found: '' });
+    expect(verify('no JSON')).toMatchObject({ status: 2, found: '' });
   });
 });
 
@@ -119,7 +119,7 @@ test.each<[string, string[], string]>([
   ['settings that are missing', ['head', 'show:1'], '--api-url (“api_url”)'],
 ])('%s is a wrong usage, with the usage that was meant', (_what, args, problem) => {
   const { status, stderr, found } = exchange(...args);
-  expect([status, found]).toEqual([64, '']);
+  expect([status, found]).toEqual([2, '']);
   expect(stderr).toContain(problem);
   expect(stderr).toContain('usage: npx longwave exchange');
 });
@@ -127,7 +127,7 @@ test.each<[string, string[], string]>([
 test('a setting that the file does not have is named, and a secret is never shown', () => {
   const config = file('exchange.json', { api_url: 'https://api.example', client_secret: 'hidden', colour: 'red' });
   const { status, stderr } = exchange('head', 'show:1', '--config', config);
-  expect(status).toBe(64);
+  expect(status).toBe(2);
   expect(stderr).toContain('colour');
   expect(stderr).not.toContain('hidden');
 });

@@ -62,15 +62,15 @@ test('--level, --since and --lines leave out what is less severe, older, or befo
 
 test('a wrong name, level or time is refused with what there is', () => {
   expect(longwave('managment')).toMatchObject({
-    status: 64,
+    status: 2,
     stderr: expect.stringContaining('Did you mean management?'),
   });
   expect(longwave('--level', 'loud')).toMatchObject({
-    status: 64,
+    status: 2,
     stderr: expect.stringContaining('debug, info, warn'),
   });
-  expect(longwave('--since', 'soon')).toMatchObject({ status: 64, stderr: expect.stringContaining('10m') });
-  expect(longwave('--folow')).toMatchObject({ status: 64, stderr: expect.stringContaining('Did you mean --follow?') });
+  expect(longwave('--since', 'soon')).toMatchObject({ status: 2, stderr: expect.stringContaining('10m') });
+  expect(longwave('--folow')).toMatchObject({ status: 2, stderr: expect.stringContaining('Did you mean --follow?') });
 });
 
 test('--follow goes on with new lines, also of a service that starts later, until it is asked to stop', async () => {

@@ -20,7 +20,7 @@ test('--version is the version that the changelog begins with', () => {
 
 test('errors are on standard error, and the exit code tells a wrong command line from a failure', () => {
   expect(npxLongwave('docs', 'account', 'explode')).toMatchObject({
-    status: 64,
+    status: 2,
     stdout: '',
     stderr: expect.stringContaining('There is no command “account explode”.\n\nusage: npx longwave account COMMAND\n'),
   });

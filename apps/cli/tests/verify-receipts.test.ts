@@ -77,19 +77,19 @@ test('receipts verify checks nothing when an input is a saved refusal or of anot
   const detail = 'There is no checkpoint of this chain yet: one is made hourly.';
   const refusal = file('refusal.json', JSON.stringify({ status: 404, code: 'not_found', detail, trace_id: 't' }));
   const explained = {
-    status: 64,
+    status: 2,
     found: '',
     stderr: expect.stringContaining(`the answer to a refused request: ${detail}`),
   };
   expect(verify('verify', chain, '--keys', keys, '--checkpoint', refusal)).toEqual(explained);
   expect(verify('verify', refusal, '--keys', keys)).toEqual(explained);
   expect(verify('verify', chain, '--keys', refusal)).toEqual(explained);
-  expect(verify('verify', chain, '--keys', keys, '--checkpoint', file('empty.json', ''))).toMatchObject({ status: 64 });
+  expect(verify('verify', chain, '--keys', keys, '--checkpoint', file('empty.json', ''))).toMatchObject({ status: 2 });
 });
 
 test('receipts verify says what is wrong with its command line, and reads no keys from elsewhere', () => {
-  expect(verify('verify')).toMatchObject({ status: 64, found: '' });
+  expect(verify('verify')).toMatchObject({ status: 2, found: '' });
   expect(verify('verify', path.join(folder, 'chain.jsonl')).stderr).toContain('--keys is missing.');
-  expect(verify('verify', path.join(folder, 'nowhere.jsonl'), '--keys', keys)).toMatchObject({ status: 64, found: '' });
+  expect(verify('verify', path.join(folder, 'nowhere.jsonl'), '--keys', keys)).toMatchObject({ status: 2, found: '' });
   expect(verify('--help')).toMatchObject({ status: 0 });
 });

@@ -23,14 +23,14 @@ test.each(['start', 'demo', 'test', 'bench', 'contracts', 'migrate', 'package'])
 
 test('an unknown command lists the known ones', () => {
   const { status, stderr } = run('launch.mjs', 'launch');
-  expect(status).toBe(64);
+  expect(status).toBe(2);
   expect(stderr).toContain('npm run demo');
 });
 
 test('demo without a file, or with one that is not there, says so without starting anything', () => {
-  expect(run('demo.ts')).toMatchObject({ status: 64, stderr: expect.stringContaining('--audio FILE') });
+  expect(run('demo.ts')).toMatchObject({ status: 2, stderr: expect.stringContaining('--audio FILE') });
   expect(run('demo.ts', '--audio', '/nowhere.mp3')).toMatchObject({
-    status: 64,
+    status: 2,
     stderr: expect.stringContaining('There is no file /nowhere.mp3.'),
   });
 });
@@ -42,11 +42,11 @@ test('start and demo name a wrong option and where the options are explained, wi
     ["'--colour'", '--colour'],
   ] as const) {
     const { status, stderr } = run('start.ts', ...typed);
-    expect({ status, stderr }).toEqual({ status: 64, stderr: expect.stringContaining(wrong) });
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(wrong) });
     expect(stderr.trimEnd().split('\n').at(-1)).toBe(help);
   }
   expect(run('demo.ts', '--colour')).toMatchObject({
-    status: 64,
+    status: 2,
     stderr: expect.stringContaining('npm run demo -- --help explains the options.'),
   });
 });

@@ -156,6 +156,6 @@ test('a folder that is no package of the service is left as it is', async () => 
 test('a service that there is not is named, with those that there are', () => {
   const program = path.join(workspaceRoot, 'deploy/package/package.ts');
   const { status, stderr } = spawnSync(process.execPath, [program, 'gateway'], { encoding: 'utf8' });
-  expect(status).toBe(64);
+  expect(status).toBe(2);
   expect(stderr).toContain('There is no service “gateway”. The services are auth-server,');
 });

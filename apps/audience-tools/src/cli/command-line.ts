@@ -1,7 +1,11 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { nearest } from '@longwave/service-kit/nearest';
 
-/** Exit codes of the tools: success; success, and the numbers differ (or records are malformed under --strict); failure. */
-export const exitCodes = { done: 0, differs: 1, failed: 2 } as const;
+/**
+ * Exit codes, as of every command of `longwave`: success; the numbers differ (or records are malformed under --strict), or it failed; the
+ * command line is wrong.
+ */
+export const exitCodes = { done: 0, differs: 1, failed: 1, usage: 2 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** The command line is invalid; the message says what to type. */
@@ -56,7 +60,16 @@ export function hourOf(values: Values, name: string): Date | undefined {
   return at;
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+/** Without Node's advice about positional arguments, which begin with no dash here. */
+const messageOf = (error: unknown) =>
+  (error instanceof Error ? error.message : String(error)).split('. To specify a positional argument')[0]!;
+
+/** The option that was perhaps meant by an unknown one, as a sentence. */
+function suggestion(error: unknown, { options }: Command): string {
+  const unknown = /^Unknown option '--([^'=]+)/.exec(messageOf(error))?.[1];
+  const near = unknown === undefined ? undefined : nearest(unknown, [...Object.keys(options), 'help']);
+  return near === undefined ? '' : ` Did you mean --${near}?`;
+}
 
 /** Runs a command of a tool and answers its exit code; an error becomes a message that says what to do. */
 export async function runCommandLine(
@@ -69,12 +82,18 @@ export async function runCommandLine(
   const [name, ...rest] = isOne ? ['', ...args] : args;
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     terminal.print(`${overview}\n`);
-    return name === undefined ? exitCodes.failed : exitCodes.done;
+    return name === undefined ? exitCodes.usage : exitCodes.done;
   }
   const command = commands.find((one) => one.name === name);
   if (!command) {
-    terminal.tell(`There is no command “${name}”.\n\n${overview}\n`);
-    return exitCodes.failed;
+    const near = nearest(
+      name,
+      commands.map((one) => one.name),
+    );
+    terminal.tell(
+      `There is no command “${name}”.${near === undefined ? '' : ` Did you mean “${near}”?`}\n\n${overview}\n`,
+    );
+    return exitCodes.usage;
   }
   try {
     const { values, positionals } = parseArgs({
@@ -89,8 +108,10 @@ export async function runCommandLine(
     return await command.run(values, positionals, terminal);
   } catch (error) {
     const isUsage = error instanceof UsageError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
-    terminal.tell(`${messageOf(error)}${isUsage ? '\nRun it with --help to see how it is used.' : ''}\n`);
-    return exitCodes.failed;
+    terminal.tell(
+      `${messageOf(error)}${suggestion(error, command)}${isUsage ? '\nRun it with --help to see how it is used.' : ''}\n`,
+    );
+    return isUsage ? exitCodes.usage : exitCodes.failed;
   }
 }
 

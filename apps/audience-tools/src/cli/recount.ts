@@ -31,7 +31,7 @@ export const overview = `usage: longwave-recount COMMAND
   count    count the facts in files again, without a database
   compare  compare the numbers of files with those that the service shows
 
-Every command has --help. Exit codes: 0 success, 1 the numbers differ, 2 failure.
+Every command has --help. Exit codes: 0 success, 1 the numbers differ or it failed, 2 the command line is wrong.
 The counting method is described in docs/counting.md.`;
 
 const progressOf = (work: string, { tell }: Terminal) =>

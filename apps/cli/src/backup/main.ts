@@ -28,7 +28,7 @@ A backup holds every secret of the installation: whoever reads it can do everyth
   --json         optional: print one JSON document
   --data FOLDER  optional: data folder of the running service (default: .longwave)
 
-Exit code: 0 when the backup is whole, 1 when it is damaged or could not be made, 64 when the command line is wrong.
+Exit code: 0 when the backup is whole, 1 when it is damaged or could not be made, 2 when the command line is wrong.
 
 Examples:
   ${typed} backup /mnt/backups/longwave

@@ -1,3 +1,5 @@
+import { mayStyle } from '@longwave/service-kit/terminal';
+
 /** Shows what a program does now: on a terminal in one line that is overwritten, elsewhere not at all. */
 export function progressLine(stream: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number }) {
   let shown = false;
@@ -7,7 +9,7 @@ export function progressLine(stream: NodeJS.WritableStream & { readonly isTTY?: 
   };
   return {
     tell: (text: string): void => {
-      if (stream.isTTY !== true) return;
+      if (!mayStyle(stream)) return;
       stream.write(`\r\u001b[2K${text.slice(0, (stream.columns ?? 80) - 1)}`);
       shown = true;
     },

@@ -10,7 +10,7 @@ export type OptionValues<O extends OptionTypes> = {
 };
 
 /**
- * Runs a program with the arguments of this process and sets its exit code: what `run` answers, 64 when the command line is wrong, 1 when
+ * Runs a program with the arguments of this process and sets its exit code: what `run` answers, 2 when the command line is wrong, 1 when
  * it fails. Messages go to standard error.
  * @param program.usage the whole help text
  */
@@ -29,7 +29,7 @@ export async function runOperations<O extends OptionTypes>(
     console.error(
       isUsage ? `${error.message}\n\nusage: ${first}\n--help explains the options.` : (error as Error).message,
     );
-    process.exitCode = isUsage ? 64 : 1;
+    process.exitCode = isUsage ? 2 : 1;
   }
 }
 

@@ -24,7 +24,7 @@ changes nothing and needs no running service.
 BASE_URL, MCP_URL, API_URL, MEDIA_URL, DATABASE_URL and MAIL_URL of the environment are looked at when they are set; else the addresses
 and the database of the running service.
 
-Exit code: 0 when nothing is wrong, 1 when something is, 64 when the command line is wrong.
+Exit code: 0 when nothing is wrong, 1 when something is, 2 when the command line is wrong.
 
 Example:
   BASE_URL=https://pod.example MAIL_URL=smtps://user:secret@mail.example ${typed} doctor`;

@@ -59,13 +59,17 @@ const helpOf = (command: ExchangeCommand): string =>
 
 function readArguments(command: ExchangeCommand, args: readonly string[]) {
   const options = { ...settingOptions, ...command.options };
-  const { values, positionals } = parseOptions({
+  const parsed = parseOptions({
     args: [...args],
     allowPositionals: true,
-    options: Object.fromEntries(
-      Object.keys({ ...options, data: [] }).map((name) => [name, { type: 'string' as const }]),
-    ),
+    options: {
+      ...Object.fromEntries(Object.keys({ ...options, data: [] }).map((name) => [name, { type: 'string' as const }])),
+      // Results are JSON anyway.
+      json: { type: 'boolean' as const },
+    },
   });
+  const { positionals } = parsed;
+  const values = parsed.values as Readonly<Record<string, string | undefined>>;
   const { words } = command;
   const missing = words[positionals.length] ?? command.needed.find((name) => !values[name]);
   if (missing !== undefined) throw new UsageError(`${words.includes(missing) ? missing : `--${missing}`} is missing.`);
@@ -73,8 +77,8 @@ function readArguments(command: ExchangeCommand, args: readonly string[]) {
     throw new UsageError(`“${positionals.slice(words.length).join(' ')}” belongs to no option.`);
   const stream = words[0] === 'STREAM' ? positionals[0] : values['stream'];
   if (stream !== undefined && !streamId.safeParse(stream).success)
-    throw new UsageError(`“${String(stream)}” is not the name of a stream. Write one such as show:1234.`);
-  return { words: positionals, values: values as Readonly<Record<string, string | undefined>> };
+    throw new UsageError(`“${stream}” is not the name of a stream. Write one such as show:1234.`);
+  return { words: positionals, values };
 }
 
 async function run(command: ExchangeCommand, args: readonly string[]): Promise<void> {

@@ -22,7 +22,7 @@ Shows log lines of a service or an engine, or of all in the order of their times
   --json          optional: JSON lines on a terminal too
   --data FOLDER   optional: data folder of the service, which need not run (default: .longwave)
 
-Exit code: 0, or 64 when the command line is wrong.
+Exit code: 0, or 2 when the command line is wrong.
 
 Examples:
   ${typed} logs management --level warn --since 1h

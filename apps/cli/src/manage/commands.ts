@@ -16,6 +16,8 @@ export interface ManageCommand {
   /** Words and options after the name. */
   readonly usage: string;
   readonly summary: string;
+  /** Words of a command line, without `npx longwave manage`. */
+  readonly example: string;
   readonly options: readonly (readonly [option: string, meaning: string])[];
   /** Answers the text to print, or nothing where the command has written its own. */
   readonly run: (api: ManagementApi, args: readonly string[]) => Promise<string | void>;
@@ -38,21 +40,31 @@ export const manageCommands: readonly ManageCommand[] = [
   {
     name: 'workspaces',
     usage: '',
+    example: 'workspaces',
     summary: 'the workspaces that you see, with your roles',
-    options: [],
+    options: [asJson],
     run: showWorkspaces,
   },
-  { name: 'types', usage: '', summary: 'the types of resources, with their states', options: [], run: showTypes },
+  {
+    name: 'types',
+    usage: '',
+    example: 'types',
+    summary: 'the types of resources, with their states',
+    options: [asJson],
+    run: showTypes,
+  },
   {
     name: 'commands',
     usage: '[TYPE]',
+    example: 'commands campaigns',
     summary: 'the commands that there are, or those for one type: campaigns, or operations',
-    options: [],
+    options: [asJson],
     run: showCommands,
   },
   {
     name: 'list',
     usage: 'TYPE',
+    example: 'list campaigns --state active',
     summary: 'resources of a type, as a table',
     options: [
       ['--state STATE,…', 'only these states'],
@@ -70,6 +82,7 @@ export const manageCommands: readonly ManageCommand[] = [
   {
     name: 'get',
     usage: 'ID',
+    example: 'get cmp_01jcq7v8z4n2m6k9s3x5t1r0wd',
     summary: 'one resource, operation (op_…) or receipt (rcp_…), as JSON',
     options: [],
     run: get,
@@ -77,14 +90,23 @@ export const manageCommands: readonly ManageCommand[] = [
   {
     name: 'history',
     usage: 'ID',
+    example: 'history cmp_01jcq7v8z4n2m6k9s3x5t1r0wd',
     summary: 'the versions of a resource, newest first',
     options: [asJson],
     run: history,
   },
-  { name: 'diff', usage: 'ID', summary: 'what each version changed', options: [asJson], run: diff },
+  {
+    name: 'diff',
+    usage: 'ID',
+    example: 'diff cmp_01jcq7v8z4n2m6k9s3x5t1r0wd',
+    summary: 'what each version changed',
+    options: [asJson],
+    run: diff,
+  },
   {
     name: 'run',
     usage: 'COMMAND [ID] [--FIELD VALUE …]',
+    example: 'run advertiser.create --legal_name "Harbour Coffee" --print id',
     summary: 'changes something; --help after the command explains its fields',
     options: [
       ['--FIELD VALUE', 'a field of the command; a list takes it several times'],
@@ -106,6 +128,7 @@ export const manageCommands: readonly ManageCommand[] = [
   {
     name: 'watch',
     usage: 'OPERATION',
+    example: 'watch op_01jcq7v8z4n2m6k9s3x5t1r0wd',
     summary: 'follows work that goes on (op_…), until it is over',
     options: [],
     run: watch,
@@ -113,13 +136,15 @@ export const manageCommands: readonly ManageCommand[] = [
   {
     name: 'upload',
     usage: 'FILE',
+    example: 'upload advertisement.mp3',
     summary: 'sends a file, and prints the ID of its upload',
-    options: [],
+    options: [asJson],
     run: (api, args) => upload(api, args, tell),
   },
   {
     name: 'result',
     usage: 'REPORT_RUN',
+    example: 'result rpr_01jcq7v8z4n2m6k9s3x5t1r0wd --format jsonl',
     summary: 'the file of a report (rpr_…)',
     options: [['--format csv|jsonl', 'CSV with a header (the default), or one JSON object a line']],
     run: (api, args) => writeResult(api, args, process.stdout),
@@ -127,6 +152,7 @@ export const manageCommands: readonly ManageCommand[] = [
   {
     name: 'decisions',
     usage: '',
+    example: 'decisions --outcome empty --limit 10',
     summary: 'decisions about ads, newest first: which line items won, or why none did',
     options: [
       ['--from TIME, --to TIME', 'plays of this time, at most 31 days; the last 24 hours when absent'],
@@ -146,6 +172,7 @@ export const manageCommands: readonly ManageCommand[] = [
   {
     name: 'trace',
     usage: 'DECISION',
+    example: 'trace dec_01jcq7v8z4n2m6k9s3x5t1r0wd',
     summary: 'why each candidate of a decision won or lost, as JSON',
     options: [['--purpose PURPOSE', 'the purpose that is recorded, one of those that you allowed']],
     run: showTrace,
@@ -153,6 +180,7 @@ export const manageCommands: readonly ManageCommand[] = [
   {
     name: 'changes',
     usage: '',
+    example: 'changes --types campaigns --follow',
     summary: 'everything that changed, in the order in which it did',
     options: [
       ['--after CURSOR', 'go on after this cursor; now: only what comes'],
@@ -167,6 +195,7 @@ export const manageCommands: readonly ManageCommand[] = [
   {
     name: 'receipts',
     usage: '',
+    example: 'receipts > chain.jsonl',
     summary: 'the chain of signed receipts, for “receipts verify”',
     options: [
       ['--chain commands|authority', 'what this API changes (the default), or accounts, credentials and members'],

@@ -18,10 +18,11 @@ export const manageHelp = (commands: readonly ManageCommand[]): string =>
   ].join('\n\n');
 
 /** The help of one of its commands. */
-export const helpOfManage = ({ name, usage, summary, options }: ManageCommand): string =>
+export const helpOfManage = ({ name, usage, summary, options, example }: ManageCommand): string =>
   [
     `usage: ${`${typed} manage ${name} ${usage}`.trimEnd()}`,
     summary[0]!.toUpperCase() + summary.slice(1),
     describedLines([...options, workspaceLine]),
+    `Example:\n  ${typed} manage ${example}`,
     ...(name === 'run' ? [`${typed} manage run campaign.create --help explains the fields of a command.`] : []),
   ].join('\n\n');

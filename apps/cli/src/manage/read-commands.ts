@@ -24,25 +24,28 @@ const nameIn = ({ attributes }: z.infer<typeof rowSchema>): string => {
 
 /** `manage workspaces` */
 export async function showWorkspaces(api: ManagementApi, args: readonly string[]) {
-  readWords(args, [], {});
+  const { values } = readWords(args, [], {});
   const found = await listWorkspaces(api);
+  if (values.json) return json(found);
   if (found.length === 0) return 'You see no workspace yet.';
   return columns(found.map(({ id, name, roles }) => [id, name, roles.join(', ')]));
 }
 
 /** `manage types` */
 export async function showTypes(api: ManagementApi, args: readonly string[]) {
-  readWords(args, [], {});
+  const { values } = readWords(args, [], {});
   const { resource_types: types } = await readCatalog(api);
+  if (values.json) return json(types);
   return columns(types.map(({ resource_type: type, prefix, states }) => [type, `${prefix}_…`, states.join(', ')]));
 }
 
 /** `manage commands [TYPE]` */
 export async function showCommands(api: ManagementApi, args: readonly string[]) {
-  const { positionals } = readWords(args, args[0]?.startsWith('-') === false ? ['TYPE'] : [], {});
+  const { positionals, values } = readWords(args, args[0]?.startsWith('-') === false ? ['TYPE'] : [], {});
   const catalog = await readCatalog(api);
   const type = positionals[0] === undefined ? undefined : subjectTypeOf(catalog, positionals[0]);
   const shown = catalog.commands.filter(({ subject_type: subject }) => type === undefined || subject === type);
+  if (values.json) return json(shown);
   return columns(shown.map((each) => [each.command_type, each.summary]));
 }
 

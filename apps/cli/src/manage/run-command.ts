@@ -102,7 +102,7 @@ export async function runCommand(api: ManagementApi, args: readonly string[], te
       : accepted;
   const reason = reasonOf(last);
   if (reason !== undefined) tell(reason);
-  if (last.state === 'failed') process.exitCode = 2;
+  if (last.state === 'failed') process.exitCode = 1;
   return options.print === undefined ? JSON.stringify(last, null, 2) : partOf(last, options.print);
 
   /** The version that the person saw, else the present one. */

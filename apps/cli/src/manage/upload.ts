@@ -47,5 +47,5 @@ export async function upload(api: ManagementApi, args: readonly string[], tell: 
     body: await openAsBlob(file),
   });
   if (!response.ok) throw new Error(`The object store refused the file: ${response.status}. Send it again.`);
-  return subject.id;
+  return values.json ? JSON.stringify({ id: subject.id }, null, 2) : subject.id;
 }

@@ -8,14 +8,14 @@ export function readWords<O extends NonNullable<ParseArgsConfig['options']>>(
   names: readonly string[],
   options: O,
 ) {
-  const common = { workspace: { type: 'string' }, data: { type: 'string' } } as const;
+  const common = { workspace: { type: 'string' }, data: { type: 'string' }, json: { type: 'boolean' } } as const;
   const parsed = parseOptions({ args: [...args], allowPositionals: true, options: { ...options, ...common } });
   const { positionals } = parsed;
   const missing = names[positionals.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
   if (positionals.length > names.length)
     throw new UsageError(`“${positionals.slice(names.length).join(' ')}” belongs to no option.`);
-  return parsed as typeof parsed & { readonly values: { readonly workspace?: string } };
+  return parsed as typeof parsed & { readonly values: { readonly workspace?: string; readonly json?: boolean } };
 }
 
 /** The query of a path: what was given, under its names. */

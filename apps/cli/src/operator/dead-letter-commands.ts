@@ -2,9 +2,18 @@ import { busFromConfig, type EventBus } from '@longwave/event-bus';
 import type { CommandDescription, CommandOption, Options } from '../command.ts';
 import type { Follower } from '../status/check-lags.ts';
 
-/** A command on the event bus, which may be an Apache Kafka without any fleet of this machine. It prints lines. */
+/** A command on the event bus, which may be an Apache Kafka without any fleet of this machine. */
 export interface BusCommand extends CommandDescription {
-  readonly runOnBus: (bus: EventBus, followers: readonly Follower[]) => Promise<readonly string[]>;
+  /** What was found or done for each follower. */
+  readonly runOnBus: (bus: EventBus, followers: readonly Follower[]) => Promise<readonly FollowerResult[]>;
+  /** The lines that people read. */
+  readonly linesOf: (result: FollowerResult) => readonly string[];
+}
+
+interface FollowerResult extends Follower {
+  readonly dead_letters?: readonly object[];
+  /** Number of messages. */
+  readonly sent_again?: number;
 }
 
 const options: readonly CommandOption[] = [
@@ -45,15 +54,15 @@ export async function chooseFollowers(
   return found;
 }
 
-async function linesOf(bus: EventBus, { topic, group }: Follower): Promise<readonly string[]> {
+async function listLetters(bus: EventBus, { topic, group }: Follower): Promise<FollowerResult> {
   const letters = await bus.listDeadLetters(topic, group);
-  if (letters.length === 0) return [`no dead letters of ${group} in ${topic}`];
-  return letters.map(({ message: { id, type, key }, failedAt, error }) =>
-    JSON.stringify({ topic, group, id, type, key, failed_at: failedAt, error }),
-  );
+  return {
+    ...{ topic, group },
+    dead_letters: letters.map(({ message: { id, type, key }, failedAt, error }) => ({
+      ...{ id, type, key, failed_at: failedAt, error },
+    })),
+  };
 }
-
-const flat = async (lines: Promise<readonly string[]>[]) => (await Promise.all(lines)).flat();
 
 /** Events that a consumer failed to process. */
 export const deadLetterCommands: readonly BusCommand[] = [
@@ -62,7 +71,11 @@ export const deadLetterCommands: readonly BusCommand[] = [
     summary: 'Lists the events that a consumer failed to process.',
     options,
     example: 'dead-letters list --topic product.events --group management',
-    runOnBus: (bus, followers) => flat(followers.map((follower) => linesOf(bus, follower))),
+    runOnBus: (bus, followers) => Promise.all(followers.map((follower) => listLetters(bus, follower))),
+    linesOf: ({ topic, group, dead_letters: letters = [] }) =>
+      letters.length === 0
+        ? [`no dead letters of ${group} in ${topic}`]
+        : letters.map((letter) => JSON.stringify({ topic, group, ...letter })),
   },
   {
     name: 'dead-letters redrive',
@@ -70,11 +83,13 @@ export const deadLetterCommands: readonly BusCommand[] = [
     options,
     example: 'dead-letters redrive --topic product.events --group management',
     runOnBus: (bus, followers) =>
-      flat(
-        followers.map(async ({ topic, group }) => [
-          `sent ${await bus.redriveDeadLetters(topic, group)} messages of ${topic} to ${group} again`,
-        ]),
+      Promise.all(
+        followers.map(async ({ topic, group }) => ({
+          ...{ topic, group },
+          sent_again: await bus.redriveDeadLetters(topic, group),
+        })),
       ),
+    linesOf: ({ topic, group, sent_again: sent }) => [`sent ${sent} messages of ${topic} to ${group} again`],
   },
 ];
 

@@ -18,7 +18,7 @@ does that, with the ports that the addresses in feeds have.
   --backup NAME  optional: name of a backup, as \`${typed} backup list FOLDER\` shows it (default: the newest)
   --json         optional: print one JSON document
 
-Exit code: 0 when everything agrees, 1 when something does not or the restore failed, 64 when the command line is wrong.
+Exit code: 0 when everything agrees, 1 when something does not or the restore failed, 2 when the command line is wrong.
 
 Example:
   ${typed} restore /mnt/backups/longwave --data /srv/longwave`;

@@ -20,6 +20,10 @@ only you can read, and renewed by itself.
                    for mcp: ${asked.mcp.join(' ')}
                    for management: ${asked.management.join(' ')}
   --data FOLDER    optional: data folder of the installation on this machine (default: .longwave)
+  --json           optional: print one JSON document
+
+Example:
+  ${typed} login --url https://pod.example --for management
 
 “manage decisions” and “manage trace” need management:diagnostics, which is asked for by name:
   ${typed} login --for management --scope "${[...asked.management, 'management:diagnostics'].join(' ')}"`;
@@ -37,7 +41,6 @@ async function login(): Promise<void> {
     for: { type: 'string' },
     url: { type: 'string' },
     scope: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
   });
   if (options.help) return console.log(usage);
   const api = readApi(options.for);
@@ -53,7 +56,12 @@ async function login(): Promise<void> {
   });
   const file = openSessionFile();
   await file.exclusively(async () => file.write(api, session));
-  console.log(`Signed in at ${session.issuer} for ${api}: ${session.scope}`);
+  const { issuer, scope } = session;
+  console.log(
+    options.json
+      ? JSON.stringify({ api, installation: issuer, scopes: scope.split(' ') }, null, 2)
+      : `Signed in at ${issuer} for ${api}: ${scope}`,
+  );
 }
 
 await login().catch(fail);

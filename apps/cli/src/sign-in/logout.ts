@@ -8,26 +8,32 @@ const usage = `${typed} logout [--data FOLDER]
 
 Ends the sign-ins of this program at their installations and removes them from the file.
 
-${ignoredData}`;
+${ignoredData}
+
+Example:
+  ${typed} logout`;
 
 async function logout(): Promise<void> {
-  if (readOptions(usage, { help: { type: 'boolean', short: 'h' } }).help) return console.log(usage);
+  const { help, json } = readOptions(usage, {});
+  if (help) return console.log(usage);
   const file = openSessionFile();
   await file.exclusively(async () => {
-    const found = signInApis.flatMap((api) => {
+    const ended = [];
+    for (const api of signInApis) {
       const session = file.read(api);
-      return session ? [{ api, session }] : [];
-    });
-    if (found.length === 0) return console.log('You are not signed in.');
-    for (const { api, session } of found) {
+      if (!session) continue;
       // Without an answer the tokens are gone here, and end there by themselves.
       const problem = await signOut(session).then(
-        () => '',
-        (error: Error) => ` The installation did not answer (${error.message}); the tokens end there by themselves.`,
+        () => undefined,
+        (error: Error) => `The installation did not answer (${error.message}); the tokens end there by themselves.`,
       );
       file.write(api, undefined);
-      console.log(`Signed out at ${session.issuer} for ${api}.${problem}`);
+      ended.push({ api, installation: session.issuer, ...(problem !== undefined && { problem }) });
     }
+    if (json) return console.log(JSON.stringify(ended, null, 2));
+    if (ended.length === 0) return console.log('You are not signed in.');
+    for (const { api, installation, problem } of ended)
+      console.log([`Signed out at ${installation} for ${api}.`, problem].filter(Boolean).join(' '));
   });
 }
 

@@ -49,7 +49,7 @@ async function connect(agent: StdioServerTransport, server: StreamableHTTPClient
 }
 
 async function bridge(): Promise<void> {
-  if (readOptions(usage, { help: { type: 'boolean', short: 'h' } }).help) return console.log(usage);
+  if (readOptions(usage, {}).help) return console.log(usage);
   await connect(new StdioServerTransport(), openMcp(openSessionFile()));
 }
 

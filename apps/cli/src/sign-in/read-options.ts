@@ -1,5 +1,6 @@
 import type { ParseArgsConfig } from 'node:util';
 import { UsageError } from '../command.ts';
+import type { OptionValues } from '../checks/run-operations.ts';
 import { parseOptions } from '../parse-options.ts';
 import { signInApis, type SignInApi } from './session-file.ts';
 
@@ -12,19 +13,20 @@ export function readApi(text: string | undefined): SignInApi {
 
 /** Help of the programs that take the data folder as every command does. */
 export const ignoredData =
-  '  --data FOLDER  optional: without effect, because the sign-in says which installation it belongs to';
+  '  --data FOLDER  optional: without effect, because the sign-in says which installation it belongs to\n  --json         optional: print one JSON document';
 
-/** Options of one of the programs here. Throws `UsageError` with its usage. */
+/** Options of one of the programs here, and those that all have: --json and --help. Throws `UsageError` with its usage. */
 export function readOptions<O extends NonNullable<ParseArgsConfig['options']>>(usage: string, options: O) {
   try {
-    return parseOptions({ options }).values;
+    return parseOptions({ options: { ...options, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } })
+      .values as OptionValues<O & { json: { type: 'boolean' }; help: { type: 'boolean' } }>;
   } catch (error) {
     throw new UsageError(`${(error as Error).message}\n\nusage: ${usage}`);
   }
 }
 
-/** Ends the process with what went wrong: 64 for a wrong command line, else 1. */
+/** Ends the process with what went wrong: 2 for a wrong command line, else 1. */
 export function fail(error: unknown): void {
   console.error((error as Error).message);
-  process.exitCode = error instanceof UsageError ? 64 : 1;
+  process.exitCode = error instanceof UsageError ? 2 : 1;
 }

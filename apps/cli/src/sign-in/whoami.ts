@@ -14,7 +14,10 @@ const usage = `${typed} whoami [--data FOLDER]
 Shows, for each API, the installation where this program is signed in and its scopes; for mcp the account that agents work in, for
 management the workspaces that you see, with the account of each and your roles.
 
-${ignoredData}`;
+${ignoredData}
+
+Example:
+  ${typed} whoami --json`;
 
 /** The account that agents work in, as the MCP server shows it. */
 async function readAccount(file: SessionFile): Promise<unknown> {
@@ -53,7 +56,7 @@ async function readPerson(file: SessionFile, api: SignInApi, scopes: readonly st
 }
 
 async function whoami(): Promise<void> {
-  if (readOptions(usage, { help: { type: 'boolean', short: 'h' } }).help) return console.log(usage);
+  if (readOptions(usage, {}).help) return console.log(usage);
   const file = openSessionFile();
   const signedIn = signInApis.filter((api) => file.read(api));
   if (signedIn.length === 0)

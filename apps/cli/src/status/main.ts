@@ -22,7 +22,7 @@ certificates and the last backup. Each line begins with ✓ or ✗; below what i
   --json                  optional: print one JSON document
   --data FOLDER           optional: data folder of the service (default: .longwave)
 
-Exit code: 0 when all is well, 1 when something is not, 64 when the command line is wrong.
+Exit code: 0 when all is well, 1 when something is not, 2 when the command line is wrong.
 
 Example:
   ${typed} status --max-backup-age 26`;
