@@ -69,7 +69,7 @@ try {
   wanted = readArguments();
 } catch (error) {
   console.error(`${(error as Error).message}\nnpm run fleet -- --help explains the options.`);
-  process.exit(64);
+  process.exit(2);
 }
 const report = createReport({ stream: process.stdout, now: () => performance.now() });
 try {

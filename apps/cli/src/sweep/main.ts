@@ -23,7 +23,7 @@ after as many hours removes them for good, or moves those back that something na
   --json         optional: print one JSON document
   --data FOLDER  optional: data folder of the running service (default: .longwave)
 
-Exit code: 0 when all files were looked at, 1 when the sweep failed, 64 when the command line is wrong.
+Exit code: 0 when all files were looked at, 1 when the sweep failed, 2 when the command line is wrong.
 
 Examples:
   ${typed} sweep --dry-run
