@@ -177,6 +177,37 @@ describe('the database', () => {
     expect(rows).toEqual([{ event_id: 'late' }, { event_id: 'waiting' }]);
   });
 
+  test('rows of a partitioned table come back whatever partitions the other database has', async () => {
+    const [source, target] = [await open(from!), await open(to!)];
+    const table = (months: readonly string[]) =>
+      [
+        `drop table if exists ${schema}.parted`,
+        `create table ${schema}.parted (id text primary key, at int) partition by range (id)`,
+        `create table ${schema}.parted_rest partition of ${schema}.parted default`,
+        ...months.map(
+          (id) =>
+            `create table ${schema}.parted_${id} partition of ${schema}.parted for values from ('${id}') to ('${id}z')`,
+        ),
+      ].join(';');
+    await source.query(table(['a', 'b']));
+    await target.query(table(['b', 'c']));
+    await source.query(`insert into ${schema}.parted select chr(97 + n % 4) || n, n from generate_series(1, 40) n`);
+    await target.query(`insert into ${schema}.parted values ('c1', 0), ('x', 0)`);
+    const backup = path.join(folder, 'parted');
+    const { database } = await dumpDatabase(from!.adminUrl, backup, [schema], {
+      onSnapshot: () => Promise.resolve(),
+      onTable: ignore,
+    });
+    expect(database.schemas[0]!.tables.filter(({ name }) => name.startsWith('parted'))).toMatchObject([
+      { name: 'parted', rows: 40 },
+    ]);
+    await loadDatabase(to!.adminUrl, backup, { database, version: '1' }, ignore);
+    const read = async (client: pg.Client) =>
+      (await client.query(`select * from ${schema}.parted order by id`)).rows as unknown[];
+    expect(await read(target)).toEqual(await read(source));
+    for (const client of [source, target]) await client.query(`drop table ${schema}.parted`);
+  });
+
   test('a database whose migrations differ from those of the backup refuses it, and keeps what it has', async () => {
     const backup = path.join(folder, 'other-backup');
     const { database } = await dumpDatabase(from!.adminUrl, backup, [schema], {
