@@ -11,8 +11,8 @@ export interface Counts {
 }
 
 /** A new podcaster with one published episode of 70 s and one booked ad, in the feed and in force. */
-export async function publishWithAd(world: Installation) {
-  const podcaster = await createPodcaster(world);
+export async function publishWithAd(world: Installation, plan?: string) {
+  const podcaster = await createPodcaster(world, plan);
   const { workspaceId } = podcaster.account;
   const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'one.wav'), 70), 'One');
   await podcaster.rest.post(`/productions/${productionId}/start?publish_episode=true`);

@@ -95,6 +95,18 @@ The exit code is 0 only if every step passed.`,
 
   Each row is a ratio against a baseline that was measured in the same run; the CPU time of one request or call stands beside it.`,
   },
+  faults: {
+    script: 'tests/faults/run.ts',
+    needs: ['system', 'build'],
+    summary: 'put an installation through kills, partitions and restarts under load',
+    usage: `npm run faults -- [--case PART]… [--list]
+
+  --case PART     only cases in whose names one of these stands: --case "black-hole management" --case kill
+  --list         print the names of all cases and run none
+
+Each case has steady listeners, commands and an encode, and prints how soon everything succeeds again, what failed meanwhile, and every
+acknowledged command, event or byte that was lost or doubled. The exit code is 1 when there is one. All cases take about an hour: docs/faults.md.`,
+  },
   contracts: {
     script: 'deploy/local/contracts.ts',
     needs: [],

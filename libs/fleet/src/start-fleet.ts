@@ -38,6 +38,8 @@ export interface FleetOptions<S extends string = ServiceName> {
   readonly packages?: string;
   /** Added to (and overriding) a service's environment. */
   readonly env?: Readonly<Partial<Record<S, Readonly<Record<string, string>>>>>;
+  /** Changes the environment of each service at the end: a test puts a proxy between a service and an engine. */
+  readonly changeEnvironment?: (service: S, environment: Readonly<Record<string, string>>) => Record<string, string>;
   /** Proxies in front of the installation, whose X-Forwarded-For is believed: `address` or `address/bits`, separated by commas. */
   readonly trustedProxies?: string;
   /** Default: those of one machine. */
@@ -165,7 +167,7 @@ export async function startFleetOf<S extends string>(
     secrets,
     trustedProxies: options.trustedProxies ?? '',
   };
-  const processes = await startServices(names, wiring, { env: options.env, stack, onEvent, timed });
+  const processes = await startServices(names, wiring, { ...options, stack, onEvent, timed });
   const brokers = wiring.kafkaBrokers?.split(',');
   if (brokers) await timed('groups of followers', () => awaitFollowers(brokers, apps, names, replicas));
   await startEdges(wiring, ports, processes, stack);

@@ -10,14 +10,16 @@ export async function startServices<S extends string>(
   wiring: Wiring<S>,
   options: {
     /** Added to (and overriding) a service's environment. */
-    readonly env: Readonly<Partial<Record<S, Readonly<Record<string, string>>>>> | undefined;
+    readonly env?: Readonly<Partial<Record<S, Readonly<Record<string, string>>>>>;
+    /** See `FleetOptions`. */
+    readonly changeEnvironment?: (service: S, environment: Readonly<Record<string, string>>) => Record<string, string>;
     readonly stack: AsyncDisposableStack;
     readonly onEvent: (event: ServiceEvent) => void;
     readonly timed: <T>(part: string, work: () => Promise<T>) => Promise<T>;
   },
 ): Promise<Readonly<Record<S, readonly SupervisedService[]>>> {
   const { apps, data, replicas, healthPorts } = wiring;
-  const { env, stack, onEvent, timed } = options;
+  const { env, changeEnvironment = (_, environment) => environment, stack, onEvent, timed } = options;
   const started: SupervisedService[] = [];
   stack.defer(async () => {
     await Promise.all(started.map((service) => service.stop()));
@@ -26,7 +28,7 @@ export async function startServices<S extends string>(
     const running = await superviseService({
       name,
       main: path.join(apps.appFolder(service), 'dist/main.js'),
-      environment: { ...serviceEnvironment(service, replica, wiring), ...env?.[service] },
+      environment: changeEnvironment(service, { ...serviceEnvironment(service, replica, wiring), ...env?.[service] }),
       youngGenerationMb: apps.services[service].youngGenerationMb,
       healthAddress: `127.0.0.1:${healthPorts[service][replica]!}`,
       data,

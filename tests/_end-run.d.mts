@@ -1,0 +1,2 @@
+/** Ends what `beginRun` made. */
+export default function endRun(): Promise<void>;

@@ -1,0 +1,74 @@
+import type { Cut } from '@longwave/test-kit';
+import { namesOf, services, type ServiceName } from '@longwave/services';
+import type { Kind } from './_attempts.ts';
+import type { FaultCase } from './_run-case.ts';
+import type { Engine, Link, Subject } from './_subject.ts';
+
+const media: readonly Kind[] = ['known listener', 'new listener', 'feed'];
+const known: readonly Kind[] = ['known listener', 'feed'];
+
+/** What goes on while a service is away (docs/services, “When something is gone”). */
+const withoutService: Partial<Record<ServiceName, readonly Kind[]>> = {
+  'public-delivery': ['command', 'read', 'upload'],
+  'rest-gateway': media,
+  management: media,
+  'auth-server': media,
+};
+const everything: readonly Kind[] = [...media, 'command', 'read', 'upload'];
+
+/** What listeners are promised while public-delivery has no engine of a kind. */
+const withoutEngine: Readonly<Record<Engine, readonly Kind[]>> = {
+  postgres: known,
+  redis: media,
+  objectStore: ['known listener', 'feed'],
+  kafka: media,
+};
+
+const killService = (name: ServiceName): FaultCase => ({
+  name: `kill ${name}`,
+  begin: async (subject) => void subject.killService(name),
+  promises: withoutService[name] ?? everything,
+  losesLastFacts: name === 'public-delivery',
+});
+
+const killEngine = (engine: Engine): FaultCase => ({
+  name: `kill ${engine}`,
+  begin: async (subject) => void subject.killEngine(engine),
+  promises: withoutEngine[engine],
+});
+
+const cutMs = 30_000;
+
+const cutLink = ({ service, engine }: Link, how: Cut, lastsMs = cutMs): FaultCase => ({
+  name: `${how} ${service}-${engine}`,
+  begin: (subject) => subject.cut([{ service, engine }], how),
+  lastsMs,
+  promises: service === 'public-delivery' ? withoutEngine[engine] : media,
+});
+
+const cutAll = (how: Cut): FaultCase => ({
+  name: `${how} everything`,
+  begin: (subject) => subject.cut(subject.links, how),
+  lastsMs: cutMs,
+  promises: known,
+});
+
+const rollingRestart: FaultCase = {
+  name: 'rolling restart',
+  begin: async (subject) => {
+    await subject.restartAll();
+    return async () => undefined;
+  },
+  promises: [],
+};
+
+/** All cases that an installation can be put through, the most telling ones first. */
+export const casesOf = (subject: Subject): readonly FaultCase[] => [
+  ...(['black-hole', 'refused'] as const).flatMap((how) => [
+    ...subject.links.map((link) => cutLink(link, how)),
+    cutAll(how),
+  ]),
+  ...namesOf(services).map(killService),
+  ...subject.engines.map(killEngine),
+  rollingRestart,
+];
