@@ -3,6 +3,8 @@ import type { ServiceEvent } from '@longwave/fleet';
 /** A line for the person who started the services. */
 export function describeEvent(event: ServiceEvent): string {
   switch (event.kind) {
+    case 'certificates-not-renewed':
+      return `✗ the certificates between services cannot be renewed: ${event.reason}`;
     case 'exited':
       return `✗ ${event.service} ended (${event.exit.signal ?? `exit code ${event.exit.code}`}), starting it again`;
     case 'restart-failed':

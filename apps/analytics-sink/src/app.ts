@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { createAddressSet, createSenderOf, readAudienceLists } from '@longwave/audience';
 import { busFromConfig } from '@longwave/event-bus';
 import { listenHttp } from '@longwave/http-kit';
@@ -7,7 +6,6 @@ import { openKeyFile } from '@longwave/principal';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { ClientServiceService } from '@longwave/rpc/credential';
 import type { Logger, RunningApp } from '@longwave/service-kit';
-import type { JWK } from 'jose';
 import { createCheckAccess } from './rpc/access.ts';
 import { startBatchWorker } from './batches/batch-worker.ts';
 import { createNoteLayouts } from './batches/known-layout-table.ts';
@@ -33,23 +31,25 @@ import { removeUserAgents } from './counting/user-agent-table.ts';
 /** How long auth-server may take to say whether a token still counts. */
 const checkTokenMs = 2_000;
 
-const principalKeys = (file: string) => (JSON.parse(readFileSync(file, 'utf8')) as { keys: JWK[] }).keys;
-
 /** Counts the audience: facts in from the bus, numbers out by gRPC. Owns schema `audience`. */
 export async function createApp(config: Config, logger: Logger): Promise<RunningApp> {
   await using stack = new AsyncDisposableStack();
   const clock = () => new Date();
   const lists = readAudienceLists(config.AUDIENCE_DATA, Date.now);
   const pool = stack.adopt(
-    createPool(config.DATABASE_URL, 'audience', { name: 'analytics-sink', copies: true }),
+    createPool(() => config.DATABASE_URL, 'audience', { name: 'analytics-sink', copies: true }),
     (it) => it.end(),
   );
   const bus = stack.use(await busFromConfig(config, { clientName: 'analytics-sink', logger }));
+  const principalKeys = openKeyFile(config.PRINCIPAL_KEYS, {
+    now: Date.now,
+    onError: (error) => logger.error({ err: error }, 'principal_keys.unreadable'),
+  });
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls: tlsFromConfig(config),
     services: [
-      audienceService(pool, createCheckAccess(principalKeys(config.PRINCIPAL_KEYS), clock)),
+      audienceService(pool, createCheckAccess(principalKeys, clock)),
       anomalyService(pool, lists.listsVersion),
       listenerService(pool),
       evidenceService(pool),

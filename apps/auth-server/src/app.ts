@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { identityCatalog } from '@longwave/command-catalog';
 import {
   createCheckpointSigner,
@@ -16,10 +15,10 @@ import { busFromConfig } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import { createGuardedFetch, type GuardedFetch } from '@longwave/guarded-fetch';
 import { createPool, databaseOutage, pingDatabase } from '@longwave/postgres';
+import { openKeyFile, openSigningKey, publicPartsOf } from '@longwave/principal';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import type { Logger, RunningApp } from '@longwave/service-kit';
-import type { JWK } from 'jose';
 import { accountRules } from './accounts/account-rules.ts';
 import type { AuthServerConfig } from './config.ts';
 import { credentialRules } from './credentials/credential-rules.ts';
@@ -43,8 +42,6 @@ import { createAwaitHolders } from './verification/await-holders.ts';
 import { createFollowChanges } from './verification/follow-changes.ts';
 import { awaitsHolders } from './verification/verification-table.ts';
 
-const readKey = (path: string): JWK => JSON.parse(readFileSync(path, 'utf8')) as JWK;
-
 export interface AuthServerApp extends RunningApp {
   readonly port: number;
   readonly grpcPort: number;
@@ -59,7 +56,7 @@ export async function createApp(
   const { clock = () => new Date() } = overrides;
   await using stack = new AsyncDisposableStack();
   const plans = readPlans(config.PLANS_FILE);
-  const pool = createPool(config.DATABASE_URL, 'identity', { name: 'auth-server', settings: awaitsHolders });
+  const pool = createPool(() => config.DATABASE_URL, 'identity', { name: 'auth-server', settings: awaitsHolders });
   stack.defer(() => pool.end());
 
   const bus = stack.use(await busFromConfig(config, { clientName: 'auth-server', logger }));
@@ -72,7 +69,10 @@ export async function createApp(
     }),
   );
 
-  const receiptKey = readKey(config.RECEIPT_SIGNING_KEY);
+  const receiptKey = openSigningKey(config.RECEIPT_SIGNING_KEY, {
+    now: Date.now,
+    onError: (error) => logger.error({ err: error }, 'receipt_key.unreadable'),
+  });
   const execute = createCommandExecutor({
     pool,
     catalog: identityCatalog,
@@ -96,7 +96,7 @@ export async function createApp(
   const receiptKeys = stack.use(
     keepReceiptKeys({
       pool,
-      present: publicReceiptKey(receiptKey),
+      present: () => publicReceiptKey(receiptKey()),
       onError: (error) => logger.warn({ err: error }, 'receipt_keys.not_read'),
     }),
   );
@@ -112,10 +112,17 @@ export async function createApp(
   stack.use(sweepRows({ pool, clock, logger }));
   const owners = stack.use(giveOwners({ pool, send: createSendCommand(execute), logger }));
   const resources = resourcesOf({ base: config.BASE_URL, mcp: config.MCP_URL, api: config.API_URL });
-  const principalKey = readKey(config.PRINCIPAL_PRIVATE_KEY);
-  const { d: _private, ...publicPrincipalKey } = principalKey;
+  const principalKeyFile = [
+    config.PRINCIPAL_PRIVATE_KEY,
+    { now: Date.now, onError: (error: unknown) => logger.error({ err: error }, 'principal_key.unreadable') },
+  ] as const;
+  const principalKey = openSigningKey(...principalKeyFile);
   // Leases are renewed while all other connections verify: else a load that ends them would keep them from coming back.
-  const leases = createPool(config.DATABASE_URL, 'identity', { name: 'auth-server', max: 2, settings: awaitsHolders });
+  const leases = createPool(() => config.DATABASE_URL, 'identity', {
+    name: 'auth-server',
+    max: 2,
+    settings: awaitsHolders,
+  });
   stack.defer(() => leases.end());
   const changes = stack.use(
     createFollowChanges({
@@ -124,7 +131,11 @@ export async function createApp(
     }),
   );
   // Answers that wait hold up no renewal: that would keep them waiting.
-  const holders = createPool(config.DATABASE_URL, 'identity', { name: 'auth-server', max: 1, settings: awaitsHolders });
+  const holders = createPool(() => config.DATABASE_URL, 'identity', {
+    name: 'auth-server',
+    max: 1,
+    settings: awaitsHolders,
+  });
   stack.defer(() => holders.end());
   const awaitHolders = createAwaitHolders(holders, changes.wake);
   const { position } = changes;
@@ -155,7 +166,7 @@ export async function createApp(
       ...{ execute, awaitHolders, reader, verify, issue, pool, plans, clock, receiptKeys },
       followChanges: changes.follow,
       receipts: createReceiptLog(pool),
-      principalKeys: [publicPrincipalKey],
+      principalKeys: publicPartsOf(openKeyFile(...principalKeyFile)),
     }),
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
     toProblem: databaseOutage,

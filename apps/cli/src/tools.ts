@@ -37,6 +37,11 @@ export const tools: Readonly<Record<string, Tool>> = {
     usage: '[--dry-run] [--hours N] [--json]',
     summary: 'Removes stored files that nothing names any more.',
   },
+  keys: {
+    script: 'apps/cli/src/keys/main.ts',
+    usage: 'list | rotate NAME… [--finish [--now]]',
+    summary: 'Shows every key and secret, and replaces one while the service runs.',
+  },
   login: {
     script: 'apps/cli/src/sign-in/login.ts',
     usage: '[--for mcp|management] [--url BASE_URL] [--scope "SCOPES"]',

@@ -6,7 +6,7 @@ import { objectStoreFromConfig } from '@longwave/object-store';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { JobServiceService, type Job } from '@longwave/rpc/job';
-import { createGate, type Logger, type RunningApp } from '@longwave/service-kit';
+import { createGate, openRedis, type Logger, type RunningApp } from '@longwave/service-kit';
 import { jobsChannel } from '@longwave/services';
 import { leasedWorker, openSubscriber } from '@longwave/worker-kit';
 import { Redis } from 'ioredis';
@@ -37,13 +37,20 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
   stack.defer(() => rm(workFolder, { recursive: true, force: true }));
 
   const onRedisError = (error: unknown) => logger.warn({ err: error }, 'redis.unavailable');
-  const redis = new Redis(config.REDIS_URL, {
-    ...{ enableOfflineQueue: false, maxRetriesPerRequest: 1 },
-    // Work does not wait for its ticks.
-    ...{ commandTimeout: 2_000, socketTimeout: 3_000 },
-  }).on('error', onRedisError);
+  const redis = openRedis(
+    () => config.REDIS_URL,
+    (url) =>
+      new Redis(url, {
+        ...{ enableOfflineQueue: false, maxRetriesPerRequest: 1 },
+        // Work does not wait for its ticks.
+        ...{ commandTimeout: 2_000, socketTimeout: 3_000 },
+      }),
+  ).on('error', onRedisError);
   stack.defer(() => redis.disconnect());
-  const wakeups = openSubscriber(config.REDIS_URL, { connectionName: 'encoder-wakeups', onError: onRedisError });
+  const wakeups = openSubscriber(() => config.REDIS_URL, {
+    connectionName: 'encoder-wakeups',
+    onError: onRedisError,
+  });
   stack.defer(() => wakeups.disconnect());
 
   const management = openChannel(config.MANAGEMENT_ADDRESS, 'management', tls);

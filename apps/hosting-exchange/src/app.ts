@@ -43,10 +43,11 @@ export async function createApp(
   await using stack = new AsyncDisposableStack();
   const clock = overrides.clock ?? (() => new Date());
   const tls = tlsFromConfig(config);
-  const pool = stack.adopt(createPool(config.DATABASE_URL, 'exchange', { name: 'hosting-exchange', max: 20 }), (it) =>
-    it.end(),
+  const pool = stack.adopt(
+    createPool(() => config.DATABASE_URL, 'exchange', { name: 'hosting-exchange', max: 20 }),
+    (it) => it.end(),
   );
-  const redis = await connectRedis(config.REDIS_URL, {
+  const redis = await connectRedis(() => config.REDIS_URL, {
     connectionName: 'hosting-exchange',
     commandTimeout: 500,
     onError: logRedisError(logger),
@@ -79,7 +80,7 @@ export async function createApp(
   stack.use(followProduct({ bus, pool, logger }));
 
   const locks = stack.adopt(
-    createPool(config.DATABASE_URL, 'exchange', {
+    createPool(() => config.DATABASE_URL, 'exchange', {
       ...{ name: 'hosting-exchange-settling', max: 20 },
       settings: { idle_session_timeout: String(silentSessionMs) },
     }),

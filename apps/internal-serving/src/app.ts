@@ -47,9 +47,9 @@ export async function createApp(
   const reasonOf = (event: string) => (error: unknown) => logger.warn({ reason: (error as Error).message }, event);
   await using stack = new AsyncDisposableStack();
   const tls = tlsFromConfig(config);
-  const pool = createPool(config.DATABASE_URL, 'serving', { name: 'internal-serving', max: 20, readsKeys: true });
+  const pool = createPool(() => config.DATABASE_URL, 'serving', { name: 'internal-serving', max: 20, readsKeys: true });
   stack.defer(() => pool.end());
-  const redis = connectRedis(config.REDIS_URL, reasonOf('redis.unavailable'));
+  const redis = connectRedis(() => config.REDIS_URL, reasonOf('redis.unavailable'));
   stack.defer(() => redis.disconnect());
   const store = objectStoreFromConfig(config);
   const bus = stack.use(await busFromConfig(config, { clientName: 'internal-serving', logger }));

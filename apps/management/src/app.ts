@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { createAddressSet, createSenderOf } from '@longwave/audience';
 import { productCatalog } from '@longwave/command-catalog';
 import {
@@ -23,6 +22,7 @@ import { connectRedis, createRateLimit, listenHttp, logRedisError } from '@longw
 import { verifyUnderLease } from '@longwave/http-kit/verify-under-lease';
 import { objectStoreFromConfig } from '@longwave/object-store';
 import { createPool, databaseProblem, pingDatabase } from '@longwave/postgres';
+import { openKeyFile, openSigningKey } from '@longwave/principal';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService, ListenerServiceService } from '@longwave/rpc/audience';
 import { AccountServiceService, CredentialServiceService } from '@longwave/rpc/credential';
@@ -30,10 +30,9 @@ import { BindingServiceService } from '@longwave/rpc/delivery';
 import { ProbeServiceService } from '@longwave/rpc/probe';
 import { ReceiptServiceService } from '@longwave/rpc/receipt';
 import { ServingServiceService } from '@longwave/rpc/serving';
-import type { Logger, RunningApp } from '@longwave/service-kit';
+import { openRedis, type Logger, type RunningApp } from '@longwave/service-kit';
 import { openSubscriber, type PollLoop } from '@longwave/worker-kit';
 import { Redis } from 'ioredis';
-import type { JWK } from 'jose';
 import { createAccess } from './workspace/access/access.ts';
 import { createDiagnostics } from './diagnostics/diagnostics.ts';
 import { startClock } from './background/clock.ts';
@@ -80,8 +79,6 @@ import {
 import { createSignReport } from './workspace/reports/sign-report.ts';
 import { createUploadSigner } from './workspace/uploads/sign-upload.ts';
 
-const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
-
 /** Builds management in reading order and starts it; disposing stops it in reverse. */
 export async function createApp(
   config: Config,
@@ -91,17 +88,23 @@ export async function createApp(
   const clock = overrides.clock ?? (() => new Date());
   await using stack = new AsyncDisposableStack();
   const tls = tlsFromConfig(config);
-  const pool = stack.adopt(createPool(config.DATABASE_URL, 'product', { name: 'management', max: 20 }), (p) => p.end());
+  const pool = stack.adopt(
+    createPool(() => config.DATABASE_URL, 'product', { name: 'management', max: 20 }),
+    (p) => p.end(),
+  );
   // Reads have connections and a time of their own, so that heavy lists hold up no command.
   const readPool = stack.adopt(
-    createPool(config.DATABASE_URL, 'product', {
+    createPool(() => config.DATABASE_URL, 'product', {
       ...{ name: 'management-reads', max: 8, statementTimeoutMs: 5_000 },
       readsPages: true,
     }),
     (p) => p.end(),
   );
   const redis = stack.adopt(
-    new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1, commandTimeout: 5_000, socketTimeout: 6_000 }),
+    openRedis(
+      () => config.REDIS_URL,
+      (url) => new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: 5_000, socketTimeout: 6_000 }),
+    ),
     (r) => r.disconnect(),
   );
   redis.on('error', (error: Error) => logger.warn({ err: error }, 'redis.unavailable'));
@@ -112,7 +115,7 @@ export async function createApp(
   if (!config.KAFKA_BROKERS)
     stack.use(
       archiveStreams({
-        redisUrl: config.REDIS_URL,
+        redisUrl: () => config.REDIS_URL,
         clientName: 'management',
         store,
         topics: [
@@ -147,9 +150,12 @@ export async function createApp(
   });
 
   const publicFetch = createPublicFetch(guardedFetch);
-  const secrets = secretsFromConfig(config.WEBHOOK_SECRET_KEYS);
+  const secrets = secretsFromConfig(() => config.WEBHOOK_SECRET_KEYS);
 
-  const receiptKey = readJson(config.RECEIPT_SIGNING_KEY) as JWK;
+  const receiptKey = openSigningKey(config.RECEIPT_SIGNING_KEY, {
+    now: Date.now,
+    onError: (error) => logger.error({ err: error }, 'receipt_key.unreadable'),
+  });
   // Set when both run. A commit before that is found by their first poll.
   const wake: { relay?: PollLoop; jobs?: PollLoop; webhooks?: Pick<PollLoop, 'wake'> } = {};
   const pipeline: ExecutorOptions<typeof productCatalog> = {
@@ -251,7 +257,7 @@ export async function createApp(
   );
   stack.use(startIntents({ pool, execute, clock, everyMs: 1_000, onError: onError('exchange.intent_failed') }));
 
-  const cursorKey = Buffer.from(config.CURSOR_KEY, 'hex');
+  const cursorKey = () => config.CURSOR_KEY;
   const origin = `${config.API_URL}${basePath}`;
   const sign = createCheckpointSigner(receiptKey);
   stack.use(startCheckpoints({ pool, sign, origin, clock, onError: onError('checkpoint.failed') }));
@@ -259,7 +265,7 @@ export async function createApp(
   const receiptKeys = stack.use(
     keepReceiptKeys({
       pool,
-      present: publicReceiptKey(receiptKey),
+      present: () => publicReceiptKey(receiptKey()),
       findFurther: findAuthorityKeys(receiptsOfAuthServer),
       onError: (error) => logger.warn({ err: error }, 'receipt_keys.not_read'),
     }),
@@ -280,7 +286,10 @@ export async function createApp(
   const receipts = withKeptCheckpoint(createReceiptLog(readPool), clock);
   const listDeliveries = createListDeliveries(readPool);
   const uploads = createUploadSigner(pool, store, clock);
-  const principalKeys = (readJson(config.PRINCIPAL_KEYS) as { keys: JWK[] }).keys;
+  const principalKeys = openKeyFile(config.PRINCIPAL_KEYS, {
+    now: Date.now,
+    onError: (error) => logger.error({ err: error }, 'principal_keys.unreadable'),
+  });
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls,
@@ -309,7 +318,7 @@ export async function createApp(
   const diagnostics = createDiagnostics({ pool, serving, clock });
   // A request never waits for a lost Redis: then it is not counted.
   const counters = stack.adopt(
-    await connectRedis(config.REDIS_URL, {
+    await connectRedis(() => config.REDIS_URL, {
       connectionName: 'management-rates',
       commandTimeout: 500,
       onError: logRedisError(logger),
@@ -318,7 +327,7 @@ export async function createApp(
   );
   const changeSignals = createChangeSignals();
   const subscriber = stack.adopt(
-    openSubscriber(config.REDIS_URL, { connectionName: 'management-changes', onError: logRedisError(logger) }),
+    openSubscriber(() => config.REDIS_URL, { connectionName: 'management-changes', onError: logRedisError(logger) }),
     (r) => r.disconnect(),
   );
   subscriber.on('message', (_channel, ids: string) => changeSignals.changed(JSON.parse(ids) as string[]));

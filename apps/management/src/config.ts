@@ -45,9 +45,12 @@ export const configuration = z.object({
   RECEIPT_SIGNING_KEY: file.describe('Private Ed25519 JWK that signs receipts.'),
   CURSOR_KEY: z
     .string()
-    .regex(/^[0-9a-f]{64}$/)
+    .regex(/^[0-9a-f]{64}(,[0-9a-f]{64})*$/)
+    .transform((keys): readonly Buffer[] => keys.split(',').map((key) => Buffer.from(key, 'hex')))
     .meta({ secret: true })
-    .describe('32 bytes in hex; seals the cursors of lists.'),
+    .describe(
+      '32 bytes in hex each, separated by commas, the newest first: it seals the cursors of lists, all of them open.',
+    ),
   WEBHOOK_SECRET_KEYS: z
     .string()
     .regex(/^[0-9a-f]{64}(,[0-9a-f]{64})*$/)

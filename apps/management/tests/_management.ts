@@ -31,7 +31,7 @@ export const mediaUrl = 'http://media.test';
 export const plan = { name: 'network', includesAnalytics: true, requestsPerMinute: 1, uploadUrlsPerMinute: 1 };
 
 /** Derives the secrets of webhook endpoints. */
-export const webhookSecrets = secretsFromConfig(['0'.repeat(64)]);
+export const webhookSecrets = secretsFromConfig(() => ['0'.repeat(64)]);
 /** The origin of receivers of webhooks, which may be http and on another port. */
 export const receiverOrigin = 'http://receiver.test:8080';
 

@@ -39,7 +39,7 @@ export async function serveManagement({ pool, store, execute, clock, receiptKey 
   );
   const access = createAccess(pool);
   const receiptKeys = stack.use(
-    keepReceiptKeys({ pool, present: publicReceiptKey(receiptKey), onError: () => undefined }),
+    keepReceiptKeys({ pool, present: () => publicReceiptKey(receiptKey), onError: () => undefined }),
   );
   await receiptKeys.ready;
   const server = await serveRpc({

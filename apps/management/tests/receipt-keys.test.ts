@@ -30,7 +30,7 @@ async function newKey(kid: string): Promise<JWK> {
 async function keysOf(present: JWK, findFurther?: () => Promise<readonly JWK[]>): Promise<ReceiptKeys> {
   const keys = keepReceiptKeys({
     pool: management.pool,
-    present: publicReceiptKey(present),
+    present: () => publicReceiptKey(present),
     ...(findFurther && { findFurther }),
     onError: () => undefined,
   });

@@ -30,7 +30,7 @@ export async function createApp(
   const tls = tlsFromConfig(config);
 
   // A request never waits for a lost Redis: limits and progress are worth less than the answer.
-  const redis = await connectRedis(config.REDIS_URL, {
+  const redis = await connectRedis(() => config.REDIS_URL, {
     connectionName: 'mcp-server',
     commandTimeout: 500,
     onError: logRedisError(logger),

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAddressSet, describeUserAgent, readAudienceLists, classifyUserAgent } from '@longwave/audience';
-import { createTokenKeys } from '@longwave/delivery-token';
+import { followTokenKeys } from '@longwave/delivery-token';
 import { busFromConfig } from '@longwave/event-bus';
 import { listenHttp } from '@longwave/http-kit';
 import { objectStoreFromConfig } from '@longwave/object-store';
@@ -78,7 +78,7 @@ export async function createApp(
 
   const openPool = (options: { readonly max: number; readonly statementTimeoutMs?: number }) =>
     building.adopt(
-      createPool(config.DATABASE_URL, 'delivery', { name: service, readsKeys: true, ...options }),
+      createPool(() => config.DATABASE_URL, 'delivery', { name: service, readsKeys: true, ...options }),
       (each) => each.end(),
     );
   // A listener waits for a network that has broken no longer than for these statements; what works behind has time.
@@ -98,7 +98,7 @@ export async function createApp(
     () => now().getTime(),
   );
   const identify = createIdentifyListener({
-    secret: config.LISTENER_SECRET,
+    secrets: () => config.LISTENER_SECRET,
     trustedProxies: createAddressSet(config.TRUSTED_PROXIES),
     networks: lists.networks,
     isPreload: lists.isPreload,
@@ -117,7 +117,7 @@ export async function createApp(
   ];
   const announcements = { names: ports.map((port) => port.name), afterMs: config.ANNOUNCE_AFTER_MS };
   const revoked = building.use(await followRevokedWeeks(pool, logger));
-  const keys = createTokenKeys(config.DELIVERY_TOKEN_SECRETS, revoked.epochOf);
+  const keys = followTokenKeys(() => config.DELIVERY_TOKEN_SECRETS, revoked.epochOf);
   const host = new URL(mediaUrl).host;
   const tokens = createPlayTokens(keys, host);
   const servingTokens = createServingTokens(keys, host);

@@ -8,6 +8,7 @@ import {
   serviceAddressSchema,
 } from '@longwave/service-kit';
 import { z } from 'zod';
+import { listenerSecretsPattern, parseListenerSecrets } from './listeners/listener-secrets.ts';
 
 const key32 = z
   .string()
@@ -106,7 +107,14 @@ export const configuration = z
       .describe(
         'Secrets of 32 bytes in hex, separated by commas: the first one mints, all of them open. Weekly keys are derived from them.',
       ),
-    LISTENER_SECRET: key32.meta({ secret: true }).describe('Master of the listener keys, 32 bytes in hex.'),
+    LISTENER_SECRET: z
+      .string()
+      .regex(listenerSecretsPattern, 'expected 32 bytes in hex, or several with @YYYY-MM, separated by commas')
+      .transform(parseListenerSecrets)
+      .meta({ secret: true })
+      .describe(
+        'Master of the listener keys, 32 bytes in hex. A new one stands before it with the month in which it begins: `hex@2027-01,hex`.',
+      ),
     TRUSTED_PROXIES: addressRangesSetting.describe('Proxies whose `X-Forwarded-For` is believed.'),
     INTERNAL_ADDRESSES: addressRangesSetting.describe(
       'Our own monitors, validators and offices: their requests are never counted (rule 14 of [counting](counting.md)).',

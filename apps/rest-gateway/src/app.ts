@@ -32,13 +32,13 @@ export async function createApp(
 
   const onRedisError = logRedisError(logger);
   // A request never waits for a lost Redis: limits and progress are worth less than the answer.
-  const redis = await connectRedis(config.REDIS_URL, {
+  const redis = await connectRedis(() => config.REDIS_URL, {
     connectionName: 'rest-gateway',
     commandTimeout: 500,
     onError: onRedisError,
   });
   stack.defer(() => redis.disconnect());
-  const subscriber = openSubscriber(config.REDIS_URL, {
+  const subscriber = openSubscriber(() => config.REDIS_URL, {
     connectionName: 'rest-gateway-progress',
     onError: onRedisError,
   });

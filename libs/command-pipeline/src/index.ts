@@ -21,7 +21,7 @@ export { checkTexts, ifMatchForm, permissionProblem } from './execute/check-requ
 export { endWaiting } from './review/waiting-operation.ts';
 export { startOutboxRelay } from './outbox/relay-outbox.ts';
 export { listNewestChanges } from './read/change-feed-table.ts';
-export { openCursor, sealCursor } from './read/cursor.ts';
+export { openCursor, sealCursor, type CursorKeys } from './read/cursor.ts';
 export type { ChangesPage } from './read/list-changes.ts';
 export { findAnywhere, findLink, findResource, listByIds, listInStates, listLinked } from './read/find-resources.ts';
 export { listDue, type Due, type DueQuestion } from './read/list-due.ts';

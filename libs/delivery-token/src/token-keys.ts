@@ -96,3 +96,20 @@ export function createTokenKeys(secrets: readonly Buffer[], epochOf: (week: numb
     },
   };
 }
+
+/** The keys of the secrets that `secrets` answers now; it answers the same list as long as nothing changed. See `createTokenKeys`. */
+export function followTokenKeys(secrets: () => readonly Buffer[], epochOf?: (week: number) => number): TokenKeys {
+  let followed = secrets();
+  let keys = createTokenKeys(followed, epochOf);
+  const now = () => {
+    const found = secrets();
+    if (found === followed) return keys;
+    followed = found;
+    keys = createTokenKeys(found, epochOf);
+    return keys;
+  };
+  return {
+    minting: (...of) => now().minting(...of),
+    opening: (...of) => now().opening(...of),
+  };
+}

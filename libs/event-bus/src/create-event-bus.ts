@@ -18,12 +18,13 @@ export async function createEventBus(config: EventBusConfig): Promise<EventBus> 
 
 /** The bus of a service: Kafka when its configuration names brokers, else Redis Streams. Connects on first use. */
 export function busFromConfig(
-  { KAFKA_BROKERS: brokers, REDIS_URL: redisUrl }: BusConfig,
+  config: BusConfig,
   { clientName, logger }: { readonly clientName: string; readonly logger?: BusLogger },
 ): Promise<EventBus> {
+  const { KAFKA_BROKERS: brokers } = config;
   return createEventBus(
     brokers
       ? { kind: 'kafka', brokers, clientId: clientName, logger }
-      : { kind: 'redis', redisUrl, clientName, logger },
+      : { kind: 'redis', redisUrl: () => config.REDIS_URL, clientName, logger },
   );
 }

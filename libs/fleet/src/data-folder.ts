@@ -15,6 +15,14 @@ export interface DataFolder {
   readonly postgres: string;
   readonly logFile: (name: string) => string;
   readonly inside: (name: string) => string;
+  /** Keys and secrets. */
+  readonly secrets: string;
+  /** Certificates of the services, and their authority. */
+  readonly tls: string;
+  /** The secrets that a service reads again when they change, as variables; made at each start. */
+  readonly loginsFile: (service: string) => string;
+  /** The keys that the object store accepts; made at each start. */
+  readonly objectStoreKeys: string;
 }
 
 export function dataFolder(root: string): DataFolder {
@@ -27,6 +35,10 @@ export function dataFolder(root: string): DataFolder {
     postgres: inside('postgres'),
     logFile: (name) => path.join(logs, `${name}.log`),
     inside,
+    secrets: inside('secrets'),
+    tls: inside('tls'),
+    loginsFile: (service) => path.join(inside('logins'), `${service}.json`),
+    objectStoreKeys: path.join(inside('logins'), 'object-store-keys.json'),
   };
 }
 

@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, webcrypto, X509Certificate, type KeyObject } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { writePrivately } from './write-privately.ts';
 import type { CertificateIssuer, CertificateRequest, Keys } from './certificate.ts';
 
 /** Paths of one service's identity (PEM). */
@@ -15,12 +16,7 @@ const authorityName = 'Longwave development CA';
 const dayMs = 86_400_000;
 const lifetimeDays = { authority: 3_650, service: 90 };
 /** A certificate that ends within this time is made anew. */
-const renewBeforeDays = 14;
-
-function writePrivately(file: string, text: string): void {
-  writeFileSync(`${file}.new`, text, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
-}
+const renewBeforeDays = 30;
 
 /** Signs with the library for X.509, whose 190 modules are loaded only when there is something to sign. */
 async function sign(request: CertificateRequest, issuer: CertificateIssuer): Promise<string> {
@@ -56,17 +52,51 @@ function isFresh(certFile: string, keyFile: string, now: Date, issuer?: KeyObjec
   return issuer === undefined || certificate.verify(issuer);
 }
 
-async function openAuthority(certFile: string, keyFile: string, now: Date): Promise<CertificateIssuer> {
-  if (!isFresh(certFile, keyFile, now)) {
-    const keys = await newKeys();
-    const authority = { commonName: authorityName, keys };
-    const notBefore = new Date(now.getTime() - dayMs);
-    const notAfter = new Date(now.getTime() + lifetimeDays.authority * dayMs);
-    const request = { commonName: authorityName, publicKey: keys.publicKey, notBefore, notAfter };
-    writePrivately(keyFile, await pemOf(keys.privateKey));
-    writePrivately(certFile, await sign({ ...request, role: { kind: 'authority' } }, authority));
-  }
-  return { commonName: authorityName, keys: await readKeys(keyFile) };
+/** Paths of the authority: its certificates, the one that signs first, and the key of that one. */
+const authorityFiles = (folder: string) => ({ ca: path.join(folder, 'ca.pem'), key: path.join(folder, 'ca.key') });
+
+/** The certificates of a file, in its order. */
+const certificatesOf = (file: string): readonly string[] =>
+  readFileSync(file, 'utf8').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g) ?? [];
+
+/** Makes an authority that signs from now on. Those before stay trusted. */
+async function makeAuthority(folder: string, now: Date, former: readonly string[]): Promise<void> {
+  const { ca, key } = authorityFiles(folder);
+  const keys = await newKeys();
+  const notBefore = new Date(now.getTime() - dayMs);
+  const notAfter = new Date(now.getTime() + lifetimeDays.authority * dayMs);
+  const request = { commonName: authorityName, publicKey: keys.publicKey, notBefore, notAfter };
+  const certificate = await sign({ ...request, role: { kind: 'authority' } }, { commonName: authorityName, keys });
+  writePrivately(key, await pemOf(keys.privateKey));
+  writePrivately(ca, [certificate, ...former].join(''));
+}
+
+async function openAuthority(folder: string, now: Date): Promise<CertificateIssuer> {
+  const { ca, key } = authorityFiles(folder);
+  if (!isFresh(ca, key, now)) await makeAuthority(folder, now, []);
+  return { commonName: authorityName, keys: await readKeys(key) };
+}
+
+/** Makes another authority, which signs the next certificates. The one before stays trusted, and so do the certificates that it signed. */
+export const addAuthority = (folder: string, now: Date): Promise<void> =>
+  makeAuthority(folder, now, certificatesOf(authorityFiles(folder).ca));
+
+/** Ends the trust in every authority but the newest. */
+export function dropFormerAuthorities(folder: string): void {
+  const { ca } = authorityFiles(folder);
+  writePrivately(ca, certificatesOf(ca)[0]!);
+}
+
+/** How many authorities are trusted. */
+export const countAuthorities = (folder: string): number => certificatesOf(authorityFiles(folder).ca).length;
+
+/** The certificates of a folder that the authority of now did not sign, by the name of their holder. */
+export function signedByFormerAuthority(folder: string, names: readonly string[]): readonly string[] {
+  const authorityKey = createPublicKey(readFileSync(authorityFiles(folder).key));
+  return names.filter((name) => {
+    const file = path.join(folder, `${name}.pem`);
+    return existsSync(file) && !new X509Certificate(readFileSync(file)).verify(authorityKey);
+  });
 }
 
 async function makeIdentity(
@@ -97,23 +127,24 @@ async function makeIdentity(
 
 /**
  * A private CA in `folder` and one identity per name, for mutual TLS on one machine: EC P-256, 90 days, names
- * `<name>`, `localhost`, 127.0.0.1 and `spiffe://longwave/<name>`. Existing certificates that are still valid are kept.
+ * `<name>`, `localhost`, 127.0.0.1 and `spiffe://longwave/<name>`. Existing certificates that last for 30 days more are kept.
+ * @param renewAll makes every certificate anew
  * @returns paths by name
  */
 export async function developmentCa<N extends string>(
   folder: string,
   names: readonly N[],
   now: Date,
+  { renewAll = false }: { readonly renewAll?: boolean } = {},
 ): Promise<Readonly<Record<N, IdentityFiles>>> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const ca = path.join(folder, 'ca.pem');
-  const keyFile = path.join(folder, 'ca.key');
-  const authority = await openAuthority(ca, keyFile, now);
-  const authorityKey = createPublicKey(readFileSync(keyFile));
+  const authority = await openAuthority(folder, now);
+  const { ca, key } = authorityFiles(folder);
+  const authorityKey = createPublicKey(readFileSync(key));
   const identities: Partial<Record<N, IdentityFiles>> = {};
   for (const name of names) {
     const files = { ca, cert: path.join(folder, `${name}.pem`), key: path.join(folder, `${name}.key`) };
-    if (!isFresh(files.cert, files.key, now, authorityKey)) await makeIdentity(name, files, authority, now);
+    if (renewAll || !isFresh(files.cert, files.key, now, authorityKey)) await makeIdentity(name, files, authority, now);
     identities[name] = files;
   }
   return identities as Record<N, IdentityFiles>;

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
+import { setPassword } from './keys/set-password.ts';
 import { startChild, waitUntilReady, type Child } from './child.ts';
 import type { IdentityFiles } from './development-ca.ts';
 import { freePort } from './free-ports.ts';
@@ -23,6 +24,8 @@ export interface EmbeddedPostgresOptions {
   /** Holds the cluster; made when absent. */
   readonly folder: string;
   readonly password: string;
+  /** The password before, which counts where a change of it was interrupted. */
+  readonly formerPassword?: string;
   /** `durable` keeps PostgreSQL's guarantees; `fast` gives them up for tests that throw the data away. */
   readonly mode: 'durable' | 'fast';
   readonly port?: number;
@@ -174,7 +177,14 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     stopSignal: 'SIGINT',
   });
   const checked = tls ? `?${new URLSearchParams({ sslmode: 'verify-full', sslrootcert: tls.ca })}` : '';
-  const adminUrl = `postgresql://${superuser}:${options.password}@127.0.0.1:${port}/postgres${checked}`;
-  await waitUntilReady(child, options.logFile, () => answers(adminUrl), 60_000);
+  const urlWith = (password: string) => `postgresql://${superuser}:${password}@127.0.0.1:${port}/postgres${checked}`;
+  const adminUrl = urlWith(options.password);
+  const { formerPassword } = options;
+  const finishesChange = async () => {
+    if (formerPassword === undefined || !(await answers(urlWith(formerPassword)))) return false;
+    await setPassword(urlWith(formerPassword), superuser, options.password);
+    return answers(adminUrl);
+  };
+  await waitUntilReady(child, options.logFile, () => answers(adminUrl).catch(finishesChange), 60_000);
   return { port, adminUrl, child, stop: async () => void (await child.stop()) };
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServiceName } from '@longwave/services';
 import type { DataFolder } from './data-folder.ts';
 import type { IdentityFiles } from './development-ca.ts';
@@ -6,6 +6,7 @@ import type { ObjectStoreAccess } from './object-store-server.ts';
 import { findProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
 import type { FleetUrls } from './service-environment.ts';
 import { trustAuthority } from './trust-authority.ts';
+import { writeJsonPrivately } from './write-privately.ts';
 
 /** How to reach a running fleet, from any process of the same user. */
 export interface FleetAccess<S extends string = ServiceName> {
@@ -96,9 +97,14 @@ export function lockDataFolder(data: DataFolder): () => void {
 export function publishFleet(data: DataFolder, access: FleetAccess<string>): void {
   const runner = findProcess(process.pid);
   if (!runner) return;
+  writeJsonPrivately(data.inside(stateName), { runner, access } satisfies State<string>);
+}
+
+/** Changes how a running fleet is reached, after a rotation of its logins. Nothing happens while none runs. */
+export function changeAccess(data: DataFolder, change: (access: FleetAccess) => FleetAccess): void {
   const file = data.inside(stateName);
-  writeFileSync(`${file}.new`, JSON.stringify({ runner, access } satisfies State<string>, null, 2), { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  const state = readJson<State<ServiceName>>(file);
+  if (state) writeJsonPrivately(file, { ...state, access: change(state.access) } satisfies State<ServiceName>);
 }
 
 /** The fleet that runs on this folder, or undefined. This process then trusts the authority of its engines. */

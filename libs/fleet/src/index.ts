@@ -18,7 +18,14 @@ export { startObjectStoreServer, type ObjectStoreServer } from './object-store-s
 export { redisMemoryBytes, renderRedisConfiguration } from './redis-configuration.ts';
 export { startRedisServer, type RedisServer } from './redis-server.ts';
 export { redisUserLines } from './redis-user.ts';
-export { addAccessTokenKey, openSecrets } from './secrets.ts';
+export { countUses } from './keys/key-uses.ts';
+export { keyKinds, keyNames, type KeyKind, type KeyName } from './keys/key-kinds.ts';
+export { lockKeys } from './keys/lock-keys.ts';
+export { listKeys, rowOf, type KeyRow } from './keys/list-keys.ts';
+export { dropFormerKeys, rotateKey, type Installation } from './keys/rotate-keys.ts';
+export { planFinish, recordRotation, usedFrom } from './keys/rotation-plan.ts';
+export { recordOf, saveRecord } from './keys/rotation-records.ts';
+export { openSecrets } from './secrets.ts';
 export { startEarlierDatabase } from './earlier-database.ts';
 export { startTestDatabase, type TestDatabase } from './test-database.ts';
 export { startTestObjectStore } from './test-object-store.ts';

@@ -2,6 +2,8 @@ import type { Child, ChildExit } from './child.ts';
 
 /** An event of a service or an engine between start and stop, for the runner's log. */
 export type ServiceEvent =
+  /** Those of now last for 30 days more when the first try fails. */
+  | { readonly kind: 'certificates-not-renewed'; readonly reason: string }
   | { readonly kind: 'exited'; readonly service: string; readonly exit: ChildExit; readonly restartInMs: number }
   | { readonly kind: 'restarted'; readonly service: string; readonly pid: number }
   /** It could not be started again (a full disk, a port that is still held); the next try follows. */

@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import type { S3Key } from '@longwave/s3-server';
 import { renderListenAddress } from '@longwave/service-kit';
 import { startChild, waitUntilReady, type Child } from './child.ts';
 import { freePort } from './free-ports.ts';
@@ -11,7 +10,8 @@ export interface ObjectStoreServerOptions {
   /** The key that may do everything. */
   readonly accessKey: string;
   readonly secretKey: string;
-  readonly furtherKeys?: readonly S3Key[];
+  /** A file with all keys, that one too, which is read again when it changes; without it there is that one alone. */
+  readonly keysFile?: string;
   /** Default: 127.0.0.1. */
   readonly host?: string;
   readonly port?: number;
@@ -54,7 +54,7 @@ export async function startObjectStoreServer(options: ObjectStoreServerOptions):
       S3_ACCESS_KEY: accessKey,
       S3_SECRET_KEY: secretKey,
       S3_REGION: region,
-      S3_FURTHER_KEYS: JSON.stringify(options.furtherKeys ?? []),
+      ...(options.keysFile !== undefined && { S3_KEYS_FILE: options.keysFile }),
     },
     cwd: workspaceRoot,
     logFile: options.logFile,

@@ -1,5 +1,5 @@
 /** What a program needs to find a running fleet, without the means to start one: these take a second to load. */
 export { dataFolder, defaultDataFolder } from './data-folder.ts';
-export { findRunningFleet, type FleetAccess } from './fleet-state.ts';
+export { findRunner, findRunningFleet, type FleetAccess } from './fleet-state.ts';
 export { isPortFree } from './free-ports.ts';
 export { workspaceRoot } from './workspace-root.ts';

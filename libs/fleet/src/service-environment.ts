@@ -1,12 +1,18 @@
 import path from 'node:path';
 import { renderListenAddress } from '@longwave/service-kit';
-import { addressVariableOf, publicHosts, soleServiceOf, type PublicHost } from '@longwave/services';
+import {
+  addressVariableOf,
+  publicHosts,
+  secretsInFiles,
+  soleServiceOf,
+  type PublicHost,
+  type SecretVariable,
+} from '@longwave/services';
 import type { Apps } from './apps.ts';
 import type { DataFolder } from './data-folder.ts';
 import type { IdentityFiles } from './development-ca.ts';
 import type { ObjectStoreAccess } from './object-store-server.ts';
 import { replicaNames } from './replica-names.ts';
-import type { Secrets } from './secrets.ts';
 
 /** Public roots, without a slash at the end. */
 export type FleetUrls = Readonly<Record<PublicHost, string>>;
@@ -28,39 +34,29 @@ export interface Wiring<S extends string> {
   readonly healthPorts: Readonly<Record<S, readonly number[]>>;
   readonly httpPorts: Readonly<Partial<Record<S, readonly number[]>>>;
   readonly identities: Readonly<Record<S, IdentityFiles>>;
-  /** By schema, each as the role of its owner. */
-  readonly databaseUrls: Readonly<Record<string, string>>;
-  /** "redis://127.0.0.1:port" or "rediss://…"; each service logs in as a user of its own name. */
-  readonly redisServer: string;
   /** PEM file of the authority of PostgreSQL and Redis, where these have TLS. */
   readonly enginesCa: string | undefined;
   readonly kafkaBrokers: string | undefined;
-  /** With a key, all services have that one; without, each has its own. */
+  /** With a key, all services have that one; without, each has its own, in its file of secrets. */
   readonly objectStore: Pick<ObjectStoreAccess, 'endpoint' | 'region'> &
     Partial<Pick<ObjectStoreAccess, 'accessKey' | 'secretKey'>> & { readonly bucket: string };
-  readonly secrets: Secrets<S>;
+  /** Paths of the secrets that are in files of their own. */
+  readonly secretPaths: Readonly<Record<SecretVariable, string>>;
   /** Proxies in front of the installation; see `FleetOptions`. */
   readonly trustedProxies: string;
 }
-
-/** The address of an engine with the login of one of its users. */
-export const urlAs = (url: string, username: string, password: string): string =>
-  Object.assign(new URL(url), { username, password }).href;
 
 const local = (port: number) => `127.0.0.1:${port}`;
 
 const mapValues = <V, W>(record: Readonly<Record<string, V>>, change: (value: V) => W) =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 
-/** Addresses and logins of the engines, for those who use them. */
+/** Addresses of the engines, for those who use them; the logins are in the service's file of secrets. */
 function engines<S extends string>(service: S, wiring: Wiring<S>): Record<string, string> {
-  const { schema, redis, objects } = wiring.apps.services[service];
-  const { objectStore, redisServer, enginesCa, databaseUrls, kafkaBrokers, urls } = wiring;
-  const { redisPassword, s3AccessKey, s3SecretKey } = wiring.secrets.services[service];
-  const databaseUrl = schema === undefined ? undefined : databaseUrls[schema];
+  const { objects } = wiring.apps.services[service];
+  const { objectStore, enginesCa, kafkaBrokers, urls } = wiring;
+  const { accessKey, secretKey } = objectStore;
   return {
-    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
-    ...(redis && { REDIS_URL: urlAs(redisServer, service, redisPassword) }),
     ...(enginesCa !== undefined && { NODE_EXTRA_CA_CERTS: enginesCa }),
     ...(kafkaBrokers && { KAFKA_BROKERS: kafkaBrokers, KAFKAJS_NO_PARTITIONER_WARNING: '1' }),
     ...(objects && {
@@ -68,8 +64,7 @@ function engines<S extends string>(service: S, wiring: Wiring<S>): Record<string
       S3_PUBLIC_ENDPOINT: urls.objects,
       S3_REGION: objectStore.region,
       S3_BUCKET: objectStore.bucket,
-      S3_ACCESS_KEY: objectStore.accessKey ?? s3AccessKey,
-      S3_SECRET_KEY: objectStore.secretKey ?? s3SecretKey,
+      ...(accessKey !== undefined && secretKey !== undefined && { S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey }),
     }),
   };
 }
@@ -87,7 +82,7 @@ export function serviceEnvironment<S extends string>(
   replica: number,
   wiring: Wiring<S>,
 ): Record<string, string> {
-  const { apps, data, urls, identities, grpcPorts, healthPorts, httpPorts, secrets } = wiring;
+  const { apps, data, urls, identities, grpcPorts, healthPorts, httpPorts, secretPaths } = wiring;
   const { grpc, calls, secrets: variables, folders = {}, files = {}, sharedFolders = [] } = apps.services[service];
   const httpPort = httpPorts[service]?.[replica];
   const foldersOf = ([variable, name]: readonly [string, string]) =>
@@ -115,8 +110,11 @@ export function serviceEnvironment<S extends string>(
     MCP_URL: urls.mcp,
     API_URL: urls.api,
     MEDIA_URL: urls.media,
-    ...Object.fromEntries(calls.map((name) => [addressVariableOf(name), local(grpcPorts[name][replica]!)])),
-    ...Object.fromEntries(variables.map((name) => [name, secrets.variables[name]])),
+    ...Object.fromEntries(calls.map((name) => [addressVariableOf(name), grpcPorts[name].map(local).join()])),
+    SECRETS_FILE: data.loginsFile(service),
+    ...Object.fromEntries(
+      variables.filter((name) => secretsInFiles.includes(name)).map((name) => [name, secretPaths[name]]),
+    ),
     ...Object.fromEntries(Object.entries(folders).map(foldersOf)),
     ...mapValues(files, (file) => path.join(apps.filesFolder(service), file)),
     ...engines(service, wiring),

@@ -6,6 +6,7 @@ import type { Apps } from './apps.ts';
 import type { DataFolder } from './data-folder.ts';
 import { developmentCa } from './development-ca.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.ts';
+import { operatorKey } from './keys/write-logins.ts';
 import { startKafkaServer, type KafkaServer } from './kafka-server.ts';
 import type { ServiceEvent } from './keep-running.ts';
 import { deployMigrations } from './migrate-schema.ts';
@@ -59,7 +60,8 @@ export interface Engines {
 export interface EngineOptions<S extends string> {
   readonly apps: Apps<S>;
   readonly data: DataFolder;
-  readonly secrets: Secrets<S>;
+  /** The secrets of now: an engine that is started again has those of that time. */
+  readonly secrets: () => Secrets<S>;
   readonly choice: EngineChoice;
   /** Processes of each service, of which each has connections of its own. */
   readonly replicas: number;
@@ -74,13 +76,6 @@ export interface EngineOptions<S extends string> {
 
 /** The port that an address names; 0 where it names none. */
 const portOf = (url: string) => Number(new URL(url).port);
-
-const objectStoreKeys = <S extends string>({ services }: Apps<S>, secrets: Secrets<S>) =>
-  namesOf(services).flatMap((service) => {
-    const { s3AccessKey: accessKey, s3SecretKey: secretKey } = secrets.services[service];
-    const { objects: permissions } = services[service];
-    return permissions ? [{ accessKey, secretKey, permissions }] : [];
-  });
 
 /** Makes the fleet's database on first use and lets no role but the owners' in, here or in the maintenance databases. */
 async function ensureDatabase(serverUrl: string): Promise<string> {
@@ -119,7 +114,10 @@ export async function startEngines<S extends string>(options: EngineOptions<S>):
       ? supervised('postgres', (port) =>
           startEmbeddedPostgres({
             folder: data.postgres,
-            password: secrets.postgresPassword,
+            password: secrets().postgresPassword,
+            ...(secrets().postgresFormerPassword !== undefined && {
+              formerPassword: secrets().postgresFormerPassword,
+            }),
             tls: identities?.postgres,
             maxConnections: connectionsOfOne * options.replicas,
             mode,
@@ -131,20 +129,20 @@ export async function startEngines<S extends string>(options: EngineOptions<S>):
   ).then(async (postgres) => {
     return timed('schemas and migrations', async () => {
       const adminDatabaseUrl = databaseUrl ?? (await ensureDatabase(postgres.first.adminUrl));
-      const owners = await deployMigrations(adminDatabaseUrl, secrets.rolePassword, apps);
+      const owners = await deployMigrations(adminDatabaseUrl, secrets().rolePassword, apps);
       return { postgres, adminDatabaseUrl, owners };
     });
   });
   const redis = timed('Redis', async () => {
     if (redisUrl !== undefined) {
-      await addRedisUsers(redisUrl, redisUserLines(apps.services, secrets.services));
+      await addRedisUsers(redisUrl, redisUserLines(apps.services, secrets().services));
       return outsideEngine<RedisServer>('Redis', { port: portOf(redisUrl), url: redisUrl });
     }
     return supervised('redis', (port) =>
       startRedisServer({
         folder: data.inside('redis'),
-        password: secrets.redisPassword,
-        users: redisUserLines(apps.services, secrets.services),
+        password: secrets().redisPassword,
+        users: redisUserLines(apps.services, secrets().services),
         tls: identities?.redis,
         maxMemoryBytes: redisMemoryBytes(os.totalmem()),
         mode,
@@ -154,7 +152,6 @@ export async function startEngines<S extends string>(options: EngineOptions<S>):
     );
   });
   const { versityGateway: program, kafkaJars: jars } = choice;
-  const operatorKey = { accessKey: secrets.s3AccessKey, secretKey: secrets.s3SecretKey };
   const objectStore = timed('object store', async () =>
     store
       ? outsideEngine<ObjectStoreServer>('the object store', { ...store, port: portOf(store.endpoint) })
@@ -162,15 +159,15 @@ export async function startEngines<S extends string>(options: EngineOptions<S>):
           program === undefined
             ? startObjectStoreServer({
                 folder: data.inside('objects'),
-                ...operatorKey,
-                furtherKeys: objectStoreKeys(apps, secrets),
+                ...operatorKey(secrets()),
+                keysFile: data.objectStoreKeys,
                 host: options.objectStoreHost,
                 ...at(port),
                 ...files('s3-server'),
               })
             : startVersityGateway({
                 ...{ program, folder: data.inside('objects') },
-                ...operatorKey,
+                ...operatorKey(secrets()),
                 host: options.objectStoreHost,
                 ...at(port),
                 ...files('s3-server'),

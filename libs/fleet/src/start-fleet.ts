@@ -13,8 +13,10 @@ import type { ServiceEvent } from './keep-running.ts';
 import { locateFolder } from './reachable-folder.ts';
 import { replicaNames } from './replica-names.ts';
 import { assertRoom, roomNeededBytes } from './room.ts';
+import { renewCertificates } from './keys/renew-certificates.ts';
+import { accessLogins, writeLogins, writeObjectStoreKeys } from './keys/write-logins.ts';
 import { openSecrets } from './secrets.ts';
-import { urlAs, type PublicUrls, type Wiring } from './service-environment.ts';
+import type { PublicUrls, Wiring } from './service-environment.ts';
 import { startEdges } from './start-edges.ts';
 import { startEngines, type EngineChoice, type Engines } from './start-engines.ts';
 import { startServices } from './start-services.ts';
@@ -118,8 +120,14 @@ export async function startFleetOf<S extends string>(
   const { listen = '127.0.0.1' } = options;
   const ports = await choosePorts(apps, options.ports, listen);
   mkdirSync(data.logs, { recursive: true });
-  const secrets = openSecrets(data.inside('secrets'), apps.services);
-  const identities = await developmentCa(data.inside('tls'), [...allNames, 'operator'], new Date());
+  const secrets = () => openSecrets(data.secrets, apps.services);
+  writeObjectStoreKeys(data, apps.services, secrets());
+  const identities = await developmentCa(data.tls, [...allNames, 'operator'], new Date());
+  stack.use(
+    renewCertificates(data.tls, [...allNames, 'operator'], (reason) =>
+      options.onEvent?.({ kind: 'certificates-not-renewed', reason: String(reason) }),
+    ),
+  );
   const engines = await startEngines({
     apps,
     data,
@@ -134,12 +142,11 @@ export async function startFleetOf<S extends string>(
     onEvent,
   });
   const url = (port: number) => `http://localhost:${port}`;
-  const urlBySchema = Object.fromEntries(
-    engines.owners.map(({ schema, role, password }) => [schema, urlAs(engines.adminDatabaseUrl, role, password)]),
-  );
   const { outside = {} } = options.engines ?? {};
   const { bucket = 'longwave' } = outside.objectStore ?? {};
   const { endpoint, region, accessKey, secretKey } = engines.objectStore.first;
+  const engineAddresses = { database: engines.adminDatabaseUrl, redis: engines.redis.first.url };
+  writeLogins(data, apps.services, secrets(), engineAddresses);
   const wiring: Wiring<S> = {
     apps,
     data,
@@ -153,8 +160,6 @@ export async function startFleetOf<S extends string>(
     healthPorts: await portsPerService(allNames, replicas),
     httpPorts: await chooseHttpPorts(apps, ports, replicas),
     identities,
-    databaseUrls: urlBySchema,
-    redisServer: engines.redis.first.url,
     enginesCa: engines.ca ?? (options.engines?.outside && process.env['NODE_EXTRA_CA_CERTS']),
     kafkaBrokers:
       options.bus?.kind === 'kafka'
@@ -164,7 +169,7 @@ export async function startFleetOf<S extends string>(
       ...{ endpoint, region, bucket },
       ...((options.engines?.versityGateway || outside.objectStore) && { accessKey, secretKey }),
     },
-    secrets,
+    secretPaths: secrets().variables,
     trustedProxies: options.trustedProxies ?? '',
   };
   const processes = await startServices(names, wiring, { ...options, stack, onEvent, timed });
@@ -176,9 +181,9 @@ export async function startFleetOf<S extends string>(
     operator: identities.operator,
     addresses: firstAddresses(wiring.grpcPorts),
     adminAddresses: adminAddressesOf(wiring),
-    databaseUrls: urlBySchema,
-    adminDatabaseUrl: engines.adminDatabaseUrl,
-    redisUrl: engines.redis.first.url,
+    ...accessLogins(apps.services, secrets(), engineAddresses),
+    // Those of engines that run elsewhere are the operator's own.
+    ...{ adminDatabaseUrl: engines.adminDatabaseUrl, redisUrl: engines.redis.first.url },
     kafkaBrokers: wiring.kafkaBrokers,
     enginesCa: wiring.enginesCa,
     objectStore: { endpoint, region, accessKey, secretKey, bucket },

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { readSecretsFile } from '@longwave/service-kit';
 import type { ServiceEvent } from './keep-running.ts';
 import { replicaNames } from './replica-names.ts';
 import { serviceEnvironment, type Wiring } from './service-environment.ts';
@@ -19,16 +20,23 @@ export async function startServices<S extends string>(
   },
 ): Promise<Readonly<Record<S, readonly SupervisedService[]>>> {
   const { apps, data, replicas, healthPorts } = wiring;
-  const { env, changeEnvironment = (_, environment) => environment, stack, onEvent, timed } = options;
+  const { env, changeEnvironment, stack, onEvent, timed } = options;
   const started: SupervisedService[] = [];
   stack.defer(async () => {
     await Promise.all(started.map((service) => service.stop()));
   });
+  const environmentOf = (service: S, replica: number) => {
+    const environment = { ...serviceEnvironment(service, replica, wiring), ...env?.[service] };
+    // Addresses of engines stand in the file of secrets; what stands in the environment goes before.
+    return (
+      changeEnvironment?.(service, { ...readSecretsFile(data.loginsFile(service)), ...environment }) ?? environment
+    );
+  };
   const start = async (service: S, name: string, replica: number) => {
     const running = await superviseService({
       name,
       main: path.join(apps.appFolder(service), 'dist/main.js'),
-      environment: changeEnvironment(service, { ...serviceEnvironment(service, replica, wiring), ...env?.[service] }),
+      environment: environmentOf(service, replica),
       youngGenerationMb: apps.services[service].youngGenerationMb,
       healthAddress: `127.0.0.1:${healthPorts[service][replica]!}`,
       data,

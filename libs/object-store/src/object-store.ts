@@ -19,15 +19,19 @@ export interface ObjectStoreOptions extends S3Access {
 }
 
 const listPageSize = 1000;
-/** The object store of a service. */
+/** The object store of a service, with the keys that its configuration has at each request. */
 export const objectStoreFromConfig = (config: ObjectStoreConfig): ObjectStore =>
   createObjectStore({
     endpoint: config.S3_ENDPOINT,
     publicEndpoint: config.S3_PUBLIC_ENDPOINT,
     region: config.S3_REGION,
     bucket: config.S3_BUCKET,
-    accessKey: config.S3_ACCESS_KEY,
-    secretKey: config.S3_SECRET_KEY,
+    get accessKey() {
+      return config.S3_ACCESS_KEY;
+    },
+    get secretKey() {
+      return config.S3_SECRET_KEY;
+    },
   });
 
 /**

@@ -1,7 +1,7 @@
 import { AwsV4Signer } from 'aws4fetch';
 import { checksumHeaders } from './checksum.ts';
 import type { PutLimits } from './port.ts';
-import { createS3Client, type S3Access } from './s3-client.ts';
+import { createS3Client, credentialsOf, type S3Access } from './s3-client.ts';
 
 const maxExpiresInSeconds = 7 * 24 * 3600;
 
@@ -33,8 +33,9 @@ async function signHeaders(
   url: string,
   method: string,
   headers: Readonly<Record<string, string>>,
-  { accessKey, secretKey, region }: S3Access,
+  access: S3Access,
 ): Promise<string> {
+  const { accessKey, secretKey } = credentialsOf(access);
   const signed = new URL(url);
   signed.searchParams.delete('X-Amz-Signature');
   const signer = new AwsV4Signer({
@@ -44,7 +45,7 @@ async function signHeaders(
     accessKeyId: accessKey,
     secretAccessKey: secretKey,
     service: 's3',
-    region,
+    region: access.region,
     signQuery: true,
     allHeaders: true,
   });

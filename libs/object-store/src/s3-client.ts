@@ -1,6 +1,6 @@
-import { Client, S3Error } from 'minio';
+import { Client, S3Error, type ClientOptions } from 'minio';
 
-/** The account with which a store is used. */
+/** The account with which a store is used; its keys may change. */
 export interface S3Access {
   readonly region: string;
   readonly accessKey: string;
@@ -14,8 +14,25 @@ export class S3Client extends Client {
   }
 }
 
+/** Both keys of an account as they belong together. */
+export function credentialsOf(access: S3Access): Pick<S3Access, 'accessKey' | 'secretKey'> {
+  for (;;) {
+    const { accessKey, secretKey } = access;
+    if (access.accessKey === accessKey) return { accessKey, secretKey };
+  }
+}
+
+/** What the client asks before each request; of its class it uses this alone. */
+const currentCredentials = (access: S3Access) =>
+  ({
+    getCredentials: async () => {
+      const { accessKey, secretKey } = credentialsOf(access);
+      return { getAccessKey: () => accessKey, getSecretKey: () => secretKey, getSessionToken: () => '' };
+    },
+  }) as unknown as NonNullable<ClientOptions['credentialsProvider']>;
+
 /** @throws TypeError when the endpoint is not a plain `http(s)://host[:port]` */
-export function createS3Client(endpoint: string, { region, accessKey, secretKey }: S3Access): S3Client {
+export function createS3Client(endpoint: string, access: S3Access): S3Client {
   const url = new URL(endpoint);
   if (!/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.username)
     throw new TypeError('An object store endpoint must be http(s)://host[:port]');
@@ -24,7 +41,9 @@ export function createS3Client(endpoint: string, { region, accessKey, secretKey 
     endPoint: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: url.port === '' ? (useSSL ? 443 : 80) : Number(url.port),
     useSSL,
-    ...{ region, accessKey, secretKey },
+    region: access.region,
+    ...credentialsOf(access),
+    credentialsProvider: currentCredentials(access),
     // The client would print its retries to the console.
     retryOptions: { disableRetry: true },
   });

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { answerTimeoutMs, isAnswerTimeout, restoreStatementTimeout } from './answer-timeout.ts';
+import { loginOf, PatientPool } from './current-login.ts';
 
 interface PoolOptions {
   readonly name: string;
@@ -40,8 +41,11 @@ async function applySettings(
   ]);
 }
 
-/** A pool whose sessions see exactly one schema (the owner's), with bounded waits so that nothing hangs for ever. */
-export function createPool(databaseUrl: string, schema: string, options: PoolOptions): pg.Pool {
+/**
+ * A pool whose sessions see exactly one schema (the owner's), with bounded waits so that nothing hangs for ever.
+ * @param databaseUrl a function is asked at each connection, so that a changed password needs no restart
+ */
+export function createPool(databaseUrl: string | (() => string), schema: string, options: PoolOptions): pg.Pool {
   const {
     name,
     max = 10,
@@ -60,8 +64,8 @@ export function createPool(databaseUrl: string, schema: string, options: PoolOpt
     ...(readsKeys && { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', jit: 'off' }),
     ...further,
   };
-  const pool = new pg.Pool({
-    connectionString: databaseUrl,
+  const pool = new (typeof databaseUrl === 'string' ? pg.Pool : PatientPool)({
+    ...loginOf(databaseUrl),
     max,
     application_name: name,
     // A statement and not `options` of the connection: a pooler knows none of those, or keeps them for another client.

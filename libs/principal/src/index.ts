@@ -24,7 +24,8 @@ export {
   type AccessTarget,
   type RoleHolder,
 } from './decide-access.ts';
-export { openKeyFile } from './key-file.ts';
+export { openKeyFile, openSigningKey, publicPartsOf } from './key-file.ts';
+export { webhookKeyName } from './webhook-key-name.ts';
 export { diagnosticsPurposes, type DiagnosticsPurpose } from './purposes.ts';
 export {
   analyticsRoles,
@@ -123,17 +124,21 @@ export async function signPrincipal(
     .sign(await keyOf(privateKey));
 }
 
+/** Public keys of statements, or where to ask for those of now. */
+export type PrincipalKeys = readonly JWK[] | (() => readonly JWK[]);
+
 /** Signs like `signPrincipal` and reuses a principal's statement for `reuseSeconds`: a busy client costs one signature. */
-export function createPrincipalSigner(privateKey: JWK, reuseSeconds = 15) {
+export function createPrincipalSigner(privateKey: JWK | (() => JWK), reuseSeconds = 15) {
   const signed = new LRUCache<string, { readonly statement: Promise<string>; readonly until: number }>({
     max: maxRemembered,
   });
   return (principal: Principal, now: Date): Promise<string> => {
-    const key = JSON.stringify(principal);
+    const signingKey = typeof privateKey === 'function' ? privateKey() : privateKey;
+    const key = JSON.stringify([signingKey.kid, principal]);
     const known = signed.get(key);
     if (known && known.until > now.getTime() && known.until - reuseSeconds * 1000 <= now.getTime())
       return known.statement;
-    const statement = signPrincipal(principal, privateKey, now);
+    const statement = signPrincipal(principal, signingKey, now);
     signed.set(key, { statement, until: now.getTime() + reuseSeconds * 1000 });
     // A signature that failed is not kept.
     statement.catch(() => signed.delete(key));
@@ -158,9 +163,10 @@ const isTimely = ({ issuedAtMs, expiresAtMs }: Verified, now: Date) =>
 /** The principal of a valid, unexpired statement; undefined for any other text. Checks each signature once. */
 export async function tryVerifyPrincipal(
   statement: string,
-  publicKeys: readonly JWK[],
+  keys: PrincipalKeys,
   now: Date,
 ): Promise<Principal | undefined> {
+  const publicKeys = typeof keys === 'function' ? keys() : keys;
   const remembered = verified.get(publicKeys) ?? new LRUCache<string, Verified>({ max: maxRemembered });
   verified.set(publicKeys, remembered);
   const known = remembered.get(statement);

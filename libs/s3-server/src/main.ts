@@ -16,7 +16,7 @@ const reportError = (error: unknown) => {
   process.stderr.write(line({ level: 'error', event: 'request.failed', name, code, syscall, at }));
 };
 
-const { host, port, folder, region, keys } = readConfig(process.env);
+const { host, port, folder, region, keys } = readConfig(process.env, reportError);
 const server = createS3Server({ folder, region, keys, onError: reportError });
 server.listen(port, host, () => {
   const { address, family, port: actualPort } = server.address() as AddressInfo;

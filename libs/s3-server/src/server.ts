@@ -14,7 +14,8 @@ import { element } from './xml.ts';
 export interface S3ServerOptions {
   /** Made when it does not exist. Belongs to one server: a second one would remove its unfinished files. */
   readonly folder: string;
-  readonly keys: readonly S3Key[];
+  /** A function is asked at each request. */
+  readonly keys: readonly S3Key[] | (() => readonly S3Key[]);
   readonly region: string;
   /** Unix time in milliseconds; default: the system's clock. */
   readonly now?: () => number;
@@ -46,7 +47,11 @@ export function createS3Server(options: S3ServerOptions): Server {
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const target = parseRequestTarget(request.url ?? '');
-    const { key, payloadSha256 } = verifySignature(request, target, { keys, region, nowMs: now() });
+    const { key, payloadSha256 } = verifySignature(request, target, {
+      keys: typeof keys === 'function' ? keys() : keys,
+      region,
+      nowMs: now(),
+    });
     const route = findRoute(request.method ?? '', target);
     const assertMay = (action: Action, name: string) => assertPermitted(key, action, name);
     if (route.action)

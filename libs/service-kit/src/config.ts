@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { followFile } from './follow-file.ts';
 import { addressSchema, privatePortFaults } from './listen-address.ts';
 import { publicOriginFaults } from './public-origins.ts';
+import { readSecretsFile } from './secrets-file.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -18,12 +20,7 @@ function namedBy(schema: z.ZodType, environment: Environment): Environment {
   return Object.fromEntries(Object.keys(schema.shape).map((name) => [name, environment[name]]));
 }
 
-/**
- * Parses an environment with one schema and answers a frozen object. Variables the schema does not name are ignored. Ports for the
- * installation itself must have private addresses, and public addresses origins of their own.
- * Throws `ConfigError` naming all missing and malformed variables.
- */
-export function readConfig<T extends z.ZodType>(schema: T, environment: Environment): Readonly<z.output<T>> {
+function parseConfig<T extends z.ZodType>(schema: T, environment: Environment): Readonly<z.output<T>> {
   const result = schema.safeParse(environment);
   const named = namedBy(schema, environment);
   const faults = [
@@ -36,10 +33,62 @@ export function readConfig<T extends z.ZodType>(schema: T, environment: Environm
   throw new ConfigError(`The configuration is not valid:\n${lines.join('\n')}`);
 }
 
+/** Whether each variable of a schema is declared a secret. */
+function declaredSecrets(schema: z.ZodType): ReadonlyMap<string, boolean> {
+  const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const named = Object.entries(properties) as (readonly [string, { readonly secret?: unknown }])[];
+  return new Map(named.map(([name, { secret }]) => [name, secret === true]));
+}
+
+/**
+ * The secrets of a schema in a file, which may have those of other schemas. Throws `ConfigError` for a file that is not one of secrets, or
+ * that has a variable of the schema which is none.
+ */
+function secretsOf(schema: z.ZodType, file: string): Environment {
+  let secrets: Environment;
+  try {
+    secrets = readSecretsFile(file);
+  } catch {
+    // The error of a parser would show what it could not parse.
+    throw new ConfigError(`The configuration is not valid:\n  SECRETS_FILE: ${file} is not a JSON object of texts`);
+  }
+  const declared = declaredSecrets(schema);
+  const foreign = Object.keys(secrets).filter((name) => declared.get(name) === false);
+  if (foreign.length === 0) return Object.fromEntries(Object.entries(secrets).filter(([name]) => declared.get(name)));
+  throw new ConfigError(
+    `The configuration is not valid:\n  SECRETS_FILE: ${file} names what is no secret here: ${foreign.join(', ')}`,
+  );
+}
+
+/**
+ * Parses an environment with one schema and answers a frozen object. Variables the schema does not name are ignored. Ports for the
+ * installation itself must have private addresses, and public addresses origins of their own.
+ *
+ * Secrets may stand in the file that `SECRETS_FILE` names, where the environment has none. Their members answer what the file says
+ * now, so who reads them again has a rotated secret without a restart; a file that is not valid any more changes nothing.
+ * Throws `ConfigError` naming all missing and malformed variables.
+ */
+export function readConfig<T extends z.ZodType>(schema: T, environment: Environment): Readonly<z.output<T>> {
+  const { SECRETS_FILE: file, ...own } = environment;
+  if (file === undefined) return parseConfig(schema, environment);
+  const read = () => parseConfig(schema, { ...secretsOf(schema, file), ...own });
+  const first = read();
+  const now = followFile(file, first, read, (error) => process.emitWarning(String((error as Error).message)));
+  const config = { ...(first as Record<string, unknown>) };
+  for (const name of Object.keys(secretsOf(schema, file)))
+    Object.defineProperty(config, name, { enumerable: true, get: () => (now() as Record<string, unknown>)[name] });
+  return Object.freeze(config) as Readonly<z.output<T>>;
+}
+
 const file = z.string().min(1).meta({ kind: 'file' });
 
 /** Variables every service reads. */
 export const commonConfig = {
+  SECRETS_FILE: file
+    .optional()
+    .describe(
+      'A JSON object with secrets of this service by variable, those that the environment does not have; read again when it changes.',
+    ),
   LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')

@@ -11,6 +11,8 @@ export {
   type ObjectStoreConfig,
   type TlsConfig,
 } from './config.ts';
+export { openRedis } from './open-redis.ts';
+export { readSecretsFile } from './secrets-file.ts';
 export { addressSchema, parseListenAddress, renderListenAddress, type ListenAddress } from './listen-address.ts';
 export { parseServiceAddress, serviceAddressSchema } from './service-address.ts';
 export { isLoopbackName, sharedOriginFaults } from './public-origins.ts';

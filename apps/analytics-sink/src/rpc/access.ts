@@ -1,8 +1,14 @@
-import { analyticsRoles, decideAccess, tryVerifyPrincipal, type AccessNeed, type Role } from '@longwave/principal';
+import {
+  analyticsRoles,
+  decideAccess,
+  tryVerifyPrincipal,
+  type AccessNeed,
+  type PrincipalKeys,
+  type Role,
+} from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { RpcContext } from '@longwave/rpc';
 import { isGateway } from '@longwave/services';
-import type { JWK } from 'jose';
 
 /**
  * Throws a problem when the caller may not see the numbers of these podcasts. An undefined one, or an empty list, is the whole workspace.
@@ -21,7 +27,7 @@ export type CheckAccess = (
  * everybody who sees a podcast sees its milestones.
  */
 export const createCheckAccess =
-  (keys: readonly JWK[], clock: () => Date): CheckAccess =>
+  (keys: PrincipalKeys, clock: () => Date): CheckAccess =>
   async (context, workspaceId, podcastIds, roles = analyticsRoles) => {
     if (context.principalStatement === undefined) {
       if (isGateway(context.caller)) throw new Problem('token_missing');

@@ -47,7 +47,7 @@ export interface VerifyDeps {
   /** The APIs whose access tokens are known. */
   readonly resources: readonly Resource[];
   /** Ed25519, private. */
-  readonly principalKey: JWK;
+  readonly principalKey: JWK | (() => JWK);
   /** Of the newest change that this process knows of: what is read afterwards knows it too. */
   readonly position: () => bigint;
   readonly clock: () => Date;

@@ -21,7 +21,7 @@ export type AnswerGrant = (answer: GrantAnswer, principal: Principal) => Promise
  */
 export function createAnswerGrant(options: {
   readonly execute: RpcClient<typeof CommandServiceService>['execute'];
-  readonly principalKey: JWK;
+  readonly principalKey: JWK | (() => JWK);
   readonly clock: () => Date;
 }): AnswerGrant {
   const { execute, principalKey, clock } = options;

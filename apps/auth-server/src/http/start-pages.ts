@@ -59,7 +59,7 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
   const { config, pool, plans, execute, awaitHolders, answerGrant, clock, logger } = deps;
   const baseUrl = config.BASE_URL;
   await using stack = new AsyncDisposableStack();
-  const redis = await connectRedis(config.REDIS_URL, {
+  const redis = await connectRedis(() => config.REDIS_URL, {
     connectionName: 'auth-server-attempts',
     commandTimeout: 1_000,
     onError: logRedisError(logger),

@@ -1,6 +1,6 @@
 import { createActorOfCall, receiptService } from '@longwave/command-pipeline';
+import type { PrincipalKeys } from '@longwave/principal';
 import type { RpcService } from '@longwave/rpc';
-import type { JWK } from 'jose';
 import { accountService } from './account-service.ts';
 import { clientService } from './client-service.ts';
 import { commandService } from './command-service.ts';
@@ -16,7 +16,7 @@ type ServerOptions = Omit<Shared, 'actorOf'> &
   Omit<Parameters<typeof receiptService>[0], 'callers'> &
   Parameters<typeof resourceService>[0] & {
     /** Public keys of statements about principals. */
-    readonly principalKeys: readonly JWK[];
+    readonly principalKeys: PrincipalKeys;
     readonly clock: () => Date;
   };
 

@@ -1,7 +1,7 @@
-import path from 'node:path';
-import { addAccessTokenKey } from '@longwave/fleet';
+import { dataFolder } from '@longwave/fleet';
 import { audienceScopes, producerPattern } from '@longwave/principal';
 import { needed, UsageError, type OperatorCommand } from '../command.ts';
+import { changeKeys, rotate } from '../keys/rotate.ts';
 
 const dayMs = 86_400_000;
 const defaultDays = '90';
@@ -83,6 +83,10 @@ export const machineTokenCommands: readonly OperatorCommand[] = [
     summary: 'Adds a key that signs access tokens from now on. Tokens of older keys stay valid.',
     options: [],
     example: 'token-key add',
-    run: async (_operator, _options, { dataFolder }) => ({ kid: addAccessTokenKey(path.join(dataFolder, 'secrets')) }),
+    run: async (_operator, _options, access) => {
+      const installation = { data: dataFolder(access.dataFolder), access };
+      const [done] = await changeKeys(['access-tokens'], installation, (name) => rotate(name, installation));
+      return done!.row;
+    },
   },
 ];

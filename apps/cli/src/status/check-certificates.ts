@@ -5,7 +5,7 @@ import type { Check } from '../checks/check.ts';
 import { certificateEnd } from '../checks/public-certificate.ts';
 import { describeSeconds } from '../checks/sizes.ts';
 
-/** A start makes certificates anew that end within 14 days; one that ends sooner belongs to a service that ran for very long. */
+/** A running service makes certificates anew 30 days before they end; one that ends sooner was not renewed. */
 const leastDays = 14;
 
 function checkEnd(name: string, end: Date, now: Date, advice: string): Check {

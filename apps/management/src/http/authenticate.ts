@@ -1,9 +1,8 @@
 import { limitWrongCredentials, type LookUpAtAuthServer } from '@longwave/http-kit/limit-wrong-credentials';
 import type { Verifier } from '@longwave/http-kit/verify-under-lease';
-import { apiScopes, bearerOf, tryVerifyPrincipal, type Principal } from '@longwave/principal';
+import { apiScopes, bearerOf, tryVerifyPrincipal, type Principal, type PrincipalKeys } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { Api, Carrier } from '@longwave/rpc/credential';
-import type { JWK } from 'jose';
 
 export type ManagementScope = (typeof apiScopes.management)[number];
 
@@ -34,7 +33,7 @@ export type Authenticate = (authorization: string | undefined, address: string) 
  */
 export function createAuthenticate(
   { verify }: Pick<Verifier, 'verify'>,
-  principalKeys: readonly JWK[],
+  principalKeys: PrincipalKeys,
   clock: () => Date,
   lookUp: LookUpAtAuthServer = limitWrongCredentials(clock),
 ): Authenticate {

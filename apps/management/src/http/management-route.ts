@@ -1,4 +1,4 @@
-import type { ExecuteCommand, PreviewReview, ReceiptLog, ResourceReader } from '@longwave/command-pipeline';
+import type { CursorKeys, ExecuteCommand, PreviewReview, ReceiptLog, ResourceReader } from '@longwave/command-pipeline';
 import type { ProgressTick } from '@longwave/events';
 import type { RoutePlace } from '@longwave/http-kit';
 import type { Principal } from '@longwave/principal';
@@ -29,8 +29,8 @@ export interface RouteDeps {
   readonly diagnostics: Diagnostics;
   readonly provisionWorkspace: ProvisionWorkspace;
   readonly listDeliveries: ListDeliveries;
-  /** 32 bytes; seals the cursors of lists that the routes page themselves. */
-  readonly cursorKey: Buffer;
+  /** Seals the cursors of lists that the routes page themselves. */
+  readonly cursorKey: CursorKeys;
   /** By the chain: of management's commands, and of auth-server's about accounts, credentials and members. */
   readonly receipts: Readonly<Record<ReceiptChain, ReceiptLog>>;
   /** A receipt of auth-server's chain by its workspace and id. Throws `not_found`. */

@@ -1,6 +1,6 @@
 import { createActorOfCall, receiptService } from '@longwave/command-pipeline';
+import type { PrincipalKeys } from '@longwave/principal';
 import type { RpcService } from '@longwave/rpc';
-import type { JWK } from 'jose';
 import { commandService } from './command-service.ts';
 import { encodingQueueService } from './encoding-queue-service.ts';
 import { encodingTimeService } from './encoding-time-service.ts';
@@ -21,7 +21,7 @@ type ServerOptions = OptionsOf<typeof commandService> &
   OptionsOf<typeof feedService> &
   OptionsOf<typeof webhookService> &
   Omit<OptionsOf<typeof receiptService>, 'callers'> &
-  OptionsOf<typeof jobService> & { readonly principalKeys: readonly JWK[] };
+  OptionsOf<typeof jobService> & { readonly principalKeys: PrincipalKeys };
 
 /** Every gRPC service of management. */
 export function managementServices(options: ServerOptions): RpcService[] {

@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { loadPlaces, type FindPlace } from './country.ts';
 import { createIdentifyListener } from './identify-listener.ts';
+import { parseListenerSecrets, type ListenerSecret } from './listener-secrets.ts';
 
 const ranges = (...texts: string[]) => texts.map(parseAddressRange);
 const at = new Date('2026-11-21T10:00:00Z');
@@ -12,9 +13,11 @@ beforeAll(async () => {
   findPlace = await loadPlaces(undefined);
 });
 
-const identifier = (when: () => Date) => {
+const only: readonly ListenerSecret[] = [{ master: Buffer.alloc(32, 7), from: undefined }];
+
+const identifier = (when: () => Date, secrets: () => readonly ListenerSecret[] = () => only) => {
   const known = createIdentifyListener({
-    secret: Buffer.alloc(32, 7),
+    secrets,
     trustedProxies: createAddressSet(ranges('10.0.0.0/8')),
     isPreload: (referrer) => referrer === 'https://preloads.example/',
     findWebPlayer: (referrer) => (referrer?.startsWith('https://player.example/') ? 'Example Player' : undefined),
@@ -53,6 +56,47 @@ test('keys change with the month, and for 48 h the old one is known too', () => 
   expect(early.key).not.toBe(november.key);
   expect([later.key, later.previousKey]).toEqual([early.key, undefined]);
   expect(early.addressKey).not.toBe(later.addressKey);
+});
+
+test('a new master begins with its month: no key changes before, and the key of the month before still links', () => {
+  const rotated = parseListenerSecrets(`${'08'.repeat(32)}@2026-12,${'07'.repeat(32)}`);
+  const times = ['2026-11-30T23:59:59Z', '2026-12-01T00:00:01Z', '2026-12-03T00:00:00Z'].map((time) => new Date(time));
+  let now = times[0]!;
+  const [old, both] = [only, rotated].map((secrets) =>
+    identifier(
+      () => now,
+      () => secrets,
+    ),
+  );
+  const keysAt = (at: Date, of: typeof old) => {
+    now = at;
+    const { key, previousKey, addressKeys } = of!('198.51.100.7', agent);
+    return { key, previousKey, addressKeys };
+  };
+  expect(keysAt(times[0]!, both)).toEqual(keysAt(times[0]!, old));
+  const [before, after] = [keysAt(times[1]!, old), keysAt(times[1]!, both)];
+  expect([after.previousKey, after.addressKeys[1]]).toEqual([before.previousKey, before.addressKeys[1]]);
+  expect([after.key === before.key, after.addressKeys[0] === before.addressKeys[0]]).toEqual([false, false]);
+  expect(keysAt(times[2]!, both)).toEqual(
+    keysAt(
+      times[2]!,
+      identifier(
+        () => now,
+        () => rotated.slice(0, 1),
+      ),
+    ),
+  );
+});
+
+test('masters that change while it runs count from the next request', () => {
+  let secrets: readonly ListenerSecret[] = only;
+  const identifyNow = identifier(
+    () => at,
+    () => secrets,
+  );
+  const before = identifyNow('198.51.100.7', agent).key;
+  secrets = parseListenerSecrets('09'.repeat(32));
+  expect(identifyNow('198.51.100.7', agent).key).not.toBe(before);
 });
 
 test('nothing that is kept holds the address', () => {

@@ -16,6 +16,7 @@ import {
   type NetworkLists,
 } from '@longwave/audience';
 import type { FindPlace, Place } from './country.ts';
+import { masterOf, type ListenerSecret } from './listener-secrets.ts';
 
 /** A client as it is known beyond this file: keys and verdicts, not its address. */
 export interface Listener extends Place {
@@ -45,7 +46,8 @@ export interface Listener extends Place {
 }
 
 export interface IdentifyOptions {
-  readonly secret: Buffer;
+  /** The masters of now; the same list as long as they are the same. */
+  readonly secrets: () => readonly ListenerSecret[];
   readonly trustedProxies: AddressSet;
   readonly networks: NetworkLists;
   readonly isPreload: AudienceLists['isPreload'];
@@ -78,7 +80,7 @@ function isPrefetch({ headers }: IncomingMessage): boolean {
  * the socket is gone.
  */
 export function createIdentifyListener({
-  secret,
+  secrets: mastersOfNow,
   trustedProxies,
   networks,
   isPreload,
@@ -86,22 +88,30 @@ export function createIdentifyListener({
   internalAddresses,
   findPlace,
 }: IdentifyOptions): IdentifyListener {
-  const daily = createSecretKey(secret);
-  const secrets = new Map<string, KeyObject>();
-  const secretOf = (month: string) => {
-    const known = secrets.get(month) ?? createSecretKey(periodSecret(secret, month));
-    if (!secrets.has(month) && secrets.size > 2) secrets.clear();
-    secrets.set(month, known);
+  let masters = mastersOfNow();
+  const keys = new Map<string, { readonly monthly: KeyObject; readonly daily: KeyObject }>();
+  const keysOf = (month: string) => {
+    const master = masterOf(masters, month);
+    const known = keys.get(month) ?? {
+      monthly: createSecretKey(periodSecret(master, month)),
+      daily: createSecretKey(master),
+    };
+    if (!keys.has(month) && keys.size > 2) keys.clear();
+    keys.set(month, known);
     return known;
   };
   function describeClient(address: string, userAgent: string, at: Date): Client {
     const bytes = addressKeyBytes(address);
     const months = keyMonths(at);
-    const addressKeyOn = (day: Date) => dailyAddressKey(daily, bytes, day.toISOString().slice(0, 10));
+    const addressKeyOn = (time: Date) => {
+      const day = time.toISOString().slice(0, 10);
+      return dailyAddressKey(keysOf(day.slice(0, 7)).daily, bytes, day);
+    };
     const addressKey = addressKeyOn(at);
     return {
-      key: listenerKey(secretOf(months.current), bytes, userAgent),
-      previousKey: months.previous === undefined ? undefined : listenerKey(secretOf(months.previous), bytes, userAgent),
+      key: listenerKey(keysOf(months.current).monthly, bytes, userAgent),
+      previousKey:
+        months.previous === undefined ? undefined : listenerKey(keysOf(months.previous).monthly, bytes, userAgent),
       addressKey,
       addressKeys: [addressKey, addressKeyOn(new Date(at.getTime() - dayMs))],
       addressVerdict: networks.verdict(address),
@@ -120,6 +130,12 @@ export function createIdentifyListener({
   setInterval(() => clients.clear(), hourMs).unref();
   function clientOf(address: string, userAgent: string, at: Date): Client {
     const now = Math.floor(at.getTime() / hourMs);
+    const found = mastersOfNow();
+    if (found !== masters) {
+      masters = found;
+      keys.clear();
+      clients.clear();
+    }
     if (now !== hour || clients.size >= maxClients) clients.clear();
     hour = now;
     const name = `${address}\n${userAgent}`;

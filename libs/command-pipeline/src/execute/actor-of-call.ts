@@ -1,8 +1,7 @@
-import { tryVerifyPrincipal } from '@longwave/principal';
+import { tryVerifyPrincipal, type PrincipalKeys } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { RpcContext } from '@longwave/rpc';
 import { isGateway } from '@longwave/services';
-import type { JWK } from 'jose';
 import type { Actor } from './command-request.ts';
 
 /** The actor of a call. Throws `token_missing` or `token_invalid`. */
@@ -12,7 +11,7 @@ export type ActorOfCall = (context: RpcContext) => Promise<Actor>;
  * The person of the signed statement, else the calling service itself. A gateway acts for people only.
  * @param keys public keys of statements about principals
  */
-export function createActorOfCall(keys: readonly JWK[], clock: () => Date): ActorOfCall {
+export function createActorOfCall(keys: PrincipalKeys, clock: () => Date): ActorOfCall {
   return async ({ principalStatement, caller }) => {
     if (principalStatement !== undefined) {
       const principal = await tryVerifyPrincipal(principalStatement, keys, clock());

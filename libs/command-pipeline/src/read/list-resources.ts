@@ -4,7 +4,7 @@ import { jcsDigest } from '@longwave/idempotency';
 import { isStatementTimeout, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { definitionOf, resourceView } from '../store/resource-row.ts';
-import { openCursor, sealCursor } from './cursor.ts';
+import { openCursor, sealCursor, type CursorKeys } from './cursor.ts';
 import { countRows, readPage, type ListFilter, type Scope } from './list-table.ts';
 
 export type { Scope };
@@ -55,7 +55,7 @@ export interface ResourceCount {
 export interface ListOptions {
   readonly catalog: Catalog;
   /** 32 bytes; seals cursors. */
-  readonly cursorKey: Buffer;
+  readonly cursorKey: CursorKeys;
   readonly clock: () => Date;
 }
 

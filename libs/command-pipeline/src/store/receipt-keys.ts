@@ -27,23 +27,23 @@ export function keepReceiptKeys({
   onError,
 }: {
   readonly pool: Pool;
-  readonly present: JWK;
+  /** The public part of the key that signs now. */
+  readonly present: () => JWK;
   readonly findFurther?: () => Promise<readonly JWK[]>;
   readonly onError: (error: unknown) => void;
 }): ReceiptKeys {
-  let listed: readonly JWK[] = [present];
+  let saved: readonly JWK[] = [];
   let isComplete = false;
   const { promise: ready, resolve } = Promise.withResolvers<void>();
-  const isPresent = ({ kid, x }: JWK) => kid === present.kid && x === present.x;
 
   async function read(): Promise<void> {
-    listed = [present, ...(await listReceiptKeys(pool)).filter((key) => !isPresent(key))];
+    saved = await listReceiptKeys(pool);
   }
   const loop = pollLoop({
     everyMs: pollMs,
     run: async () => {
       try {
-        await saveReceiptKeys(pool, [present]);
+        await saveReceiptKeys(pool, [present()]);
         await read();
       } finally {
         resolve();
@@ -58,7 +58,10 @@ export function keepReceiptKeys({
     onError,
   });
   return {
-    list: () => listed,
+    list: () => {
+      const key = present();
+      return [key, ...saved.filter(({ kid, x }) => kid !== key.kid || x !== key.x)];
+    },
     isComplete: () => isComplete,
     ready,
     [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),

@@ -68,6 +68,11 @@ export interface ReceiptStatement {
 
 export type SignReceipt = (statement: ReceiptStatement) => Promise<string>;
 
+/** A private JWK that signs, or where to ask for that of now. */
+export type SigningKey = JWK | (() => JWK);
+
+const presentKey = (key: SigningKey): JWK => (typeof key === 'function' ? key() : key);
+
 /** The name of a signing key, as receipts and the published keys have it. */
 const keyIdOf = ({ kid = '1' }: JWK): string => kid;
 
@@ -86,11 +91,17 @@ const signInThread = promisify(sign);
  * Signs statements of a type with an Ed25519 private JWK as compact JWS (RFC 7515 §3.1, RFC 8037 §3.1). The signature is made in another
  * thread by Node's own function: by jose it takes twice the processor time.
  */
-function createSigner<S>(privateKey: JWK, typ: string): (statement: S) => Promise<string> {
-  const key = createPrivateKey({ key: privateKey, format: 'jwk' });
-  if (key.asymmetricKeyType !== 'ed25519') throw new Error('receipts are signed with an Ed25519 key');
-  const header = base64url({ alg: 'EdDSA', typ, kid: keyIdOf(privateKey) });
+function createSigner<S>(privateKey: SigningKey, typ: string): (statement: S) => Promise<string> {
+  const importKey = (jwk: JWK) => {
+    const key = createPrivateKey({ key: jwk, format: 'jwk' });
+    if (key.asymmetricKeyType !== 'ed25519') throw new Error('receipts are signed with an Ed25519 key');
+    return { jwk, key, header: base64url({ alg: 'EdDSA', typ, kid: keyIdOf(jwk) }) };
+  };
+  let imported = importKey(presentKey(privateKey));
   return async (statement) => {
+    const present = presentKey(privateKey);
+    if (present !== imported.jwk) imported = importKey(present);
+    const { header, key } = imported;
     const signed = `${header}.${base64url(statement)}`;
     const signature = await signInThread(null, Buffer.from(signed), key);
     return `${signed}.${signature.toString('base64url')}`;
@@ -98,9 +109,10 @@ function createSigner<S>(privateKey: JWK, typ: string): (statement: S) => Promis
 }
 
 /** Signs receipts with an Ed25519 private JWK. */
-export const createReceiptSigner = (privateKey: JWK): SignReceipt => createSigner(privateKey, 'receipt+jwt');
+export const createReceiptSigner = (privateKey: SigningKey): SignReceipt => createSigner(privateKey, 'receipt+jwt');
 
 export type SignCheckpoint = (statement: CheckpointStatement) => Promise<string>;
 
 /** Signs checkpoints with the key of the receipts. */
-export const createCheckpointSigner = (privateKey: JWK): SignCheckpoint => createSigner(privateKey, 'checkpoint+jwt');
+export const createCheckpointSigner = (privateKey: SigningKey): SignCheckpoint =>
+  createSigner(privateKey, 'checkpoint+jwt');

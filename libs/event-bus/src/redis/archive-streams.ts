@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { openRedis } from '@longwave/service-kit';
 import { pollLoop } from '@longwave/worker-kit';
 import { Redis } from 'ioredis';
 import type { BusLogger } from '../bus-logger.ts';
@@ -23,7 +24,8 @@ interface ArchivedTopic {
 }
 
 export interface StreamArchiverOptions {
-  readonly redisUrl: string;
+  /** A function is asked for the password at each connection. */
+  readonly redisUrl: string | (() => string);
   readonly clientName: string;
   readonly store: ArchiveStore;
   readonly topics: readonly ArchivedTopic[];
@@ -46,16 +48,20 @@ export interface StreamArchiverOptions {
 export function archiveStreams(options: StreamArchiverOptions): AsyncDisposable {
   const { store, topics, chunk = 2_000, maxEntries = 25_000, everyMs = 1_000, logger } = options;
   const now = options.now ?? (() => new Date());
-  const redis = new Redis(options.redisUrl, {
-    lazyConnect: true,
-    connectionName: `${options.clientName}-archiver`,
-    connectTimeout: 2_000,
-    commandTimeout: 10_000,
-    // A connection that stays silent is a broken one, which only a new one replaces.
-    socketTimeout: 12_000,
-    maxRetriesPerRequest: 0,
-    retryStrategy: (times) => Math.min(times * 100, 2_000),
-  });
+  const redis = openRedis(
+    options.redisUrl,
+    (url) =>
+      new Redis(url, {
+        lazyConnect: true,
+        connectionName: `${options.clientName}-archiver`,
+        connectTimeout: 2_000,
+        commandTimeout: 10_000,
+        // A connection that stays silent is a broken one, which only a new one replaces.
+        socketTimeout: 12_000,
+        maxRetriesPerRequest: 0,
+        retryStrategy: (times) => Math.min(times * 100, 2_000),
+      }),
+  );
   redis.on('error', (error) => logger?.warn({ reason: error.message }, 'The connection to Redis failed'));
   const token = randomUUID();
   const warned = new Set<string>();

@@ -1,3 +1,4 @@
+import { openRedis } from '@longwave/service-kit';
 import { Redis } from 'ioredis';
 import type { BusLogger } from '../bus-logger.ts';
 import { parseBusName } from '../bus-name.ts';
@@ -12,7 +13,8 @@ import { subscribeRedis } from './redis-subscription.ts';
 const pageSize = 500;
 
 export interface RedisBusConfig {
-  readonly redisUrl: string;
+  /** A function is asked for the password at each connection. */
+  readonly redisUrl: string | (() => string);
   /** Shown in Redis's client list and in the names of group members. */
   readonly clientName: string;
   /** Streams of a new topic; an existing topic keeps its number. Default 8. */
@@ -29,18 +31,22 @@ export interface RedisBusConfig {
  */
 export function createRedisBus(config: RedisBusConfig): EventBus {
   const { clientName, partitions = 8, leaseMs = 3_000, logger, now = () => new Date() } = config;
-  const redis = new Redis(config.redisUrl, {
-    lazyConnect: true,
-    connectionName: clientName,
-    connectTimeout: 2_000,
-    commandTimeout: 5_000,
-    // A connection that stays silent is a broken one, which only a new one replaces.
-    socketTimeout: 6_000,
-    // Ends commands in flight when the connection ends: a fetch sent twice would skip what the first one took.
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    retryStrategy: (times) => Math.min(times * 50, 1_000),
-  });
+  const redis = openRedis(
+    config.redisUrl,
+    (url) =>
+      new Redis(url, {
+        lazyConnect: true,
+        connectionName: clientName,
+        connectTimeout: 2_000,
+        commandTimeout: 5_000,
+        // A connection that stays silent is a broken one, which only a new one replaces.
+        socketTimeout: 6_000,
+        // Ends commands in flight when the connection ends: a fetch sent twice would skip what the first one took.
+        maxRetriesPerRequest: 0,
+        autoResendUnfulfilledCommands: false,
+        retryStrategy: (times) => Math.min(times * 50, 1_000),
+      }),
+  );
   redis.on('error', (error) => logger?.warn({ reason: error.message }, 'The connection to Redis failed'));
   const subscriptions = new Set<Subscription>();
   const partitionsByTopic = new Map<string, number>();

@@ -4,9 +4,16 @@ import { createWebhookSecrets, type WebhookSecrets } from './webhook-secret.ts';
 export type { WebhookSecrets };
 export type WebhookEndpoint = Attributes<'webhook_endpoints'>;
 
-/** The secrets of a configuration: 32 bytes in hex each, the newest first. */
-export const secretsFromConfig = (keys: readonly string[]): WebhookSecrets =>
-  createWebhookSecrets(keys.map((key) => Buffer.from(key, 'hex')));
+/** The secrets of the keys that a configuration has now: 32 bytes in hex each, the newest first. */
+export function secretsFromConfig(keys: () => readonly string[]): WebhookSecrets {
+  const now = () => createWebhookSecrets(keys().map((key) => Buffer.from(key, 'hex')));
+  return {
+    get newestKey() {
+      return now().newestKey;
+    },
+    derive: (source) => now().derive(source),
+  };
+}
 
 /** The secret of an endpoint; undefined when the service no longer has its key. */
 export const currentSecret = (

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { webhookKeyName } from '@longwave/principal';
 
 /** The part of an endpoint that its secrets are derived from. */
 interface SecretSource {
@@ -19,9 +20,6 @@ export interface WebhookSecrets {
 
 const hmac = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest();
 
-/** Eight hexadecimal digits that say nothing of the key. */
-const nameOf = (key: Buffer) => hmac(key, 'longwave webhook key name').toString('hex', 0, 4);
-
 /**
  * @param keys 32 bytes each, the newest first: new secrets are derived from it, the older ones keep theirs
  * Throws `RangeError` without a key.
@@ -29,9 +27,9 @@ const nameOf = (key: Buffer) => hmac(key, 'longwave webhook key name').toString(
 export function createWebhookSecrets(keys: readonly Buffer[]): WebhookSecrets {
   const [newest] = keys;
   if (!newest) throw new RangeError('at least one key is needed');
-  const byName = new Map(keys.map((key) => [nameOf(key), key]));
+  const byName = new Map(keys.map((key) => [webhookKeyName(key), key]));
   return {
-    newestKey: nameOf(newest),
+    newestKey: webhookKeyName(newest),
     derive: ({ endpointId, generation, key: name }) => {
       const key = byName.get(name);
       return key && hmac(key, `longwave webhook secret ${endpointId} ${generation}`);
