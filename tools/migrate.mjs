@@ -16,7 +16,7 @@ import * as engineBinding from '@prisma/schema-engine-wasm/schema_engine_bg';
 const usage = `usage: DATABASE_URL='postgresql://…' node tools/migrate.mjs COMMAND [--dir apps/APP/prisma] [--schema OWNER]
 
   create NAME   write the migration that leads from the last one to schema.prisma (needs a role with CREATEDB)
-  deploy        apply what is missing; several at once are safe. --service-role ROLE gives that role the rows of all new tables
+  deploy        apply what is missing, unless a newer release has taken away what this one uses; several at once are safe. --service-role ROLE gives that role the rows of all new tables
   status        what the history and the folder disagree on; exit code 1 when they do
   drift         what migrations, schema.prisma and the live database disagree on; exit code 1 when they do
   resolve NAME  mark a failed migration as rolled back, after putting things right by hand`;
@@ -149,7 +149,7 @@ async function openEngine(schemaFiles, factory) {
 const different = 2;
 
 /** One function per command; answers the exit code. */
-function commandsOf(engine, folder, { migrationsFolder, schemaFiles, migrationsList }, serving) {
+function commandsOf(engine, folder, { migrationsFolder, schemaFiles, migrationsList }, serving, assertFits) {
   const filters = { externalTables: [], externalEnums: [] };
   const fromMigrations = { tag: 'migrations', ...migrationsList };
   const fromSchema = { tag: 'schemaDatamodel', files: schemaFiles };
@@ -172,6 +172,7 @@ function commandsOf(engine, folder, { migrationsFolder, schemaFiles, migrationsL
       return 0;
     },
     async deploy() {
+      await assertFits();
       const { appliedMigrationNames: applied } = await serving(() =>
         engine.applyMigrations({ migrationsList, filters }),
       );
@@ -235,7 +236,12 @@ async function main() {
   const engine = await openEngine(prisma.schemaFiles, createFactory(url, schema));
   const role = values['service-role'];
   const serving = (migrate) => (role === undefined ? migrate() : handOver(url, schema, role, migrate));
-  const commands = commandsOf(engine, folder, prisma, serving);
+  const names = prisma.migrationsList.migrationDirectories.map((migration) => migration.path);
+  const assertFits = async () => {
+    const { assertNotContracted } = await import('../libs/postgres/src/contractions.ts');
+    await assertNotContracted(url.href, schema, names);
+  };
+  const commands = commandsOf(engine, folder, prisma, serving, assertFits);
   if (!Object.hasOwn(commands, command)) throw new Error(`unknown command: ${command}\n\n${usage}`);
   return commands[command](name);
 }

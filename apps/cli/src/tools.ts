@@ -37,6 +37,11 @@ export const tools: Readonly<Record<string, Tool>> = {
     usage: '[--dry-run] [--hours N] [--json]',
     summary: 'Removes stored files that nothing names any more.',
   },
+  upgrade: {
+    script: 'apps/cli/src/upgrade/main.ts',
+    usage: '[--check] [--back] [--unit NAME] [--max-backup-age HOURS | --without-backup] [-- OPTIONS]',
+    summary: 'Takes the running service over to the release of this folder, migrations first.',
+  },
   keys: {
     script: 'apps/cli/src/keys/main.ts',
     usage: 'list | rotate NAME… [--finish [--now]]',

@@ -2,10 +2,15 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { provisionOwners, sealMigrationHistory, type SchemaOwner } from '@longwave/postgres';
+import {
+  appliedMigrations,
+  assertNotContracted,
+  provisionOwners,
+  sealMigrationHistory,
+  type SchemaOwner,
+} from '@longwave/postgres';
 import { schemaOwners, serviceRoleOf } from '@longwave/services';
 import pMap from 'p-map';
-import pg from 'pg';
 import type { Apps } from './apps.ts';
 import { workspaceRoot } from './workspace-root.ts';
 
@@ -22,21 +27,12 @@ export function listMigrations(prismaFolder: string): readonly { readonly name: 
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Whether the schema's history already is exactly these migrations, all finished. */
+/** Whether the schema has these migrations, all finished. A newer release may have added others. */
 async function isUpToDate(adminUrl: string, schema: string, prismaFolder: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: adminUrl });
-  await client.connect();
-  try {
-    const history = `${pg.escapeIdentifier(schema)}._prisma_migrations`;
-    const { rows } = await client.query<{ name: string; checksum: string }>(
-      `SELECT migration_name AS name, checksum FROM ${history} WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL ORDER BY migration_name COLLATE "C"`,
-    );
-    return JSON.stringify(rows) === JSON.stringify(listMigrations(prismaFolder));
-  } catch {
-    return false;
-  } finally {
-    await client.end();
-  }
+  const applied = await appliedMigrations(adminUrl, schema);
+  return listMigrations(prismaFolder).every((own) =>
+    applied.some(({ name, checksum }) => name === own.name && checksum === own.checksum),
+  );
 }
 
 /**
@@ -64,8 +60,17 @@ export async function migrateSchema(adminUrl: string, schema: string, prismaFold
   });
 }
 
+/** Throws `ContractedSchema` where a newer release has taken away what these apps use. Changes nothing. */
+export async function assertReleaseFits(adminUrl: string, apps: Apps<string>): Promise<void> {
+  for (const [app, schema] of schemaOwners(apps.services)) {
+    const own = listMigrations(path.join(apps.appFolder(app), 'prisma')).map(({ name }) => name);
+    await assertNotContracted(adminUrl, schema, own);
+  }
+}
+
 /**
  * Makes the database what the services expect: schemas, roles with their rights, every app's migrations. Twice is harmless.
+ * Throws `ContractedSchema` before it changes anything.
  * @param adminUrl as a role that may create schemas and roles; it will own all tables
  * @returns the owners with their roles
  */
@@ -79,6 +84,7 @@ export async function deployMigrations(
     role: serviceRoleOf(schema),
     password: rolePassword(schema),
   }));
+  await assertReleaseFits(adminUrl, apps);
   await provisionOwners(adminUrl, owners);
   await pMap(
     schemaOwners(apps.services),

@@ -1,4 +1,5 @@
 export { setStatementTimeout } from './answer-timeout.ts';
+export { appliedMigrations, assertNotContracted, ContractedSchema, isContraction } from './contractions.ts';
 export { copyRows } from './copy-rows.ts';
 export { databaseOutage } from './database-outage.ts';
 export { databaseProblem } from './database-problem.ts';
