@@ -23,7 +23,7 @@ export const ownVersion = (): string =>
 /** Numbers of a version that say what data looks like: a patch release changes neither tables nor files. */
 const dataVersionOf = (version: string): readonly number[] => version.split('.').slice(0, 2).map(Number);
 
-export function isNewer(version: string, than: string): boolean {
+function isNewer(version: string, than: string): boolean {
   const [[major = 0, minor = 0], [ownMajor = 0, ownMinor = 0]] = [dataVersionOf(version), dataVersionOf(than)];
   return major > ownMajor || (major === ownMajor && minor > ownMinor);
 }

@@ -13,7 +13,7 @@ export { startKafkaServer } from './kafka-server.ts';
 export { startVersityGateway } from './versity-gateway.ts';
 export { startEmbeddedPostgres } from './embedded-postgres.ts';
 export { freePort, freePorts, isPortFree } from './free-ports.ts';
-export { dataVersion, isNewer, ownVersion, setDataVersion } from './data-version.ts';
+export { dataVersion, ownVersion, setDataVersion } from './data-version.ts';
 export { assertRoom, roomNeededBytes } from './room.ts';
 export { assertReleaseFits, deployMigrations } from './migrate-schema.ts';
 export { startObjectStoreServer, type ObjectStoreServer } from './object-store-server.ts';

@@ -32,7 +32,7 @@ interface S3Login {
 }
 
 /** The keys of the object store that one rotation replaced. */
-export interface FormerS3<S extends string = string> {
+interface FormerS3<S extends string = string> {
   readonly operator: S3Login;
   readonly services: Readonly<Record<S, S3Login>>;
 }
@@ -66,7 +66,7 @@ type FoundStored = Omit<Partial<Stored<string>>, 'roles'> & {
 export const hex = (bytes: number) => randomBytes(bytes).toString('hex');
 
 export const s3Key = (): S3Login => ({ s3AccessKey: `LW${hex(9).toUpperCase()}`, s3SecretKey: hex(20) });
-export const serviceSecrets = (): ServiceSecrets => ({ redisPassword: hex(24), ...s3Key() });
+const serviceSecrets = (): ServiceSecrets => ({ redisPassword: hex(24), ...s3Key() });
 
 /** An entry for each name: the present one, else a new one. */
 const complete = <K extends string, V>(

@@ -5,7 +5,7 @@ export type Step =
 const parts = (version: string) => version.split('.').map(Number);
 
 /** Below 0 when the first version is the earlier one. */
-export function compareVersions(one: string, other: string): number {
+function compareVersions(one: string, other: string): number {
   const b = parts(other);
   return (
     parts(one)
