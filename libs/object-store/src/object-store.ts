@@ -16,6 +16,8 @@ export interface ObjectStoreOptions extends S3Access {
   /** The store's address for clients, in presigned URLs; default: `endpoint`. */
   readonly publicEndpoint?: string;
   readonly bucket: string;
+  /** A request is given up when no byte of it has moved for so long. Default: 30 s. */
+  readonly silenceMs?: number;
 }
 
 const listPageSize = 1000;
@@ -40,7 +42,7 @@ export const objectStoreFromConfig = (config: ObjectStoreConfig): ObjectStore =>
  */
 export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
   const { bucket, region } = options;
-  const client = createS3Client(options.endpoint, options);
+  const client = createS3Client(options.endpoint, options, options.silenceMs);
   const presign = createPresign(options.publicEndpoint ?? options.endpoint, bucket, options);
 
   const store: ObjectStore = {

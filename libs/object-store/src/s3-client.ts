@@ -1,4 +1,5 @@
 import { Client, S3Error, type ClientOptions } from 'minio';
+import { impatientTransport } from './impatient-transport.ts';
 
 /** The account with which a store is used; its keys may change. */
 export interface S3Access {
@@ -31,8 +32,11 @@ const currentCredentials = (access: S3Access) =>
     },
   }) as unknown as NonNullable<ClientOptions['credentialsProvider']>;
 
+/** A store that is busy sends something within this time; it is also how long a broken network goes unnoticed. */
+const longestSilenceMs = 30_000;
+
 /** @throws TypeError when the endpoint is not a plain `http(s)://host[:port]` */
-export function createS3Client(endpoint: string, access: S3Access): S3Client {
+export function createS3Client(endpoint: string, access: S3Access, silenceMs = longestSilenceMs): S3Client {
   const url = new URL(endpoint);
   if (!/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.username)
     throw new TypeError('An object store endpoint must be http(s)://host[:port]');
@@ -41,6 +45,7 @@ export function createS3Client(endpoint: string, access: S3Access): S3Client {
     endPoint: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: url.port === '' ? (useSSL ? 443 : 80) : Number(url.port),
     useSSL,
+    transport: impatientTransport(useSSL, silenceMs),
     region: access.region,
     ...credentialsOf(access),
     credentialsProvider: currentCredentials(access),

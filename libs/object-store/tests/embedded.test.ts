@@ -3,9 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { finished } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startS3ServerProcess, type S3ServerProcess } from '@longwave/s3-server';
+import { startFaultProxy, until } from '@longwave/test-kit';
 import { createObjectStore } from '../src/index.ts';
 import { objectStoreContract } from './object-store.contract.ts';
 
@@ -76,4 +78,27 @@ test('the embedded server keeps objects and open uploads over a restart and stop
   expect(await store.find('kept/object')).toMatchObject({ contentType: 'audio/mpeg', sizeBytes: 4 });
   expect(await store.listParts('kept/upload', uploadId)).toMatchObject([{ partNumber: 1, sizeBytes: 4 }]);
   expect(await server.stop()).toBe(0);
+});
+
+test('a request ends with an error when the network goes silent, at its beginning and in the middle of a body', async () => {
+  await using proxy = await startFaultProxy();
+  const { hostname, port } = new URL(server.endpoint);
+  proxy.aimAt({ host: hostname, port: Number(port) });
+  const endpoint = `http://127.0.0.1:${proxy.port}`;
+  const patient = createObjectStore({ ...access, endpoint: server.endpoint, bucket: 'silence' });
+  const store = createObjectStore({ ...access, endpoint, bucket: 'silence', silenceMs: 2_000 });
+  await patient.ensureBucket();
+  const whole = Buffer.alloc(20_000_000, 7);
+  await patient.put('large', whole, { contentType: 'text/plain' });
+  const body = await store.get('large');
+  // A reader who takes his time is not taken for a broken network.
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  body.resume();
+  await proxy.cut('black-hole');
+  await expect(finished(body)).rejects.toThrow('silent');
+  await expect(store.find('large')).rejects.toThrow('silent');
+  await expect(store.put('more', whole.subarray(0, 1_000), { contentType: 'text/plain' })).rejects.toThrow('silent');
+  await proxy.heal();
+  const again = await until('the whole', async () => buffer(await store.get('large')), { despiteErrors: true });
+  expect(again.equals(whole)).toBe(true);
 });
