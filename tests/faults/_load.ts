@@ -9,14 +9,14 @@ import type { Show } from './_show.ts';
 const patienceMs = 5_000;
 
 /** An episode whose creation and revision were acknowledged. */
-export interface Acknowledged {
+interface Acknowledged {
   readonly id: string;
   readonly title: string;
   readonly endedMs: number;
 }
 
 /** A production whose start was acknowledged. */
-export interface StartedProduction {
+interface StartedProduction {
   readonly id: string;
   readonly endedMs: number;
 }

@@ -4,7 +4,7 @@ import { removeDataFolder, temporaryDataFolder, type FleetOptions } from '@longw
 import { startTestFleet, type Installation, type TestFleet } from '../_fleet.ts';
 import { writePlansWithoutLimits } from '@longwave/test-kit/plans-without-limits';
 
-export const engines = ['postgres', 'redis', 'objectStore', 'kafka'] as const;
+const engines = ['postgres', 'redis', 'objectStore', 'kafka'] as const;
 export type Engine = (typeof engines)[number];
 
 /** The variable in which a service reads where an engine is. */
