@@ -54,6 +54,15 @@ test('--request shows the lines of one request in every service, also those that
   expect(longwave('management', '--request', request).lines).toEqual([failed]);
 });
 
+test('the name of a service means all of its processes, and the name of a process that one', () => {
+  const file = path.join(logs, 'management-2.log');
+  const second = line(4, 'management', 'info', 'service.started');
+  writeFileSync(file, `${second}\n`);
+  expect(longwave('management', '--since', '2026-11-25T10:00:02Z').lines).toEqual([failed, second]);
+  expect(longwave('management-2').lines).toEqual([second]);
+  rmSync(file);
+});
+
 test('--level, --since and --lines leave out what is less severe, older, or before the last lines', () => {
   expect(longwave('--level', 'warn').lines).toEqual([other, failed]);
   expect(longwave('rest-gateway', '--since', '2026-11-25T10:00:02Z').lines).toEqual([served]);

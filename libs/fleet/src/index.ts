@@ -42,4 +42,3 @@ export { soleUpstream } from './upstreams.ts';
 export type { OutsideEngines } from './start-engines.ts';
 export { startFleet, type Fleet, type FleetOptions } from './start-fleet.ts';
 export type { ServiceEvent } from './keep-running.ts';
-export type { SupervisedService } from './supervised-service.ts';

@@ -12,7 +12,8 @@ const usage = `${typed} logs [SERVICE] [--request ID] [--since TIME] [--level LE
 
 Shows log lines of a service or an engine, or of all in the order of their times: for people on a terminal, as JSON lines elsewhere.
 
-  SERVICE         optional: a service (management, …) or an engine (postgres, redis, s3-server); default: all
+  SERVICE         optional: a service (management, …), one of several processes of it (management-2) or an engine (postgres, redis,
+                  s3-server, kafka); default: all
   --request ID    optional: only lines about this request, whose ID is in X-Request-Id and in trace_id of a problem. Where traces are on,
                   lines of its trace are about it too
   --since TIME    optional: only lines since a time (2026-11-25T22:00:00Z) or for a span (30s, 10m, 2h, 3d)
@@ -30,11 +31,15 @@ Examples:
 
 const defaultLines = 200;
 
+/** Whether a file is that of a process of this name, or of a further process of this service. */
+const isLogOf = (name: string, { source }: LogFile) =>
+  source === name || (source.startsWith(`${name}-`) && /^\d+$/.test(source.slice(name.length + 1)));
+
 /** The files of a service, or all of them. Throws `UsageError` for a name that has none. */
 function chooseFiles(folder: string, files: readonly LogFile[], source: string | undefined): readonly LogFile[] {
   if (files.length === 0) throw new UsageError(`There are no logs in ${folder}. Name the data folder with --data.`);
   if (source === undefined) return files;
-  const found = files.filter((file) => file.source === source);
+  const found = files.filter((file) => isLogOf(source, file));
   if (found.length > 0) return found;
   const names = files.map((file) => file.source);
   const near = nearest(source, names);
