@@ -163,11 +163,14 @@ test('no credential, delivery token, presigned signature, address or user agent 
 });
 
 // The bound is that of one machine.
-(isCluster ? test.skip : test)('the whole installation, engines included, stays within 1.5 GB resident after it has worked', () => {
-  const used = residentMegabytes();
-  const total = used.reduce((sum, { megabytes }) => sum + megabytes, 0);
-  console.log(`installation resident: ${Math.round(total)} MB in ${used.length} processes`);
-  // Every service, PostgreSQL, Redis and the object store: fewer would mean that the count misses some.
-  expect(used.filter(({ command }) => command.includes('dist/main.js'))).toHaveLength(Object.keys(services).length);
-  expect(total).toBeLessThan(1500);
-});
+(isCluster ? test.skip : test)(
+  'the whole installation, engines included, stays within 1.5 GB resident after it has worked',
+  () => {
+    const used = residentMegabytes();
+    const total = used.reduce((sum, { megabytes }) => sum + megabytes, 0);
+    console.log(`installation resident: ${Math.round(total)} MB in ${used.length} processes`);
+    // Every service, PostgreSQL, Redis and the object store: fewer would mean that the count misses some.
+    expect(used.filter(({ command }) => command.includes('dist/main.js'))).toHaveLength(Object.keys(services).length);
+    expect(total).toBeLessThan(1500);
+  },
+);

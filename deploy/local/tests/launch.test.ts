@@ -15,11 +15,14 @@ function run(script: string, ...args: string[]) {
   return { status, stdout, stderr };
 }
 
-test.each(['start', 'fleet', 'demo', 'test', 'bench', 'contracts', 'migrate', 'package'])('%s explains itself', (command) => {
-  const { status, stdout, stderr } = run('launch.mjs', command, '--help');
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  expect(stdout).toContain(`npm ${command === 'start' || command === 'test' ? '' : 'run '}${command}`);
-});
+test.each(['start', 'fleet', 'demo', 'test', 'bench', 'contracts', 'migrate', 'package'])(
+  '%s explains itself',
+  (command) => {
+    const { status, stdout, stderr } = run('launch.mjs', command, '--help');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain(`npm ${command === 'start' || command === 'test' ? '' : 'run '}${command}`);
+  },
+);
 
 test('an unknown command lists the known ones', () => {
   const { status, stderr } = run('launch.mjs', 'launch');
