@@ -58,7 +58,7 @@ export async function startPublicHosts(names: readonly string[], folder: string)
     port: (server.address() as AddressInfo).port,
     env: {
       NODE_OPTIONS: `--import ${path.join(import.meta.dirname, '_reach-hosts.mjs')}`,
-      NODE_EXTRA_CA_CERTS: ca,
+      TEST_PUBLIC_CA: ca,
       TEST_PUBLIC_HOSTS: names.join(),
     },
     route: (hostname, port) =>

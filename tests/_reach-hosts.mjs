@@ -1,9 +1,11 @@
 /**
  * Loaded before a service (`--import`), it lets the process find the host names of `TEST_PUBLIC_HOSTS` on this machine, as the name server of a
- * real domain would.
+ * real domain would, and trust the authority of `TEST_PUBLIC_CA` too, as public ones are trusted.
  */
 import dns from 'node:dns';
+import { readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import tls from 'node:tls';
 
 /**
  * @param {readonly string[]} names
@@ -23,4 +25,8 @@ export function reachHosts(names) {
   };
 }
 
-if (process.env.TEST_PUBLIC_HOSTS) reachHosts(process.env.TEST_PUBLIC_HOSTS.split(','));
+const { TEST_PUBLIC_HOSTS: names, TEST_PUBLIC_CA: authority } = process.env;
+if (names && authority) {
+  reachHosts(names.split(','));
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), readFileSync(authority, 'utf8')]);
+}
