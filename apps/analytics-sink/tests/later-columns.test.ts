@@ -21,7 +21,9 @@ useTables((tables) => ({ pool, admin } = tables));
 const tables = async () =>
   (
     await admin.query<{ name: string }>(
-      `select quote_ident(tablename) as name from pg_tables where schemaname = 'audience' and tablename not like '\\_%' order by 1`,
+      `select quote_ident(relname) as name from pg_class
+       where relnamespace = 'audience'::regnamespace and relkind in ('r', 'p') and not relispartition and relname not like '\\_%'
+       order by 1`,
     )
   ).rows.map(({ name }) => name);
 

@@ -66,7 +66,7 @@ async function sweep(hours: number, isDryRun: boolean, json: boolean | undefined
   const verb = isDryRun ? 'would be ' : '';
   console.log(
     [
-      `Looked at ${found.seen} files: ${found.named} are named, ${found.young} are younger than ${hours} hours.`,
+      `Looked at ${found.seen} files: ${found.young} are younger than ${hours} hours; of the others, ${found.named} are named.`,
       '',
       `  ${verb}moved to removed/   ${found.moved}, ${describeBytes(found.movedBytes)}`,
       `  ${verb}removed for good    ${found.removed}, ${describeBytes(found.removedBytes)}`,

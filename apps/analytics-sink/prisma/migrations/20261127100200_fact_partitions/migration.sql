@@ -1,14 +1,14 @@
 -- The partition key is the primary key itself, so an id is unique in the whole table, not in a partition. It begins with the time of the
 -- request (docs/adr/0066-partitions-by-what-the-key-contains.md).
 ALTER TABLE "fact" RENAME TO "fact_before";
-ALTER INDEX "fact_pkey" RENAME TO "fact_before_pkey";
+-- "fact_pkey" stays the key of this one: release 0.6.0 knows by this name that another process has stored the same fact.
 ALTER INDEX "fact_at_idx" RENAME TO "fact_before_at_idx";
 ALTER INDEX "fact_own_at_idx" RENAME TO "fact_before_own_at_idx";
 ALTER INDEX "fact_declared_request_idx" RENAME TO "fact_before_declared_request_idx";
 ALTER INDEX "fact_listener_key_idx" RENAME TO "fact_before_listener_key_idx";
 ALTER INDEX "fact_previous_listener_key_idx" RENAME TO "fact_before_previous_listener_key_idx";
 
-CREATE TABLE "fact" (LIKE "fact_before" INCLUDING DEFAULTS, CONSTRAINT "fact_pkey" PRIMARY KEY ("fact_id")) PARTITION BY RANGE ("fact_id");
+CREATE TABLE "fact" (LIKE "fact_before" INCLUDING DEFAULTS, CONSTRAINT "fact_all_pkey" PRIMARY KEY ("fact_id")) PARTITION BY RANGE ("fact_id");
 CREATE INDEX "fact_at_idx" ON "fact"("at");
 CREATE INDEX "fact_own_at_idx" ON "fact"("at") WHERE "lists_version" NOT LIKE 'declared by %';
 CREATE INDEX "fact_declared_request_idx" ON "fact"("request_id") WHERE "lists_version" LIKE 'declared by %';
