@@ -99,10 +99,11 @@ The exit code is 0 only if every step passed.`,
     script: 'tests/faults/run.ts',
     needs: ['system', 'build'],
     summary: 'put an installation through kills, partitions and restarts under load',
-    usage: `npm run faults -- [--case PART]… [--list]
+    usage: `npm run faults -- [--profile cluster] [--case PART]… [--list]
 
-  --case PART     only cases in whose names one of these stands: --case "black-hole management" --case kill
-  --list         print the names of all cases and run none
+  --profile cluster  two processes of each service on Kafka, a foreign S3 server and TLS (see npm run fleet -- --help); default: embedded
+  --case PART        only cases in whose names one of these stands: --case "black-hole management" --case kill
+  --list             print the names of all cases and run none
 
 Each case has steady listeners, commands and an encode, and prints how soon everything succeeds again, what failed meanwhile, and every
 acknowledged command, event or byte that was lost or doubled. The exit code is 1 when there is one. All cases take about an hour: docs/faults.md.`,

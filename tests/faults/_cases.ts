@@ -46,6 +46,14 @@ const cutLink = ({ service, engine }: Link, how: Cut, lastsMs = cutMs): FaultCas
   promises: service === 'public-delivery' ? withoutEngine[engine] : media,
 });
 
+/** Kafka tells clients its own address, which leads past a proxy; so it stands still instead. */
+const freezeEngine = (engine: Engine): FaultCase => ({
+  name: `freeze ${engine}`,
+  begin: (subject) => subject.freezeEngine(engine),
+  lastsMs: cutMs,
+  promises: withoutEngine[engine],
+});
+
 const cutAll = (how: Cut): FaultCase => ({
   name: `${how} everything`,
   begin: (subject) => subject.cut(subject.links, how),
@@ -53,14 +61,15 @@ const cutAll = (how: Cut): FaultCase => ({
   promises: known,
 });
 
-const rollingRestart: FaultCase = {
+/** Where a service has two processes, no listener notices. */
+const rollingRestart = ({ replicas }: Subject): FaultCase => ({
   name: 'rolling restart',
   begin: async (subject) => {
     await subject.restartAll();
     return async () => undefined;
   },
-  promises: [],
-};
+  promises: replicas > 1 ? media : [],
+});
 
 /** All cases that an installation can be put through, the most telling ones first. */
 export const casesOf = (subject: Subject): readonly FaultCase[] => [
@@ -70,5 +79,6 @@ export const casesOf = (subject: Subject): readonly FaultCase[] => [
   ]),
   ...namesOf(services).map(killService),
   ...subject.engines.map(killEngine),
-  rollingRestart,
+  ...subject.engines.filter((engine) => engine === 'kafka').map(freezeEngine),
+  rollingRestart(subject),
 ];

@@ -28,9 +28,13 @@ export interface Subject extends AsyncDisposable {
   readonly engines: readonly Engine[];
   /** Every way from a service to an engine that can be cut. */
   readonly links: readonly Link[];
+  /** Processes of each service. */
+  readonly replicas: number;
   /** kill -9 of one process of a service. */
   readonly killService: (name: ServiceName) => void;
   readonly killEngine: (engine: Engine) => void;
+  /** Stops an engine where it stands: whoever asks it hears nothing. Answers how it goes on. */
+  readonly freezeEngine: (engine: Engine) => Promise<() => Promise<void>>;
   /** Cuts ways; answers how they are healed. */
   readonly cut: (links: readonly Link[], how: Cut) => Promise<() => Promise<void>>;
   /** Restarts every process in good order, one after the other. */
@@ -65,15 +69,16 @@ async function openProxies(stack: AsyncDisposableStack) {
         proxy.aimAt({ host: url.hostname, port: Number(url.port) });
         url.port = String(proxy.port);
         changed[variables[engine]] = url.href.replace(/\/$/, '');
-        links.push({ service, engine });
+        // Each process of a service leads through the same proxy.
+        if (!links.some((link) => link.service === service && link.engine === engine)) links.push({ service, engine });
       }
       return changed;
     },
   };
 }
 
-/** An installation on the embedded profile, with a proxy between each service and each engine that it uses. */
-export async function startEmbeddedSubject(
+/** An installation of the profile of this run, with a proxy between each service and each engine that it uses but Kafka. */
+export async function startSubject(
   options: Partial<FleetOptions> = {},
 ): Promise<Subject & { readonly world: TestFleet }> {
   await using stack = new AsyncDisposableStack();
@@ -97,11 +102,14 @@ export async function startEmbeddedSubject(
   const owned = stack.move();
   return {
     world,
-    engines: ['postgres', 'redis', 'objectStore'],
+    engines: engines.filter((engine) => fleet.engines[engine] !== undefined),
     links,
+    replicas: fleet.replicas.management.length,
     killService: (name) => fleet.services[name].kill('SIGKILL'),
-    killEngine: (engine) => {
-      if (engine !== 'kafka') fleet.engines[engine].kill('SIGKILL');
+    killEngine: (engine) => fleet.engines[engine]!.kill('SIGKILL'),
+    freezeEngine: async (engine) => {
+      fleet.engines[engine]!.kill('SIGSTOP');
+      return async () => fleet.engines[engine]!.kill('SIGCONT');
     },
     cut: async (cutLinks, how) => {
       const cutProxies = cutLinks.map(proxyOf);
@@ -109,7 +117,7 @@ export async function startEmbeddedSubject(
       return async () => void (await Promise.all(cutProxies.map((proxy) => proxy.heal())));
     },
     restartAll: async () => {
-      for (const name of namesOf(services)) await fleet.services[name].restart();
+      for (const name of namesOf(services)) for (const each of fleet.replicas[name]) await each.restart();
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

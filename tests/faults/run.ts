@@ -8,18 +8,25 @@ const { values } = parseArgs({
   options: {
     case: { type: 'string', multiple: true },
     list: { type: 'boolean' },
+    profile: { type: 'string' },
   },
 });
+if (values.profile !== undefined && !['embedded', 'cluster'].includes(values.profile)) {
+  console.error('--profile is embedded or cluster.');
+  process.exit(2);
+}
+// Read by `_run.mjs` and `_profile.ts`.
+if (values.profile === 'cluster') process.env['TEST_PROFILE'] = 'cluster';
 await using stack = new AsyncDisposableStack();
 await beginRun();
 stack.defer(endRun);
-const { startEmbeddedSubject } = await import('./_subject.ts');
+const { startSubject } = await import('./_subject.ts');
 const { casesOf } = await import('./_cases.ts');
 const { publishShow } = await import('./_show.ts');
 const { openTruth } = await import('./_truth.ts');
 const { runCase } = await import('./_run-case.ts');
 
-await using subject = await startEmbeddedSubject();
+await using subject = await startSubject();
 const chosen = casesOf(subject).filter(({ name }) => values.case?.some((part) => name.includes(part)) ?? true);
 if (values.list) for (const { name } of chosen) console.log(name);
 else {
