@@ -1,6 +1,5 @@
 import os from 'node:os';
 import { closeMaintenanceDatabases, type SchemaOwner } from '@longwave/postgres';
-import { namesOf } from '@longwave/services';
 import pg from 'pg';
 import type { Apps } from './apps.ts';
 import type { DataFolder } from './data-folder.ts';
