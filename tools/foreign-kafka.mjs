@@ -4,10 +4,11 @@
  * As a program it prints the brokers' address and runs until it is told to end.
  */
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { removeDataFolder, startKafkaServer, temporaryDataFolder } from '../libs/fleet/src/index.ts';
+import { developmentCa, removeDataFolder, startKafkaServer, temporaryDataFolder } from '../libs/fleet/src/index.ts';
 
 const kafkaVersion = '3.9.1';
 const logging = { group: 'org.slf4j', artifact: 'slf4j-reload4j', version: '1.7.36' };
@@ -30,20 +31,24 @@ export async function fetchKafka({ onProgress = () => {} } = {}) {
 
 /**
  * Starts one broker with an empty data folder. Never throws: when it cannot be had or does not start, the answer says why.
- * @param {{ onProgress?: (text: string) => void }} [options]
- * @returns {Promise<{ brokers: readonly string[], killAndRestart: () => Promise<void>, stop: () => Promise<void> } | { unavailable: string }>}
- *   `killAndRestart`: SIGKILL, then again on the same port over the same data; resolves when it answers
+ * @param {{ onProgress?: (text: string) => void, withLogin?: boolean }} [options]
+ *   `withLogin`: it has a second port, which takes TLS connections with a login alone
+ * @returns {Promise<{ brokers: readonly string[], login: Record<string, string>, killAndRestart: () => Promise<void>, stop: () => Promise<void> } | { unavailable: string }>}
+ *   `login`: the variables of tests that use the second port; `killAndRestart`: SIGKILL, then again on the same port over the same data; resolves when it answers
  */
-export async function startForeignKafka({ onProgress = () => {} } = {}) {
+export async function startForeignKafka({ onProgress = () => {}, withLogin = false } = {}) {
   const fetched = await fetchKafka({ onProgress });
   if ('unavailable' in fetched) return fetched;
   onProgress('Starting Apache Kafka');
   const data = temporaryDataFolder();
+  const password = randomBytes(16).toString('hex');
+  const identity = withLogin && (await developmentCa(data.inside('kafka-tls'), ['kafka'], new Date())).kafka;
   const start = (port) =>
     startKafkaServer({
       jars: fetched.jars,
       folder: data.inside('kafka'),
       port,
+      ...(identity && { login: { identity, username: 'tester', password } }),
       logFile: data.logFile('kafka'),
       pidFolder: data.pids,
     });
@@ -51,6 +56,14 @@ export async function startForeignKafka({ onProgress = () => {} } = {}) {
     let broker = await start();
     return {
       brokers: broker.brokers,
+      login: identity
+        ? {
+            TEST_KAFKA_LOGIN_BROKERS: broker.loginBrokers.join(','),
+            TEST_KAFKA_CA: identity.ca,
+            TEST_KAFKA_USERNAME: 'tester',
+            TEST_KAFKA_PASSWORD: password,
+          }
+        : {},
       killAndRestart: async () => {
         broker.child.kill('SIGKILL');
         await broker.child.exited;

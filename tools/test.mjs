@@ -164,10 +164,10 @@ async function startTestEngines(stack) {
 /** Engines that are not ours: their variables by name. */
 async function startForeignEngines(stack) {
   const env = {};
-  const kafka = await startForeign('Apache Kafka', 'kafka-', () => startForeignKafka({ onProgress }));
+  const kafka = await startForeign('Apache Kafka', 'kafka-', () => startForeignKafka({ onProgress, withLogin: true }));
   if (kafka) {
     stack.defer(() => kafka.stop());
-    env.TEST_KAFKA_BROKERS = kafka.brokers.join(',');
+    Object.assign(env, { TEST_KAFKA_BROKERS: kafka.brokers.join(','), ...kafka.login });
   }
   const s3 = await startForeign('a foreign S3 server', 'versitygw-', () => startForeignS3({ onProgress }));
   if (s3) {

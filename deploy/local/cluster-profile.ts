@@ -11,14 +11,20 @@ export type ClusterProfile = Required<Pick<FleetOptions, 'engines' | 'replicas' 
 
 /** Engines that this process's environment names, by the variables that services have. */
 export function outsideEngines(): OutsideEngines {
-  const { DATABASE_URL, REDIS_URL, KAFKA_BROKERS, S3_ENDPOINT, S3_REGION, S3_BUCKET, S3_ACCESS_KEY, S3_SECRET_KEY } =
-    process.env;
+  const { DATABASE_URL, REDIS_URL, S3_ENDPOINT, S3_REGION, S3_BUCKET, S3_ACCESS_KEY, S3_SECRET_KEY } = process.env;
+  const { KAFKA_BROKERS, KAFKA_TLS, KAFKA_SASL_MECHANISM, KAFKA_USERNAME, KAFKA_PASSWORD } = process.env;
   if (S3_ENDPOINT && !(S3_ACCESS_KEY && S3_SECRET_KEY))
     throw new Error('S3_ENDPOINT needs S3_ACCESS_KEY and S3_SECRET_KEY beside it.');
   return {
     databaseUrl: DATABASE_URL,
     redisUrl: REDIS_URL,
     kafkaBrokers: KAFKA_BROKERS,
+    kafkaSecurity: {
+      ...(KAFKA_TLS && { KAFKA_TLS }),
+      ...(KAFKA_SASL_MECHANISM && { KAFKA_SASL_MECHANISM }),
+      ...(KAFKA_USERNAME && { KAFKA_USERNAME }),
+      ...(KAFKA_PASSWORD && { KAFKA_PASSWORD }),
+    },
     objectStore: S3_ENDPOINT
       ? {
           ...{ endpoint: S3_ENDPOINT, region: S3_REGION ?? 'us-east-1', bucket: S3_BUCKET ?? 'longwave' },
@@ -29,8 +35,8 @@ export function outsideEngines(): OutsideEngines {
 }
 
 /**
- * The shape of a cluster, on one machine: packaged services, two processes of each, Apache Kafka, an S3 server that is not ours, PostgreSQL and
- * Redis with TLS. What is missing is fetched and packaged first. Rejects with a sentence where that cannot be.
+ * The shape of a cluster, on one machine: packaged services, two processes of each, an S3 server that is not ours, and Apache Kafka, PostgreSQL
+ * and Redis with TLS. What is missing is fetched and packaged first. Rejects with a sentence where that cannot be.
  * @param onProgress called with what was done or begins
  * @param outside engines to use in place of those
  */

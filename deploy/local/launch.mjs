@@ -48,12 +48,12 @@ Ctrl-C stops everything. The data is kept for the next start.`,
     usage: `npm run fleet -- --profile cluster [--test [NAME …]]
 
   --profile cluster   what containers would hold (npm run package, made again when sources changed), two processes of every service behind
-                      the edge, Apache Kafka, an S3 server that is not ours, PostgreSQL and Redis with TLS
+                      the edge, an S3 server that is not ours, Apache Kafka, PostgreSQL and Redis with TLS
   --test              run tests/acceptance and tests/faults on it, or the files whose names have one of the words
 
 Servers that you have take the place of its own, by the variables of services: DATABASE_URL (a role that may make schemas and roles),
-REDIS_URL (a user who may make users), KAFKA_BROKERS, S3_ENDPOINT with S3_ACCESS_KEY and S3_SECRET_KEY, S3_REGION, S3_BUCKET, and
-NODE_EXTRA_CA_CERTS for their authority. Tests run on its own engines always. What it makes there stays.
+REDIS_URL (a user who may make users), KAFKA_BROKERS (and KAFKA_TLS, KAFKA_SASL_MECHANISM, KAFKA_USERNAME, KAFKA_PASSWORD), S3_ENDPOINT
+with S3_ACCESS_KEY and S3_SECRET_KEY, S3_REGION, S3_BUCKET, and NODE_EXTRA_CA_CERTS for their authority. Tests run on its own engines always. What it makes there stays.
 
 It fetches Kafka (needs Java 17 and Maven) and builds the S3 server (needs Go) once, as npm test does. Ports are free ones, its own data is
 removed at the end.`,

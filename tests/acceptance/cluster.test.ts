@@ -30,7 +30,8 @@ if (canRun) {
     beforeAll(async () => {
       world = await startTestFleet(await clusterProfile(() => undefined));
       const brokers = world.fleet.kafkaBrokers!.split(',');
-      kafka = new Kafka({ clientId: 'test', brokers, logLevel: logLevel.NOTHING }).admin();
+      const ssl = { ca: readFileSync(world.fleet.enginesCa!) };
+      kafka = new Kafka({ clientId: 'test', brokers, ssl, logLevel: logLevel.NOTHING }).admin();
       await kafka.connect();
     });
     afterAll(async () => {
@@ -76,8 +77,8 @@ if (canRun) {
       );
     });
 
-    test('PostgreSQL and Redis take no connection without TLS, and clients of theirs none from a server with a foreign certificate', async () => {
-      const { adminDatabaseUrl, databaseUrls, redisUrl, enginesCa } = world.fleet;
+    test('PostgreSQL, Redis and Kafka take no connection without TLS, and clients of theirs none from a server with a foreign certificate', async () => {
+      const { adminDatabaseUrl, databaseUrls, redisUrl, kafkaBrokers, enginesCa } = world.fleet;
       const connect = async (url: string, ssl?: tls.ConnectionOptions) => {
         const client = new pg.Client({ connectionString: url, ...(ssl && { ssl }) });
         await client.connect().finally(() => client.end().catch(() => undefined));
@@ -100,6 +101,14 @@ if (canRun) {
       await expect(ping(redisUrl.replace('rediss:', 'redis:'))).rejects.toThrow();
       await expect(ping(redisUrl, [...tls.rootCertificates])).rejects.toThrow(/verify|self-signed|certificate/);
       await ping(redisUrl, readFileSync(enginesCa!));
+
+      const describeKafka = async (ssl?: tls.ConnectionOptions) => {
+        const connection = { clientId: 'test', brokers: kafkaBrokers!.split(','), ...(ssl && { ssl }) };
+        const admin = new Kafka({ ...connection, retry: { retries: 0 }, logLevel: logLevel.NOTHING }).admin();
+        await admin.connect().finally(() => admin.disconnect());
+      };
+      await expect(describeKafka()).rejects.toThrow(/closed connection/i);
+      await expect(describeKafka({ ca: [...tls.rootCertificates] })).rejects.toThrow(/certificate/);
     });
   });
 } else {

@@ -1,5 +1,6 @@
 import { createEventBus } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
+import { kafkaSecurity, readKafkaConfig } from '@longwave/service-kit';
 import { namesOf, services } from '@longwave/services';
 import { sha256, until } from '@longwave/test-kit';
 import { createRestClient } from '@longwave/test-kit/clients';
@@ -38,7 +39,10 @@ async function followEvents({ fleet }: Installation) {
   const changed: string[] = [];
   const bus = await createEventBus(
     fleet.kafkaBrokers
-      ? { kind: 'kafka', brokers: fleet.kafkaBrokers.split(','), clientId: 'faults' }
+      ? {
+          ...{ kind: 'kafka', brokers: fleet.kafkaBrokers.split(','), clientId: 'faults' },
+          security: kafkaSecurity(readKafkaConfig({ KAFKA_BROKERS: fleet.kafkaBrokers, ...fleet.kafkaSecurity })),
+        }
       : { kind: 'redis', redisUrl: fleet.redisUrl, clientName: 'faults' },
   );
   await bus.subscribe({

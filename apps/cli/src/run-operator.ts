@@ -3,7 +3,13 @@ import { openOperator } from '@longwave/test-kit/clients';
 import { explainedFailure, readCommandLine, type CommandLine } from './command-line.ts';
 import type { OperatorCommand, Options } from './command.ts';
 import { fleetOn } from './find-fleet.ts';
-import { chooseFollowers, openBus, type BusCommand } from './operator/dead-letter-commands.ts';
+import {
+  brokersOf,
+  chooseFollowers,
+  openBus,
+  type BusAccess,
+  type BusCommand,
+} from './operator/dead-letter-commands.ts';
 import { followersOf } from './status/check-lags.ts';
 import { readSamples } from './status/check-services.ts';
 
@@ -18,19 +24,26 @@ async function runOnFleet(fleet: FleetAccess, command: OperatorCommand, options:
   }
 }
 
-async function runOnBus(fleet: FleetAccess | undefined, command: BusCommand, options: Options, json: boolean) {
+async function runOnBus(
+  access: BusAccess,
+  fleet: FleetAccess | undefined,
+  { command, options, json }: CommandToRun & { readonly command: BusCommand },
+): Promise<void> {
   const followers = await chooseFollowers(options, async () => (fleet ? followersOf(await readSamples(fleet)) : []));
-  await using bus = await openBus(options['brokers'] ?? fleet?.kafkaBrokers, fleet?.redisUrl ?? '');
+  await using bus = await openBus(access);
   const found = await command.runOnBus(bus, followers);
   console.log(json ? JSON.stringify(found, null, 2) : found.flatMap(command.linesOf).join('\n'));
 }
 
 /** Answers false when no service runs and the command needs one. */
-async function runCommand({ command, options, data, json }: CommandToRun): Promise<boolean> {
+async function runCommand(line: CommandToRun): Promise<boolean> {
+  const { command, options, data } = line;
   const fleet = fleetOn(data);
   if ('runOnBus' in command) {
-    if (!fleet && !options['brokers']) return false;
-    await runOnBus(fleet, command, options, json);
+    const { brokers } = options;
+    const access = brokers ? brokersOf(brokers, process.env) : fleet;
+    if (!access) return false;
+    await runOnBus(access, fleet, { ...line, command });
     return true;
   }
   if (fleet) await runOnFleet(fleet, command, options);

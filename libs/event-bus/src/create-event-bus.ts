@@ -1,4 +1,4 @@
-import type { BusConfig } from '@longwave/service-kit';
+import { kafkaSecurity, type BusConfig } from '@longwave/service-kit';
 import type { BusLogger } from './bus-logger.ts';
 import type { KafkaBusConfig } from './kafka/kafka-bus.ts';
 import { measureFollowers } from './measure-followers.ts';
@@ -24,7 +24,7 @@ export function busFromConfig(
   const { KAFKA_BROKERS: brokers } = config;
   return createEventBus(
     brokers
-      ? { kind: 'kafka', brokers, clientId: clientName, logger }
+      ? { kind: 'kafka', brokers, security: kafkaSecurity(config), clientId: clientName, logger }
       : { kind: 'redis', redisUrl: () => config.REDIS_URL, clientName, logger },
   );
 }

@@ -1,3 +1,4 @@
+export type { BusLogger } from './bus-logger.ts';
 export { archiveStreams } from './redis/archive-streams.ts';
 export { busFromConfig, createEventBus, type EventBusConfig } from './create-event-bus.ts';
 export type { BusMessage, DeliveredMessage, EventBus } from './port.ts';

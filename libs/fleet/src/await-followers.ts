@@ -1,4 +1,6 @@
+import { kafkaSecurity, readKafkaConfig } from '@longwave/service-kit';
 import { namesOf } from '@longwave/services';
+import type { SASLOptions } from 'kafkajs';
 import type { Apps } from './apps.ts';
 
 const maxWaitMs = 120_000;
@@ -6,9 +8,10 @@ const maxWaitMs = 120_000;
 /**
  * Waits until every follower of the manifest has joined its group at Kafka with all of its processes: before, a message may wait for as long
  * as members join one after the other. Rejects after two minutes with the groups that are not complete.
+ * @param kafka the variables by which services reach it
  */
 export async function awaitFollowers(
-  brokers: readonly string[],
+  kafka: Readonly<Record<string, string>>,
   { services }: Apps<string>,
   names: readonly string[],
   replicas: number,
@@ -19,7 +22,15 @@ export async function awaitFollowers(
     .map(([topic, group]) => `${group}@${topic}`);
   // Loaded only here: the fleet of one machine does without.
   const { Kafka, logLevel } = await import('kafkajs');
-  const admin = new Kafka({ clientId: 'runner', brokers: [...brokers], logLevel: logLevel.NOTHING }).admin();
+  const config = readKafkaConfig(kafka);
+  const { ssl, sasl } = kafkaSecurity(config);
+  const admin = new Kafka({
+    clientId: 'runner',
+    brokers: [...(config.KAFKA_BROKERS ?? [])],
+    ssl,
+    ...(sasl && { sasl: sasl as SASLOptions }),
+    logLevel: logLevel.NOTHING,
+  }).admin();
   await admin.connect();
   try {
     const incomplete = async () => {

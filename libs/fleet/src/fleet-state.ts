@@ -4,7 +4,7 @@ import type { DataFolder } from './data-folder.ts';
 import type { IdentityFiles } from './development-ca.ts';
 import type { ObjectStoreAccess } from './object-store-server.ts';
 import { findProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
-import type { FleetUrls } from './service-environment.ts';
+import type { FleetUrls, KafkaEnvironment } from './service-environment.ts';
 import { trustAuthority } from './trust-authority.ts';
 import { writeJsonPrivately } from './write-privately.ts';
 
@@ -25,7 +25,9 @@ export interface FleetAccess<S extends string = ServiceName> {
   readonly redisUrl: string;
   /** Brokers of the bus, separated by commas; absent when Redis is the bus. */
   readonly kafkaBrokers?: string | undefined;
-  /** PEM file of the authority of PostgreSQL and Redis, where these have TLS. */
+  /** How to connect to these brokers. */
+  readonly kafkaSecurity?: KafkaEnvironment | undefined;
+  /** PEM file of the authority of PostgreSQL, Redis and Kafka, where these have TLS. */
   readonly enginesCa?: string | undefined;
   /** With the operator's key. */
   readonly objectStore: ObjectStoreAccess & { readonly bucket: string };

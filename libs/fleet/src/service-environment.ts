@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { renderListenAddress } from '@longwave/service-kit';
+import { renderListenAddress, type KafkaVariable } from '@longwave/service-kit';
 import {
   addressVariableOf,
   publicHosts,
@@ -20,6 +20,9 @@ export type FleetUrls = Readonly<Record<PublicHost, string>>;
 /** The same, and the origin of presigned addresses: the object store as clients reach it. */
 export type PublicUrls = FleetUrls & { readonly objects: string };
 
+/** The variables of a service about TLS and login at Kafka. */
+export type KafkaEnvironment = Readonly<Partial<Record<KafkaVariable, string>>>;
+
 /** Everything that the environments of services are made from. */
 export interface Wiring<S extends string> {
   readonly apps: Apps<S>;
@@ -34,9 +37,11 @@ export interface Wiring<S extends string> {
   readonly healthPorts: Readonly<Record<S, readonly number[]>>;
   readonly httpPorts: Readonly<Partial<Record<S, readonly number[]>>>;
   readonly identities: Readonly<Record<S, IdentityFiles>>;
-  /** PEM file of the authority of PostgreSQL and Redis, where these have TLS. */
+  /** PEM file of the authority of PostgreSQL, Redis and Kafka, where these have TLS. */
   readonly enginesCa: string | undefined;
   readonly kafkaBrokers: string | undefined;
+  /** How services connect to these brokers. */
+  readonly kafkaSecurity: KafkaEnvironment | undefined;
   /** With a key, all services have that one; without, each has its own, in its file of secrets. */
   readonly objectStore: Pick<ObjectStoreAccess, 'endpoint' | 'region'> &
     Partial<Pick<ObjectStoreAccess, 'accessKey' | 'secretKey'>> & { readonly bucket: string };
@@ -54,11 +59,11 @@ const mapValues = <V, W>(record: Readonly<Record<string, V>>, change: (value: V)
 /** Addresses of the engines, for those who use them; the logins are in the service's file of secrets. */
 function engines<S extends string>(service: S, wiring: Wiring<S>): Record<string, string> {
   const { objects } = wiring.apps.services[service];
-  const { objectStore, enginesCa, kafkaBrokers, urls } = wiring;
+  const { objectStore, enginesCa, kafkaBrokers, kafkaSecurity, urls } = wiring;
   const { accessKey, secretKey } = objectStore;
   return {
     ...(enginesCa !== undefined && { NODE_EXTRA_CA_CERTS: enginesCa }),
-    ...(kafkaBrokers && { KAFKA_BROKERS: kafkaBrokers, KAFKAJS_NO_PARTITIONER_WARNING: '1' }),
+    ...(kafkaBrokers && { KAFKA_BROKERS: kafkaBrokers, ...kafkaSecurity, KAFKAJS_NO_PARTITIONER_WARNING: '1' }),
     ...(objects && {
       S3_ENDPOINT: objectStore.endpoint,
       S3_PUBLIC_ENDPOINT: urls.objects,

@@ -14,15 +14,16 @@ import { redisMemoryBytes } from './redis-configuration.ts';
 import { startRedisServer, type RedisServer } from './redis-server.ts';
 import { addRedisUsers, redisUserLines } from './redis-user.ts';
 import type { Secrets } from './secrets.ts';
+import type { KafkaEnvironment } from './service-environment.ts';
 import { outsideEngine, superviseEngine, type StartedEngine, type SupervisedEngine } from './supervised-engine.ts';
 import { trustAuthority } from './trust-authority.ts';
 import { startVersityGateway } from './versity-gateway.ts';
 
 const database = 'longwave';
 
-/** Engines that differ from those of one machine: PostgreSQL and Redis without TLS, our own S3 server, Redis Streams as the event bus. */
+/** Engines that differ from those of one machine: no TLS, our own S3 server, Redis Streams as the event bus. */
 export interface EngineChoice {
-  /** PostgreSQL and Redis take TLS connections alone, and everybody checks their certificates. Default: false. */
+  /** PostgreSQL, Redis and Kafka take TLS connections alone, and everybody checks their certificates. Default: false. */
   readonly tls?: boolean;
   /** Folder of the jars of Apache Kafka, which becomes the event bus. */
   readonly kafkaJars?: string;
@@ -40,6 +41,8 @@ export interface OutsideEngines {
   readonly redisUrl?: string | undefined;
   /** "host:port", separated by commas. */
   readonly kafkaBrokers?: string | undefined;
+  /** How to connect to these brokers; all services have this one login there. */
+  readonly kafkaSecurity?: KafkaEnvironment | undefined;
   /** An S3 server; all services have this one key there. */
   readonly objectStore?: (ObjectStoreAccess & { readonly bucket: string }) | undefined;
 }
@@ -49,7 +52,7 @@ export interface Engines {
   readonly redis: SupervisedEngine<RedisServer>;
   readonly objectStore: SupervisedEngine<ObjectStoreServer>;
   readonly kafka: SupervisedEngine<KafkaServer> | undefined;
-  /** PEM file of the authority whose certificates PostgreSQL and Redis have; undefined where they take no TLS. */
+  /** PEM file of the authority whose certificates PostgreSQL, Redis and Kafka have; undefined where they take no TLS. */
   readonly ca: string | undefined;
   /** Superuser on the fleet's database. */
   readonly adminDatabaseUrl: string;
@@ -104,7 +107,7 @@ export async function startEngines<S extends string>(options: EngineOptions<S>):
   const at = (port: number | undefined) => (port === undefined ? {} : { port });
   const files = (name: string) => ({ logFile: data.logFile(name), pidFolder: data.pids });
   const identities = choice.tls
-    ? await developmentCa(data.inside('engine-tls'), ['postgres', 'redis'], new Date())
+    ? await developmentCa(data.inside('engine-tls'), ['postgres', 'redis', 'kafka'], new Date())
     : undefined;
   if (identities) trustAuthority(identities.redis.ca);
   const { databaseUrl, redisUrl, kafkaBrokers, objectStore: store } = choice.outside ?? {};
@@ -178,7 +181,13 @@ export async function startEngines<S extends string>(options: EngineOptions<S>):
     kafkaBrokers === undefined &&
     timed('Apache Kafka', () =>
       supervised('kafka', (port) =>
-        startKafkaServer({ jars, folder: data.inside('kafka'), ...at(port), ...files('kafka') }),
+        startKafkaServer({
+          jars,
+          folder: data.inside('kafka'),
+          tls: identities?.kafka,
+          ...at(port),
+          ...files('kafka'),
+        }),
       ),
     );
   const results = await Promise.allSettled([database, redis, objectStore, kafka]);

@@ -21,6 +21,7 @@ import { startEdges } from './start-edges.ts';
 import { startEngines, type EngineChoice, type Engines } from './start-engines.ts';
 import { startServices } from './start-services.ts';
 import type { SupervisedService } from './supervised-service.ts';
+import { joinAuthorities } from './trust-authority.ts';
 
 export interface FleetOptions<S extends string = ServiceName> {
   /** Absolute; everything the fleet keeps, made when absent. */
@@ -160,11 +161,16 @@ export async function startFleetOf<S extends string>(
     healthPorts: await portsPerService(allNames, replicas),
     httpPorts: await chooseHttpPorts(apps, ports, replicas),
     identities,
-    enginesCa: engines.ca ?? (options.engines?.outside && process.env['NODE_EXTRA_CA_CERTS']),
+    enginesCa: joinAuthorities(
+      engines.ca,
+      options.engines?.outside && process.env['NODE_EXTRA_CA_CERTS'],
+      data.inside('engines-ca.pem'),
+    ),
     kafkaBrokers:
       options.bus?.kind === 'kafka'
         ? options.bus.brokers
         : (outside.kafkaBrokers ?? engines.kafka?.first.brokers.join()),
+    kafkaSecurity: outside.kafkaBrokers === undefined ? engines.kafka?.first.security : outside.kafkaSecurity,
     objectStore: {
       ...{ endpoint, region, bucket },
       ...((options.engines?.versityGateway || outside.objectStore) && { accessKey, secretKey }),
@@ -173,8 +179,11 @@ export async function startFleetOf<S extends string>(
     trustedProxies: options.trustedProxies ?? '',
   };
   const processes = await startServices(names, wiring, { ...options, stack, onEvent, timed });
-  const brokers = wiring.kafkaBrokers?.split(',');
-  if (brokers) await timed('groups of followers', () => awaitFollowers(brokers, apps, names, replicas));
+  const { kafkaBrokers, kafkaSecurity } = wiring;
+  if (kafkaBrokers)
+    await timed('groups of followers', () =>
+      awaitFollowers({ KAFKA_BROKERS: kafkaBrokers, ...kafkaSecurity }, apps, names, replicas),
+    );
   await startEdges(wiring, ports, processes, stack);
   const access: FleetAccess<S> = {
     urls: wiring.urls,
@@ -184,7 +193,7 @@ export async function startFleetOf<S extends string>(
     ...accessLogins(apps.services, secrets(), engineAddresses),
     // Those of engines that run elsewhere are the operator's own.
     ...{ adminDatabaseUrl: engines.adminDatabaseUrl, redisUrl: engines.redis.first.url },
-    kafkaBrokers: wiring.kafkaBrokers,
+    ...{ kafkaBrokers, kafkaSecurity },
     enginesCa: wiring.enginesCa,
     objectStore: { endpoint, region, accessKey, secretKey, bucket },
     logsFolder: data.logs,

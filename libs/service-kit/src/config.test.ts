@@ -1,6 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { busConfig, commonConfig, ConfigError, fetchConfig, objectStoreConfig, readConfig } from './config.ts';
+import {
+  busConfig,
+  commonConfig,
+  ConfigError,
+  fetchConfig,
+  objectStoreConfig,
+  readConfig,
+  readKafkaConfig,
+} from './config.ts';
 
 const tls = { TLS_CA: 'ca.pem', TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' };
 const common = z.object(commonConfig);
@@ -64,6 +72,26 @@ test('the bus is Kafka when brokers are named, and Redis Streams when the variab
     readConfig(z.object(busConfig), { REDIS_URL: 'redis://localhost:6379', ...environment }).KAFKA_BROKERS;
   expect(bus({ KAFKA_BROKERS: 'one:9092, two:9092' })).toEqual(['one:9092', 'two:9092']);
   expect(bus({})).toBeUndefined();
+});
+
+test('a login at Kafka has all of its parts and keeps a password in plain text inside TLS, or every fault is named', () => {
+  const faultsOf = (environment: Record<string, string>) =>
+    messageOf(z.object(busConfig), { REDIS_URL: 'redis://localhost:6379', ...environment }).match(/^ {2}\w+/gm);
+  const kafka = { KAFKA_BROKERS: 'one:9092' };
+  const login = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_USERNAME: 'management', KAFKA_PASSWORD: 'hunter2' };
+  const read = (environment: Record<string, string>) => readKafkaConfig({ ...kafka, ...environment });
+  expect(read({})).toEqual({ KAFKA_BROKERS: ['one:9092'], KAFKA_TLS: 'false' });
+  expect(read({ ...login, KAFKA_TLS: 'true' })).toMatchObject({ ...login, KAFKA_TLS: 'true' });
+  expect(read({ ...login, KAFKA_SASL_MECHANISM: 'scram-sha-256' })).toMatchObject({ KAFKA_TLS: 'false' });
+  expect(faultsOf({ ...kafka, ...login })).toEqual(['  KAFKA_SASL_MECHANISM']);
+  expect(faultsOf({ ...kafka, KAFKA_PASSWORD: 'hunter2' })).toEqual(['  KAFKA_SASL_MECHANISM', '  KAFKA_USERNAME']);
+  expect(faultsOf({ ...kafka, KAFKA_SASL_MECHANISM: 'plain' })).toEqual([
+    '  KAFKA_USERNAME',
+    '  KAFKA_PASSWORD',
+    '  KAFKA_SASL_MECHANISM',
+  ]);
+  expect(faultsOf({ KAFKA_TLS: 'true' })).toEqual(['  KAFKA_BROKERS']);
+  expect(messageOf(z.object(busConfig), { ...kafka, ...login, KAFKA_USERNAME: '' })).not.toContain('hunter2');
 });
 
 test('addresses that clients name are fetched from public https only, unless origins are named', () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { followFile } from './follow-file.ts';
+import { kafkaFaults } from './kafka-security.ts';
 import { addressSchema, privatePortFaults } from './listen-address.ts';
 import { publicOriginFaults } from './public-origins.ts';
 import { readSecretsFile } from './secrets-file.ts';
@@ -27,6 +28,7 @@ function parseConfig<T extends z.ZodType>(schema: T, environment: Environment): 
     ...(result.error?.issues ?? []).map((issue) => [issue.path.join('.') || '(all)', issue.message] as const),
     ...privatePortFaults(named),
     ...publicOriginFaults(named),
+    ...kafkaFaults(named),
   ];
   if (result.success && faults.length === 0) return Object.freeze(result.data);
   const lines = faults.map(([name, fault]) => `  ${name}: ${fault}`);
@@ -62,7 +64,7 @@ function secretsOf(schema: z.ZodType, file: string): Environment {
 
 /**
  * Parses an environment with one schema and answers a frozen object. Variables the schema does not name are ignored. Ports for the
- * installation itself must have private addresses, and public addresses origins of their own.
+ * installation itself must have private addresses, public addresses origins of their own, and a login at Kafka all of its parts.
  *
  * Secrets may stand in the file that `SECRETS_FILE` names, where the environment has none. Their members answer what the file says
  * now, so who reads them again has a rotated secret without a restart; a file that is not valid any more changes nothing.
@@ -126,14 +128,35 @@ const list = z.string().transform((text) =>
 /** A Redis with the keys, channels and streams of the manifest. */
 const redisUrl = z.url({ protocol: /^rediss?$/ }).meta({ secret: true });
 
-/** Variables of services that use the event bus: Kafka when KAFKA_BROKERS is set, else Redis Streams. */
-export const busConfig = {
-  REDIS_URL: redisUrl.describe('Redis, with the login of this service; without Kafka also the event bus.'),
+/** Variables of clients of Apache Kafka; all of them are optional. */
+const kafkaConfig = {
   KAFKA_BROKERS: list
     .transform((brokers) => (brokers.length > 0 ? brokers : undefined))
     .optional()
     .meta({ kind: 'list' })
     .describe('Apache Kafka as the event bus: `host:port`, separated by commas.'),
+  KAFKA_TLS: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('Whether connections to Kafka are TLS; authorities of your own are named by `NODE_EXTRA_CA_CERTS`.'),
+  KAFKA_SASL_MECHANISM: z
+    .enum(['plain', 'scram-sha-256', 'scram-sha-512'])
+    .optional()
+    .describe(
+      'How this service logs in at Kafka (SASL); `plain` needs `KAFKA_TLS=true`. Without it there is no login.',
+    ),
+  KAFKA_USERNAME: z.string().min(1).optional().describe('User of this service at Kafka.'),
+  KAFKA_PASSWORD: z.string().min(1).optional().meta({ secret: true }).describe('Password of that user.'),
+};
+
+/** Parses the variables of Kafka alone, as a program has them that is no service. Throws `ConfigError`. */
+export const readKafkaConfig = (environment: Environment): Omit<BusConfig, 'REDIS_URL'> =>
+  readConfig(z.object(kafkaConfig), environment);
+
+/** Variables of services that use the event bus: Kafka when KAFKA_BROKERS is set, else Redis Streams. */
+export const busConfig = {
+  REDIS_URL: redisUrl.describe('Redis, with the login of this service; without Kafka also the event bus.'),
+  ...kafkaConfig,
 };
 
 /** Variables of services that fetch addresses which clients name. */

@@ -7,10 +7,12 @@ export {
   objectStoreConfig,
   publicObjectStoreConfig,
   readConfig,
+  readKafkaConfig,
   type BusConfig,
   type ObjectStoreConfig,
   type TlsConfig,
 } from './config.ts';
+export { kafkaSecurity, type KafkaSecurity, type KafkaVariable } from './kafka-security.ts';
 export { openRedis } from './open-redis.ts';
 export { readSecretsFile } from './secrets-file.ts';
 export { addressSchema, parseListenAddress, renderListenAddress, type ListenAddress } from './listen-address.ts';

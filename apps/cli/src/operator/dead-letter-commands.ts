@@ -1,4 +1,6 @@
-import { busFromConfig, type EventBus } from '@longwave/event-bus';
+import { busFromConfig, type BusLogger, type EventBus } from '@longwave/event-bus';
+import type { FleetAccess } from '@longwave/fleet/running';
+import { readKafkaConfig } from '@longwave/service-kit';
 import type { CommandDescription, CommandOption, Options } from '../command.ts';
 import type { Follower } from '../status/check-lags.ts';
 
@@ -32,7 +34,8 @@ const options: readonly CommandOption[] = [
   {
     name: 'brokers',
     value: 'HOST:PORT',
-    meaning: 'brokers of an Apache Kafka, separated by commas (default: the bus of the running service)',
+    meaning:
+      'brokers of an Apache Kafka, separated by commas, with KAFKA_TLS and the login in variables (default: the bus of the running service)',
     optional: true,
   },
 ];
@@ -93,6 +96,22 @@ export const deadLetterCommands: readonly BusCommand[] = [
   },
 ];
 
-/** The bus of these brokers, or else a Redis. */
-export const openBus = (brokers: string | undefined, redisUrl: string): Promise<EventBus> =>
-  busFromConfig({ KAFKA_BROKERS: brokers?.split(','), REDIS_URL: redisUrl }, { clientName: 'operator' });
+/** How to reach a bus: the brokers of a Kafka, or else a Redis. */
+export type BusAccess = Pick<FleetAccess, 'redisUrl' | 'kafkaBrokers' | 'kafkaSecurity'>;
+
+/** The bus of brokers that belong to no fleet of this machine; the environment says how to connect to them. */
+export function brokersOf(brokers: string, environment: NodeJS.ProcessEnv): BusAccess {
+  const { KAFKA_TLS, KAFKA_SASL_MECHANISM, KAFKA_USERNAME, KAFKA_PASSWORD } = environment;
+  const kafkaSecurity = { KAFKA_TLS, KAFKA_SASL_MECHANISM, KAFKA_USERNAME, KAFKA_PASSWORD };
+  return { redisUrl: '', kafkaBrokers: brokers, kafkaSecurity };
+}
+
+/** Opens a bus as the operator. Throws `ConfigError`. */
+export async function openBus(
+  { redisUrl, kafkaBrokers, kafkaSecurity }: BusAccess,
+  logger?: BusLogger,
+): Promise<EventBus> {
+  const kafka = kafkaBrokers === undefined ? {} : { KAFKA_BROKERS: kafkaBrokers, ...kafkaSecurity };
+  const config = { ...readKafkaConfig(kafka), REDIS_URL: redisUrl };
+  return busFromConfig(config, { clientName: 'operator', ...(logger && { logger }) });
+}

@@ -1,8 +1,7 @@
 import type { EventBus } from '@longwave/event-bus';
-import type { FleetAccess } from '@longwave/fleet/running';
 import type { Check } from '../checks/check.ts';
 import { within } from '../checks/within.ts';
-import { openBus } from '../operator/dead-letter-commands.ts';
+import { openBus, type BusAccess } from '../operator/dead-letter-commands.ts';
 import type { Follower } from './check-lags.ts';
 
 async function checkFollower(bus: EventBus, { topic, group }: Follower): Promise<Check> {
@@ -21,12 +20,9 @@ async function checkFollower(bus: EventBus, { topic, group }: Follower): Promise
 }
 
 /** The messages that each follower has given up. */
-export async function checkDeadLetters(
-  { redisUrl, kafkaBrokers }: Pick<FleetAccess, 'redisUrl' | 'kafkaBrokers'>,
-  followers: readonly Follower[],
-): Promise<Check[]> {
+export async function checkDeadLetters(access: BusAccess, followers: readonly Follower[]): Promise<Check[]> {
   const check = async () => {
-    await using bus = await openBus(kafkaBrokers, redisUrl);
+    await using bus = await openBus(access);
     return await Promise.all(followers.map((follower) => checkFollower(bus, follower)));
   };
   try {

@@ -5,7 +5,7 @@ import pg from 'pg';
 import type { Check } from '../checks/check.ts';
 import { describeBytes } from '../checks/sizes.ts';
 import { within } from '../checks/within.ts';
-import { openBus } from '../operator/dead-letter-commands.ts';
+import { openBus, type BusAccess } from '../operator/dead-letter-commands.ts';
 
 async function describePostgres(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000, query_timeout: 5_000 });
@@ -47,10 +47,11 @@ async function describeObjectStore(access: FleetAccess['objectStore']): Promise<
   return `bucket ${access.bucket} at ${access.endpoint}`;
 }
 
-async function describeKafka(brokers: string, redisUrl: string): Promise<string> {
-  await using bus = await openBus(brokers, redisUrl);
-  if (!(await bus.ping())) throw new Error('does not answer');
-  return `brokers ${brokers}`;
+async function describeKafka(access: BusAccess): Promise<string> {
+  let why = 'does not answer';
+  await using bus = await openBus(access, { warn: ({ reason }) => void (why = String(reason)) });
+  if (!(await bus.ping())) throw new Error(why);
+  return `brokers ${access.kafkaBrokers}${access.kafkaSecurity?.KAFKA_TLS === 'true' ? ', with TLS' : ''}`;
 }
 
 /** @param log name of its log file */
@@ -71,15 +72,11 @@ async function checkEngine(name: string, log: string, describe: () => Promise<st
 
 /** Whether each engine answers a request of the operator. */
 export const checkEngines = (
-  fleet: Pick<FleetAccess, 'adminDatabaseUrl' | 'redisUrl' | 'kafkaBrokers' | 'objectStore'>,
-): Promise<Check[]> => {
-  const { kafkaBrokers: brokers } = fleet;
-  return Promise.all([
+  fleet: BusAccess & Pick<FleetAccess, 'adminDatabaseUrl' | 'objectStore'>,
+): Promise<Check[]> =>
+  Promise.all([
     checkEngine('PostgreSQL', 'postgres', () => describePostgres(fleet.adminDatabaseUrl)),
     checkEngine('Redis', 'redis', () => describeRedis(fleet.redisUrl)),
     checkEngine('object store', 's3-server', () => describeObjectStore(fleet.objectStore)),
-    ...(brokers === undefined
-      ? []
-      : [checkEngine('Apache Kafka', 'kafka', () => describeKafka(brokers, fleet.redisUrl))]),
+    ...(fleet.kafkaBrokers === undefined ? [] : [checkEngine('Apache Kafka', 'kafka', () => describeKafka(fleet))]),
   ]);
-};

@@ -1,4 +1,5 @@
-import { type ISocketFactory, Kafka, logLevel } from 'kafkajs';
+import type { KafkaSecurity } from '@longwave/service-kit';
+import { type ISocketFactory, Kafka, logLevel, type SASLOptions } from 'kafkajs';
 import type { BusLogger } from '../bus-logger.ts';
 import { defaultBatchSize, defaultRetry } from '../deliver-in-order.ts';
 import type { EventBus, Subscription } from '../port.ts';
@@ -7,6 +8,7 @@ import { readDeadLetters } from './kafka-dead-letters.ts';
 import { countWaiting } from './kafka-lag.ts';
 import { createKafkaPublisher } from './kafka-publisher.ts';
 import { toRecord } from './kafka-record.ts';
+import { explainRefusal } from './kafka-refusal.ts';
 import { subscribeKafka } from './kafka-subscription.ts';
 import { deadTopic, redriveTopic } from './kafka-topics.ts';
 
@@ -15,6 +17,8 @@ const pingTimeoutMs = 3_000;
 export interface KafkaBusConfig {
   /** host:port of the brokers to ask first. */
   readonly brokers: readonly string[];
+  /** Default: neither TLS nor a login. */
+  readonly security?: KafkaSecurity;
   readonly clientId: string;
   /** Partitions of a new topic; an existing topic keeps its number. Default 8. */
   readonly partitions?: number;
@@ -37,12 +41,15 @@ export function createKafkaBus(config: KafkaBusConfig): EventBus {
     replicationFactor = -1,
     sessionTimeoutMs = 10_000,
     retentionMs = {},
+    security = { ssl: false },
     logger,
     now = () => new Date(),
   } = config;
   const kafka = new Kafka({
     clientId: config.clientId,
     brokers: [...config.brokers],
+    ssl: security.ssl,
+    ...(security.sasl && { sasl: security.sasl as SASLOptions }),
     connectionTimeout: 2_000,
     requestTimeout: 5_000,
     retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 3 },
@@ -53,6 +60,13 @@ export function createKafkaBus(config: KafkaBusConfig): EventBus {
   const publisher = createKafkaPublisher(kafka);
   const subscriptions = new Set<Subscription>();
   const admin = createKafkaAdmin(kafka, { partitions, replicationFactor, retentionMs });
+  let unreachable: string | undefined;
+
+  /** Logs why Kafka cannot be used, each reason once until it can. */
+  function noteUnreachable(reason: string): void {
+    if (reason !== unreachable) logger?.warn({ reason }, 'Kafka cannot be used');
+    unreachable = reason;
+  }
 
   return {
     async publish(messages) {
@@ -121,11 +135,20 @@ export function createKafkaBus(config: KafkaBusConfig): EventBus {
 
     async ping() {
       const { promise, resolve } = Promise.withResolvers<boolean>();
-      const timer = setTimeout(() => resolve(false), pingTimeoutMs);
+      const timer = setTimeout(() => {
+        noteUnreachable('No broker answers in time.');
+        resolve(false);
+      }, pingTimeoutMs);
       const answered = admin.connect().then((connected) => connected.describeCluster());
       answered.then(
-        () => resolve(true),
-        () => resolve(false),
+        () => {
+          unreachable = undefined;
+          resolve(true);
+        },
+        (error: unknown) => {
+          noteUnreachable(explainRefusal(error, security));
+          resolve(false);
+        },
       );
       return promise.finally(() => clearTimeout(timer));
     },
