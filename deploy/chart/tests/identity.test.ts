@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { developmentCa, openSecrets } from '@longwave/fleet';
-import { secretsInFiles, services, type SecretVariable } from '@longwave/services';
+import { chartServices, secretsInFiles, services, type SecretVariable } from '@longwave/services';
 import { all, find, names, podOf, render, valuesFiles, withHelm, type PodSpec } from './_chart.ts';
 
 interface Certificate {
@@ -72,9 +72,11 @@ for (const file of valuesFiles) {
     () => {
       for (const name of names) {
         const { schema, redis, objects, secrets } = services[name];
+        const { bus } = chartServices(services).find((each) => each.name === name)!;
         const logins = [
           ...(schema === undefined ? [] : ['DATABASE_URL']),
           ...(redis ? ['REDIS_URL'] : []),
+          ...(bus && file === 'values-large.yaml' ? ['KAFKA_USERNAME', 'KAFKA_PASSWORD'] : []),
           ...(objects ? ['S3_ACCESS_KEY', 'S3_SECRET_KEY'] : []),
           ...(name === 'auth-server' ? ['MAIL_URL'] : []),
         ];
@@ -90,7 +92,7 @@ for (const file of valuesFiles) {
 
   withHelm(`no manifest contains a secret: every one is named, with ${file}`, () => {
     expect(all(render(file), 'Secret')).toEqual([]);
-    const secret = /_(KEY|KEYS|SECRET|SECRETS|TOKEN)$|_URL$/;
+    const secret = /_(KEY|KEYS|SECRET|SECRETS|TOKEN|PASSWORD)$|_URL$/;
     const isPublic = (name: string) => /^(BASE|MCP|API|MEDIA)_URL$/.test(name);
     for (const name of names)
       for (const { name: variable, value } of podOf(render(file), name).containers[0].env)

@@ -60,6 +60,13 @@ const refused: readonly (readonly [what: string, values: object, words: string])
     { public: { kind: 'Gateway', gateway: { create: false } } },
     'public.gateway.name is empty',
   ],
+  [
+    'a password of Kafka in plain text',
+    { kafka: { brokers: ['kafka:9092'], saslMechanism: 'plain' } },
+    'kafka.saslMechanism plain sends passwords in plain text',
+  ],
+  ['a login without Kafka', { kafka: { saslMechanism: 'scram-sha-512' } }, 'kafka.brokers is empty'],
+  ['an unknown login at Kafka', { kafka: { saslMechanism: 'gssapi' } }, '/kafka/saslMechanism'],
   ['certificates of nobody', { mutualTls: { issuer: { create: false } } }, 'mutualTls.issuer.name is empty'],
   [
     'a setting that the chart makes',

@@ -23,6 +23,12 @@
 {{- if and (not .Values.mutualTls.issuer.create) (empty .Values.mutualTls.issuer.name) }}
   {{- $mistakes = append $mistakes "mutualTls.issuer.name is empty. Name the issuer of the services' certificates, or set mutualTls.issuer.create to true." }}
 {{- end }}
+{{- if and .Values.kafka.saslMechanism (empty .Values.kafka.brokers) }}
+  {{- $mistakes = append $mistakes "kafka.brokers is empty, but kafka.saslMechanism is set: there is no Kafka to log in at." }}
+{{- end }}
+{{- if and (eq .Values.kafka.saslMechanism "plain") (not .Values.kafka.tls) }}
+  {{- $mistakes = append $mistakes "kafka.saslMechanism plain sends passwords in plain text. Set kafka.tls to true, or use scram-sha-256 or scram-sha-512." }}
+{{- end }}
 {{- $services := (include "longwave.services" . | fromJson).services }}
 {{- $names := list }}
 {{- range $services }}{{ $names = append $names .name }}{{ end }}

@@ -28,9 +28,15 @@
 {{- range $service.files }}{{ $_ := set $text .variable (printf "/longwave/%s" .path) }}{{ end }}
 {{- if hasKey $service "database" }}{{ $login = append $login "DATABASE_URL" }}{{ end }}
 {{- if $service.redis }}{{ $login = append $login "REDIS_URL" }}{{ end }}
-{{- if and $service.redis $root.Values.kafka.brokers }}
-  {{- $_ := set $text "KAFKA_BROKERS" (join "," $root.Values.kafka.brokers) }}
+{{- $kafka := $root.Values.kafka }}
+{{- if and $service.bus $kafka.brokers }}
+  {{- $_ := set $text "KAFKA_BROKERS" (join "," $kafka.brokers) }}
   {{- $_ := set $text "KAFKAJS_NO_PARTITIONER_WARNING" "1" }}
+  {{- if $kafka.tls }}{{ $_ := set $text "KAFKA_TLS" "true" }}{{ end }}
+  {{- if $kafka.saslMechanism }}
+    {{- $_ := set $text "KAFKA_SASL_MECHANISM" $kafka.saslMechanism }}
+    {{- $login = concat $login (list "KAFKA_USERNAME" "KAFKA_PASSWORD") }}
+  {{- end }}
 {{- end }}
 {{- if $service.objects }}
   {{- $_ := set $text "S3_ENDPOINT" $root.Values.objectStore.endpoint }}

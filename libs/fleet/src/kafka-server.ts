@@ -7,6 +7,7 @@ import { startChild, waitUntilReady, type Child } from './child.ts';
 import type { IdentityFiles } from './development-ca.ts';
 import { freePort } from './free-ports.ts';
 import type { KafkaEnvironment } from './service-environment.ts';
+import { writePrivately } from './write-privately.ts';
 
 export interface KafkaServerOptions {
   /** Folder of the jars of Apache Kafka. */
@@ -49,15 +50,19 @@ interface Ports {
   readonly controller: number;
 }
 
-/** Key and certificate in one file, as Kafka reads them. */
-function writeKeystore(file: string, { key, cert }: IdentityFiles): void {
-  writeFileSync(file, [key, cert].map((each) => readFileSync(each, 'utf8')).join(''), { mode: 0o600 });
+type Listener = 'clients' | 'login';
+
+const keystoreOf = (folder: string, listener: Listener) => path.join(folder, `${listener}.pem`);
+
+/** Writes key and certificate into one file, as Kafka reads them. */
+function writeKeystore(folder: string, listener: Listener, { key, cert }: IdentityFiles): void {
+  writePrivately(keystoreOf(folder, listener), [key, cert].map((each) => readFileSync(each, 'utf8')).join(''));
 }
 
-const tlsSettings = (listener: string, keystore: string, { ca }: IdentityFiles) =>
+const tlsSettings = (listener: Listener, folder: string, { ca }: IdentityFiles) =>
   Object.entries({
     'keystore.type': 'PEM',
-    'keystore.location': keystore,
+    'keystore.location': keystoreOf(folder, listener),
     'truststore.type': 'PEM',
     'truststore.location': ca,
   })
@@ -78,9 +83,6 @@ function settings(folder: string, ports: Ports, { tls, login }: Pick<KafkaServer
     ...(login ? [['LOGIN', ports.login, 'SASL_SSL'] as const] : []),
   ] as const;
   const advertised = clients.map(([name, port]) => `${name}://127.0.0.1:${port}`);
-  const keystore = (name: string) => path.join(folder, `${name}.pem`);
-  if (tls) writeKeystore(keystore('clients'), tls);
-  if (login) writeKeystore(keystore('login'), login.identity);
   return `process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:${ports.controller}
@@ -99,7 +101,7 @@ transaction.state.log.num.partitions=4
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
-${tls ? tlsSettings('clients', keystore('clients'), tls) : ''}${login ? tlsSettings('login', keystore('login'), login.identity) + loginSettings(login) : ''}`;
+${tls ? tlsSettings('clients', folder, tls) : ''}${login ? tlsSettings('login', folder, login.identity) + loginSettings(login) : ''}`;
 }
 
 /** Whether a broker knows who coordinates consumers: on its first start it makes a topic for that, which takes seconds. */
@@ -134,7 +136,9 @@ export async function startKafkaServer(options: KafkaServerOptions): Promise<Kaf
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const inside = (name: string) => path.join(folder, name);
   writeFileSync(inside('log4j.properties'), logging);
-  writeFileSync(inside('server.properties'), settings(folder, ports, { tls, login }), { mode: 0o600 });
+  if (tls) writeKeystore(folder, 'clients', tls);
+  if (login) writeKeystore(folder, 'login', login.identity);
+  writePrivately(inside('server.properties'), settings(folder, ports, { tls, login }));
   const java = [...jvm, `-Dlog4j.configuration=file:${inside('log4j.properties')}`, '-cp', path.join(jars, '*')];
   if (!existsSync(inside('data/meta.properties'))) {
     const format = [
