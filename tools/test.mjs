@@ -33,6 +33,11 @@ const nameWidth = 34;
 /** Programs of Debian packages: the variable that names the program. */
 const debianPrograms = [
   { variable: 'TEST_CADDY', name: 'caddy', packages: ['caddy'] },
+  {
+    variable: 'TEST_HAPROXY',
+    name: 'haproxy',
+    packages: ['haproxy', 'liblua5.3-0', 'libopentracing-c-wrapper0', 'libopentracing1'],
+  },
   { variable: 'TEST_PROMTOOL', name: 'promtool', packages: ['prometheus'] },
   { variable: 'TEST_PGBOUNCER', name: 'pgbouncer', packages: ['pgbouncer', 'libevent-2.1-7', 'libc-ares2'] },
 ];

@@ -80,8 +80,8 @@ The exit code is 0 only if every step passed.`,
     usage: `npm test
 
   Runs every check and ends with one line: N passed, N failed[, N skipped].
-  With REQUIRE_FOREIGN_ENGINES=1 it fetches Apache Kafka, a foreign S3 server, Caddy, promtool, Helm, schemas of Kubernetes, Schemathesis and
-  the packages of the foreign host, and fails where one of them is not available; without, it leaves out what was not fetched before,
+  With REQUIRE_FOREIGN_ENGINES=1 it fetches Apache Kafka, a foreign S3 server, Caddy, HAProxy, promtool, Helm, schemas of Kubernetes, Schemathesis
+  and the packages of the foreign host, and fails where one of them is not available; without, it leaves out what was not fetched before,
   and says so at the end.`,
   },
   bench: {

@@ -47,6 +47,19 @@ function check(found: FoundSettings): { readonly values: Partial<Settings>; read
   return { values: Object.fromEntries(entries), faults };
 }
 
+/** Why nobody could connect, where proxies speak the PROXY protocol. */
+function proxyFaultsOf(
+  { proxy_protocol: proxyProtocol, public_url: publicUrl }: Partial<Settings>,
+  trustedProxies: readonly string[],
+): readonly (readonly [name: SettingName, fault: string])[] {
+  if (proxyProtocol !== 'on') return [];
+  if (publicUrl === undefined)
+    return [['proxy_protocol', 'expected public_url too, to which a proxy in front answers']];
+  return trustedProxies.length > 0
+    ? []
+    : [['proxy_protocol', 'expected trusted_proxies too: connections of all others are closed']];
+}
+
 /**
  * The settings of `npm start`: an option wins over a variable, a variable over the file, and the file over the default. A path in the file
  * is relative to the file; of options and variables, `data` to the repository and `plans_file` to the caller's folder.
@@ -66,22 +79,23 @@ export function readSettings(
   const { values, faults } = check(found);
   const { urls, faults: urlFaults } = publicUrlsOf(values);
   const placeOf = (name: SettingName) => found[name]?.place ?? name;
+  const ownProxies = urls && isLoopbackAddress(values.listen ?? '') ? ['127.0.0.1/32', '::1/128'] : [];
+  const trustedProxies = values.trusted_proxies ?? ownProxies;
   const all = [
     ...[options, variables, file].flatMap((source) => source.faults),
     ...faults,
-    ...urlFaults.map(([name, fault]) => `${placeOf(name)}: ${fault}`),
+    ...[...urlFaults, ...proxyFaultsOf(values, trustedProxies)].map(([name, fault]) => `${placeOf(name)}: ${fault}`),
   ];
   if (all.length > 0) throw new SettingsError(all);
   const checked = values as Settings;
   const absolute = (name: SettingName, folder: string, value: string) =>
     path.resolve(found[name]?.folder ?? folder, value);
-  const { listen, data, plans_file: plans, trusted_proxies: proxies } = checked;
-  const ownProxies = urls && isLoopbackAddress(listen) ? ['127.0.0.1/32', '::1/128'] : [];
+  const { data, plans_file: plans } = checked;
   return {
     ...checked,
     data: data === undefined ? defaultDataFolder : absolute('data', workspaceRoot, data),
     plans_file: plans === undefined ? undefined : absolute('plans_file', callersFolder, plans),
-    trusted_proxies: proxies ?? ownProxies,
+    trusted_proxies: trustedProxies,
     urls,
     adopt: options.adopt,
   };
@@ -111,5 +125,6 @@ export const fleetOptionsOf = (given: StartSettings) =>
     ...(given.urls && { urls: given.urls }),
     adopt: given.adopt,
     trustedProxies: given.trusted_proxies.join(','),
+    proxyProtocol: given.proxy_protocol === 'on',
     env: serviceVariables(given),
   }) satisfies FleetOptions;

@@ -81,6 +81,11 @@ export const settings = {
     defaultText:
       '`127.0.0.1/32` and `::1/128` where `public_url` is set and `listen` is an address that only this machine reaches, else none',
   }),
+  proxy_protocol: setting(z.enum(['on', 'off']).default('off'), {
+    description:
+      'Whether each connection to a public port, but that of uploads, must come from `trusted_proxies` and begin with a header of the PROXY protocol, whose address is then that of the client.',
+    expected: '“on” or “off”',
+  }),
   data: setting(z.string().min(1).optional(), {
     description: 'Folder of all data.',
     expected: 'a folder',

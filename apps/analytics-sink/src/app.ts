@@ -92,6 +92,7 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
   const authServer = openChannel(config.AUTH_SERVER_ADDRESS, 'auth-server', tlsFromConfig(config));
   stack.defer(() => authServer.close());
   const clients = authServer.client(ClientServiceService);
+  const trustedProxies = createAddressSet(config.TRUSTED_PROXIES);
   const http = await listenHttp(
     config.HTTP_LISTEN,
     createAudienceServer({
@@ -103,13 +104,14 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
         audience: `${config.API_URL}${basePath}`,
         clock,
       }),
-      senderOf: createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
+      senderOf: createSenderOf(trustedProxies),
       deps: { pool, clock, onAccepted: () => worker.wake() },
       issuer: config.BASE_URL,
       apiUrl: config.API_URL,
       pages: config,
       logger,
     }),
+    { proxyProtocol: config.PROXY_PROTOCOL && trustedProxies },
   );
   stack.defer(() => http.close());
   logger.info({ lists: lists.listsVersion }, 'facts.following');

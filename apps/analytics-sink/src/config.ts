@@ -4,6 +4,7 @@ import {
   busConfig,
   commonConfig,
   pagesConfig,
+  proxyProtocolSetting,
   readConfig,
   serviceAddressSchema,
 } from '@longwave/service-kit';
@@ -17,6 +18,7 @@ export const configuration = z.object({
   GRPC_LISTEN: addressSchema.describe('Port of RPCs from other services, by mutual TLS; at a private address.'),
   HTTP_LISTEN: addressSchema.describe('Port of the Audience Analytics Sink API, public behind a proxy at `API_URL`.'),
   TRUSTED_PROXIES: addressRangesSetting.describe('Proxies whose `X-Forwarded-For` is believed.'),
+  PROXY_PROTOCOL: proxyProtocolSetting,
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/ })
     .meta({ secret: true })

@@ -6,6 +6,7 @@ import {
   busConfig,
   commonConfig,
   fetchConfig,
+  proxyProtocolSetting,
   readConfig,
   serviceAddressSchema,
 } from '@longwave/service-kit';
@@ -25,6 +26,7 @@ export const configuration = z
     TRUSTED_PROXIES: addressRangesSetting.describe(
       'Proxies whose `X-Forwarded-For` is believed; attempts to sign in are limited by the address of the client.',
     ),
+    PROXY_PROTOCOL: proxyProtocolSetting,
     DATABASE_URL: z
       .string()
       .min(1)

@@ -137,6 +137,7 @@ export async function createApp(
     onError: (error) => logger.error({ err: error }, 'token_keys.unreadable'),
   });
   const clients = authServer.client(ClientServiceService);
+  const trustedProxies = createAddressSet(config.TRUSTED_PROXIES);
   const http = await listenHttp(
     config.HTTP_LISTEN,
     createExchangeServer({
@@ -149,7 +150,7 @@ export async function createApp(
         clock,
       }),
       countRequest: createRateLimit(redis, clock, logger),
-      senderOf: createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
+      senderOf: createSenderOf(trustedProxies),
       verifySigned: createVerifySignedRequest({ pool, redis, apiUrl: config.API_URL, clock }),
       findAuthority: ({ workspaceId, authorityId }) => findAuthority(pool, workspaceId, authorityId, clock()),
       deps: {
@@ -168,6 +169,7 @@ export async function createApp(
       pages: config,
       logger,
     }),
+    { proxyProtocol: config.PROXY_PROTOCOL && trustedProxies },
   );
   stack.defer(() => http.close());
   const running = stack.move();

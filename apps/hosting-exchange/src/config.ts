@@ -5,6 +5,7 @@ import {
   commonConfig,
   fetchConfig,
   pagesConfig,
+  proxyProtocolSetting,
   readConfig,
   serviceAddressSchema,
 } from '@longwave/service-kit';
@@ -20,6 +21,7 @@ export const configuration = z.object({
   GRPC_LISTEN: addressSchema.describe('Port of RPCs from other services, by mutual TLS; at a private address.'),
   HTTP_LISTEN: addressSchema.describe('Port of the Hosting Exchange API, public behind a proxy at `API_URL`.'),
   TRUSTED_PROXIES: addressRangesSetting.describe('Proxies whose `X-Forwarded-For` is believed.'),
+  PROXY_PROTOCOL: proxyProtocolSetting,
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/ })
     .meta({ secret: true })

@@ -339,12 +339,13 @@ export async function createApp(
   const eventStreams = createEventStreams();
   // The first answer of /keys has every earlier key.
   await receiptKeys.ready;
+  const trustedProxies = createAddressSet(config.TRUSTED_PROXIES);
   const http = await listenHttp(
     config.HTTP_LISTEN,
     createManagementServer({
       authenticate: createAuthenticate(verifier, principalKeys, clock),
       countRequest: createRateLimit(counters, clock, logger),
-      senderOf: createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
+      senderOf: createSenderOf(trustedProxies),
       deps: {
         access,
         readAccess: createAccess(readPool),
@@ -373,6 +374,7 @@ export async function createApp(
       pages: config,
       logger,
     }),
+    { proxyProtocol: config.PROXY_PROTOCOL && trustedProxies },
   );
   stack.defer(() => http.close());
   // Streams end first: the server waits for its answers.

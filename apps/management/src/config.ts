@@ -6,6 +6,7 @@ import {
   fetchConfig,
   pagesConfig,
   publicObjectStoreConfig,
+  proxyProtocolSetting,
   readConfig,
   serviceAddressSchema,
 } from '@longwave/service-kit';
@@ -24,6 +25,7 @@ export const configuration = z.object({
   GRPC_LISTEN: addressSchema.describe('Port of RPCs from other services, by mutual TLS; at a private address.'),
   HTTP_LISTEN: addressSchema.describe('Port of the Management API, public behind a proxy at `API_URL`.'),
   TRUSTED_PROXIES: addressRangesSetting.describe('Proxies whose `X-Forwarded-For` is believed.'),
+  PROXY_PROTOCOL: proxyProtocolSetting,
   DATABASE_URL: z
     .string()
     .min(1)

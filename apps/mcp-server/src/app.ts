@@ -51,12 +51,13 @@ export async function createApp(
     ),
   );
   const management = createManagement(channels.management);
+  const trustedProxies = createAddressSet(config.TRUSTED_PROXIES);
   const server = createServer({
     admission: {
       tools,
       verifyToken: createVerifyToken(verifier),
       countRequest: createRateLimit(redis, clock, logger),
-      senderOf: createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
+      senderOf: createSenderOf(trustedProxies),
       baseUrl: config.BASE_URL,
       mcpUrl: config.MCP_URL,
     },
@@ -85,7 +86,9 @@ export async function createApp(
     logger,
   });
   stack.defer(() => server.close());
-  const listener = await listenHttp(config.HTTP_LISTEN, server.app);
+  const listener = await listenHttp(config.HTTP_LISTEN, server.app, {
+    proxyProtocol: config.PROXY_PROTOCOL && trustedProxies,
+  });
   stack.defer(() => listener.close());
 
   const owned = stack.move();

@@ -4,6 +4,7 @@ import {
   busConfig,
   commonConfig,
   pagesConfig,
+  proxyProtocolSetting,
   readConfig,
   serviceAddressSchema,
 } from '@longwave/service-kit';
@@ -27,6 +28,7 @@ export const configuration = z.object({
   TRUSTED_PROXIES: addressRangesSetting.describe(
     'Proxies whose `X-Forwarded-For` is believed; requests are limited by the address of the client.',
   ),
+  PROXY_PROTOCOL: proxyProtocolSetting,
   BASE_URL: root.describe('Public root of the authorization server: the issuer of tokens.'),
   MCP_URL: root.describe('Public root of this service; `/mcp` below it is the resource that tokens are issued for.'),
   MEDIA_URL: root.describe(

@@ -97,9 +97,10 @@ export async function createApp(
     config.AUDIENCE_DATA ?? fileURLToPath(new URL('../../../libs/audience/data', import.meta.url)),
     () => now().getTime(),
   );
+  const trustedProxies = createAddressSet(config.TRUSTED_PROXIES);
   const identify = createIdentifyListener({
     secrets: () => config.LISTENER_SECRET,
-    trustedProxies: createAddressSet(config.TRUSTED_PROXIES),
+    trustedProxies,
     networks: lists.networks,
     isPreload: lists.isPreload,
     findWebPlayer: lists.findWebPlayer,
@@ -210,7 +211,10 @@ export async function createApp(
     }),
     (each) => each.close(),
   );
-  const http = building.adopt(await listenHttp(config.HTTP_LISTEN, router), (each) => each.close());
+  const http = building.adopt(
+    await listenHttp(config.HTTP_LISTEN, router, { proxyProtocol: config.PROXY_PROTOCOL && trustedProxies }),
+    (each) => each.close(),
+  );
 
   const running = building.move();
   return {

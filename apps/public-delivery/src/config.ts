@@ -4,6 +4,7 @@ import {
   busConfig,
   commonConfig,
   objectStoreConfig,
+  proxyProtocolSetting,
   readConfig,
   serviceAddressSchema,
 } from '@longwave/service-kit';
@@ -116,6 +117,7 @@ export const configuration = z
         'Master of the listener keys, 32 bytes in hex. A new one stands before it with the month in which it begins: `hex@2027-01,hex`.',
       ),
     TRUSTED_PROXIES: addressRangesSetting.describe('Proxies whose `X-Forwarded-For` is believed.'),
+    PROXY_PROTOCOL: proxyProtocolSetting,
     INTERNAL_ADDRESSES: addressRangesSetting.describe(
       'Our own monitors, validators and offices: their requests are never counted (rule 14 of [counting](counting.md)).',
     ),

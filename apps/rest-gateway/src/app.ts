@@ -58,6 +58,7 @@ export async function createApp(
     ),
   );
   const stopping = new AbortController();
+  const trustedProxies = createAddressSet(config.TRUSTED_PROXIES);
   const server = createServer({
     routes,
     deps: {
@@ -75,7 +76,7 @@ export async function createApp(
     authenticate: createAuthenticate(
       verifier,
       limitWrongCredentials(clock),
-      createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
+      createSenderOf(trustedProxies),
       config.BASE_URL,
     ),
     countCaller: countCallers(createRateLimit(redis, clock, logger)),
@@ -83,7 +84,10 @@ export async function createApp(
     logger,
     stopping: stopping.signal,
   });
-  const listener = await listenHttp(config.HTTP_LISTEN, server, { refusals: 'rest' });
+  const listener = await listenHttp(config.HTTP_LISTEN, server, {
+    refusals: 'rest',
+    proxyProtocol: config.PROXY_PROTOCOL && trustedProxies,
+  });
   stack.defer(() => listener.close());
   stack.defer(() => stopping.abort());
 

@@ -4,6 +4,7 @@ import {
   busConfig,
   commonConfig,
   pagesConfig,
+  proxyProtocolSetting,
   readConfig,
   serviceAddressSchema,
 } from '@longwave/service-kit';
@@ -27,6 +28,7 @@ export const configuration = z.object({
   TRUSTED_PROXIES: addressRangesSetting.describe(
     'Proxies whose `X-Forwarded-For` is believed; the delay of wrong keys is by the address of the client.',
   ),
+  PROXY_PROTOCOL: proxyProtocolSetting,
   BASE_URL: root.describe('Public root of this application, in links.'),
   MEDIA_URL: root.describe('Public root of Public Delivery; addresses of feeds and files start with it.'),
 });

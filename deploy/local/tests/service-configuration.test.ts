@@ -26,6 +26,15 @@ describe.each(namesOf(services))('%s', (service) => {
   });
 });
 
+test.each(namesOf(services).filter((service) => services[service].http !== undefined))(
+  '%s, which has a public port, refuses to speak the PROXY protocol where nobody is trusted',
+  async (service) => {
+    const fault = '  PROXY_PROTOCOL: expected TRUSTED_PROXIES too';
+    expect(await refusalOf(service, { PROXY_PROTOCOL: 'on' })).toContain(fault);
+    expect(await refusalOf(service, { PROXY_PROTOCOL: 'on', TRUSTED_PROXIES: '10.0.0.2' })).not.toContain(fault);
+  },
+);
+
 test('each pair of the four public addresses is refused by some service when they share a host name', async () => {
   const addresses = ['BASE_URL', 'MCP_URL', 'API_URL', 'MEDIA_URL'];
   const pairs = addresses.flatMap((one, at) => addresses.slice(at + 1).map((other) => [one, other] as const));

@@ -86,6 +86,7 @@ test('the installation gets the addresses, ports, folder and proxies of the sett
     urls: expect.objectContaining({ base: 'https://pod.example', objects: 'https://objects.pod.example' }),
     adopt: true,
     trustedProxies: '10.0.0.2,10.1.0.0/16',
+    proxyProtocol: false,
   });
   expect(fleetOptionsOf(read())).not.toHaveProperty('urls');
 });
@@ -160,6 +161,21 @@ describe('public addresses', () => {
       '10.1.0.0/16',
     ]);
   });
+});
+
+test('the PROXY protocol is for an installation with a public address and trusted proxies', () => {
+  const url = ['--public-url', 'https://pod.example'];
+  expect(fleetOptionsOf(read([...url, '--proxy-protocol', 'on'])).proxyProtocol).toBe(true);
+  expect(read([...url, '--config', file('proxy_protocol: on')]).proxy_protocol).toBe('on');
+  expect(faultsOf(['--proxy-protocol', 'on', '--trusted-proxies', '10.0.0.2'])).toEqual([
+    '--proxy-protocol: expected public_url too, to which a proxy in front answers.',
+  ]);
+  expect(faultsOf([...url, '--listen', '10.0.0.1', '--proxy-protocol', 'on'])).toEqual([
+    '--proxy-protocol: expected trusted_proxies too: connections of all others are closed.',
+  ]);
+  expect(faultsOf([...url, '--proxy-protocol', 'yes'])).toEqual([
+    '--proxy-protocol: expected “on” or “off”, not “yes”.',
+  ]);
 });
 
 test('everything that is wrong is said at once, with the place, what was expected and the nearest known name', () => {

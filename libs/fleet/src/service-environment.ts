@@ -49,6 +49,7 @@ export interface Wiring<S extends string> {
   readonly secretPaths: Readonly<Record<SecretVariable, string>>;
   /** Proxies in front of the installation; see `FleetOptions`. */
   readonly trustedProxies: string;
+  readonly proxyProtocol: boolean;
 }
 
 const local = (port: number) => `127.0.0.1:${port}`;
@@ -106,6 +107,7 @@ export function serviceEnvironment<S extends string>(
         : {
             HTTP_LISTEN: renderListenAddress({ host: wiring.listen, port: httpPort }),
             TRUSTED_PROXIES: wiring.trustedProxies,
+            ...(wiring.proxyProtocol && { PROXY_PROTOCOL: 'on' }),
           }),
     }),
     TLS_CA: identities[service].ca,

@@ -16,6 +16,7 @@ export async function startEdges<S extends string>(
   stack: AsyncDisposableStack,
 ): Promise<void> {
   const { services } = wiring.apps;
+  const trustedProxies = createAddressSet(addressRangesSetting.parse(wiring.trustedProxies));
   /** A service that was not started has none. */
   const upstreamsOf = (service: S) => {
     const httpPorts = wiring.httpPorts[service] ?? [];
@@ -35,11 +36,11 @@ export async function startEdges<S extends string>(
         routes.map(({ prefix, service }) => ({ prefix, upstreams: upstreams.get(service)! })),
         {
           frontPage: host === 'api' ? apiFrontPage(wiring.urls.base, services) : undefined,
-          trustedProxies: createAddressSet(addressRangesSetting.parse(wiring.trustedProxies)),
+          trustedProxies,
         },
       ),
       // The base host is that of REST API v1, which has a form of its own for errors.
-      { refusals: host === 'base' ? 'rest' : 'problem' },
+      { refusals: host === 'base' ? 'rest' : 'problem', proxyProtocol: wiring.proxyProtocol && trustedProxies },
     );
     stack.defer(() => edge.close());
   }

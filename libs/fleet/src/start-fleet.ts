@@ -45,6 +45,8 @@ export interface FleetOptions<S extends string = ServiceName> {
   readonly changeEnvironment?: (service: S, environment: Readonly<Record<string, string>>) => Record<string, string>;
   /** Proxies in front of the installation, whose X-Forwarded-For is believed: `address` or `address/bits`, separated by commas. */
   readonly trustedProxies?: string;
+  /** Whether those proxies speak the PROXY protocol, and they alone may connect to the public hosts. Default: false. */
+  readonly proxyProtocol?: boolean;
   /** Default: those of one machine. */
   readonly engines?: EngineChoice;
   /** An event bus that runs elsewhere. Default: that of `engines`. */
@@ -177,6 +179,7 @@ export async function startFleetOf<S extends string>(
     },
     secretPaths: secrets().variables,
     trustedProxies: options.trustedProxies ?? '',
+    proxyProtocol: options.proxyProtocol ?? false,
   };
   const processes = await startServices(names, wiring, { ...options, stack, onEvent, timed });
   const { kafkaBrokers, kafkaSecurity } = wiring;

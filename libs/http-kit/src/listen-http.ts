@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { parseListenAddress } from '@longwave/service-kit';
+import { expectProxyHeaders, type Proxies } from './expect-proxy-headers.ts';
 import { problemDocument } from './render-problem.ts';
 
 export interface HttpListener {
@@ -26,6 +27,9 @@ const refusedAs: Readonly<Record<string, number>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
+/** A proxy sends its header at once; lost packets are sent again within 3 s (§2 of the PROXY protocol). */
+const proxyHeaderTimeoutMs = 5_000;
+
 /** By the shape of a service's errors: REST v1's own, or RFC 9457. */
 const refusalBodies = {
   rest: ({ status: code, message }) => ({
@@ -42,6 +46,7 @@ const refusalBodies = {
  * Serves HTTP on `listen` ("host:port", port 0 for any). Rejects with a sentence when the port is taken.
  * @param options.requestTimeoutMs how long a client may take to send its request, head and body; an answer may take any time
  * @param options.refusals the shape of refusals that are made before the handler is asked: that of its own errors
+ * @param options.proxyProtocol proxies, which speak the PROXY protocol and alone may connect; the sockets of requests have the address of the client
  */
 export async function listenHttp(
   listen: string,
@@ -49,7 +54,12 @@ export async function listenHttp(
   {
     requestTimeoutMs = 30_000,
     refusals: shape = 'problem',
-  }: { readonly requestTimeoutMs?: number; readonly refusals?: keyof typeof refusalBodies } = {},
+    proxyProtocol = false,
+  }: {
+    readonly requestTimeoutMs?: number;
+    readonly refusals?: keyof typeof refusalBodies;
+    readonly proxyProtocol?: Proxies | false;
+  } = {},
 ): Promise<HttpListener> {
   const refusal = (status: number) => {
     const { contentType, text } = refusalBodies[shape](refusals[status]!);
@@ -67,6 +77,7 @@ export async function listenHttp(
     },
     handler,
   );
+  if (proxyProtocol) expectProxyHeaders(server, proxyProtocol, Math.min(requestTimeoutMs, proxyHeaderTimeoutMs));
   server.on('checkExpectation', (_request, response) => {
     const { text, headers } = refusal(417);
     response.writeHead(417, headers).end(text);

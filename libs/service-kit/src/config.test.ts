@@ -9,6 +9,7 @@ import {
   readConfig,
   readKafkaConfig,
 } from './config.ts';
+import { proxyProtocolSetting } from './proxy-protocol-setting.ts';
 
 const tls = { TLS_CA: 'ca.pem', TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' };
 const common = z.object(commonConfig);
@@ -65,6 +66,13 @@ test('a public address of a private port and two public addresses of one origin 
   });
   // This schema has no GRPC_LISTEN and no API_URL.
   expect(message.match(/^ {2}\w+/gm)).toEqual(['  LOG_LEVEL', '  HEALTH_LISTEN', '  MEDIA_URL']);
+});
+
+test('the PROXY protocol is off unless it is turned on, for which somebody must be allowed to connect', () => {
+  const schema = z.object({ PROXY_PROTOCOL: proxyProtocolSetting, TRUSTED_PROXIES: z.string().default('') });
+  expect(readConfig(schema, {}).PROXY_PROTOCOL).toBe(false);
+  expect(readConfig(schema, { PROXY_PROTOCOL: 'on', TRUSTED_PROXIES: '10.0.0.1' }).PROXY_PROTOCOL).toBe(true);
+  for (const wrong of ['on', 'yes']) expect(messageOf(schema, { PROXY_PROTOCOL: wrong })).toContain('PROXY_PROTOCOL: ');
 });
 
 test('the bus is Kafka when brokers are named, and Redis Streams when the variable is absent', () => {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { followFile } from './follow-file.ts';
 import { kafkaFaults } from './kafka-security.ts';
 import { addressSchema, privatePortFaults } from './listen-address.ts';
+import { proxyProtocolFaults } from './proxy-protocol-setting.ts';
 import { publicOriginFaults } from './public-origins.ts';
 import { readSecretsFile } from './secrets-file.ts';
 
@@ -29,6 +30,7 @@ function parseConfig<T extends z.ZodType>(schema: T, environment: Environment): 
     ...privatePortFaults(named),
     ...publicOriginFaults(named),
     ...kafkaFaults(named),
+    ...proxyProtocolFaults(named),
   ];
   if (result.success && faults.length === 0) return Object.freeze(result.data);
   const lines = faults.map(([name, fault]) => `  ${name}: ${fault}`);
@@ -64,7 +66,8 @@ function secretsOf(schema: z.ZodType, file: string): Environment {
 
 /**
  * Parses an environment with one schema and answers a frozen object. Variables the schema does not name are ignored. Ports for the
- * installation itself must have private addresses, public addresses origins of their own, and a login at Kafka all of its parts.
+ * installation itself must have private addresses, public addresses origins of their own, a login at Kafka all of its parts, and
+ * `PROXY_PROTOCOL` needs `TRUSTED_PROXIES`.
  *
  * Secrets may stand in the file that `SECRETS_FILE` names, where the environment has none. Their members answer what the file says
  * now, so who reads them again has a rotated secret without a restart; a file that is not valid any more changes nothing.

@@ -17,6 +17,7 @@ export { openRedis } from './open-redis.ts';
 export { readSecretsFile } from './secrets-file.ts';
 export { addressSchema, parseListenAddress, renderListenAddress, type ListenAddress } from './listen-address.ts';
 export { parseServiceAddress, serviceAddressSchema } from './service-address.ts';
+export { proxyProtocolSetting } from './proxy-protocol-setting.ts';
 export { isLoopbackName, sharedOriginFaults } from './public-origins.ts';
 export { createGate, createGates, type Gate } from './gate.ts';
 export { createDuration, meter, observeGauge } from './metrics.ts';

@@ -95,7 +95,8 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
     changePassword: createChangePassword({ pool, post, send, clock }),
     createPerson: createCreatePerson({ pool, send, plans, clock }),
   });
-  const senderOf = createSenderOf(createAddressSet(config.TRUSTED_PROXIES));
+  const proxies = createAddressSet(config.TRUSTED_PROXIES);
+  const senderOf = createSenderOf(proxies);
   const look = readLook();
   const authorization = createAuthorization({ ...deps, limit, senderOf, lookPath: look.path });
   const app = createServer({
@@ -103,7 +104,7 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
     mount: authorization.mount,
     ...{ sessions, look, awaitHolders, baseUrl, senderOf, clock, logger },
   });
-  const listener = await listenHttp(config.HTTP_LISTEN, app);
+  const listener = await listenHttp(config.HTTP_LISTEN, app, { proxyProtocol: config.PROXY_PROTOCOL && proxies });
   stack.defer(() => listener.close());
   const invitations = stack.use(sendInvitations({ pool, post, limitMails, clock, logger }));
   const owned = stack.move();
