@@ -8,7 +8,8 @@ const names = namesOf(services);
 const ofEach = <T>(value: T) => Object.fromEntries(names.map((name) => [name, value])) as Record<ServiceName, T>;
 
 const wiring: Wiring<ServiceName> = {
-  ...{ apps: ownApps, data: dataFolder('/data'), replicas: 1, enginesCa: undefined, kafkaBrokers: undefined },
+  ...{ apps: ownApps, data: dataFolder('/data'), replicas: 1, enginesCa: undefined },
+  ...{ kafkaBrokers: undefined, kafkaSecurity: undefined },
   urls: {
     ...{ base: 'https://pod.example', mcp: 'https://mcp.pod.example', api: 'https://api.pod.example' },
     ...{ media: 'https://media.pod.example', objects: 'https://objects.pod.example' },
