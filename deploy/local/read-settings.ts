@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { defaultDataFolder, workspaceRoot, type FleetOptions, type PublicUrls } from '@longwave/fleet';
+import type { FleetOptions, PublicUrls } from '@longwave/fleet';
+import { defaultDataFolder, workspaceRoot } from '@longwave/fleet/running';
 import { namesOf, services } from '@longwave/services';
 import { portsFrom } from './ports.ts';
 import { publicUrlsOf } from './public-urls.ts';
@@ -18,6 +19,8 @@ export interface StartSettings extends Settings {
 
 /** Raised with everything that is wrong at once; its message is what the operator reads. */
 export class SettingsError extends Error {
+  /** One sentence each, without a full stop. */
+  readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
     super(
       faults.length === 1
@@ -25,6 +28,7 @@ export class SettingsError extends Error {
         : `These settings are not right:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
     );
     this.name = 'SettingsError';
+    this.faults = faults;
   }
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -85,13 +85,68 @@ test('a mail server that lets us in is well; one that does not answer, or speaks
   const { port } = server.address() as AddressInfo;
   // The server must answer meanwhile, so the program does not run synchronously.
   const { checkMail } = await import('../src/doctor/check-mail.ts');
-  expect(await checkMail(`smtp://127.0.0.1:${port}`)).toMatchObject({
+  expect(await checkMail('MAIL_URL', `smtp://127.0.0.1:${port}`)).toMatchObject({
     well: true,
     says: `127.0.0.1:${port} lets us in`,
   });
   server.close();
-  expect(await checkMail(`smtp://127.0.0.1:${await freePort()}`)).toMatchObject({
+  expect(await checkMail('MAIL_URL', `smtp://127.0.0.1:${await freePort()}`)).toMatchObject({
     well: false,
     says: expect.stringContaining('ECONNREFUSED'),
+  });
+});
+
+test('every fault of a settings file and of the variables is said, and what the settings would name is not looked at', () => {
+  const config = path.join(nowhere, 'wrong.yaml');
+  writeFileSync(config, 'listen: pod.example\nport_bas: 80\nmail_url: smtp-without-scheme:secret\n');
+  const { status, stdout } = doctor(
+    { LONGWAVE_PUBLIC_URL: 'pod.example', BASE_URL: 'http://of-no-interest.example' },
+    '--config',
+    config,
+  );
+  expect(status).toBe(1);
+  expect(stdout).toContain(`✗ fault         ${config}: there is no setting “port_bas”. Did you mean “port_base”?`);
+  expect(stdout).toContain(`listen in ${config}: expected an IP address of this machine`);
+  expect(stdout).toContain(`mail_url in ${config}: expected smtps://user:password@host`);
+  expect(stdout).toContain('LONGWAVE_PUBLIC_URL: expected an address such as https://pod.example');
+  expect(stdout).toMatch(/✓ ffmpeg/);
+  expect(stdout).not.toMatch(/secret|ports \d|public addresses|^mail$/m);
+});
+
+test('listening address, ports, public addresses and mail server are those of the settings file and the variables', async () => {
+  const base = await freePort();
+  const server = createServer().listen(base + 1, '127.0.0.2');
+  await once(server, 'listening');
+  try {
+    const config = path.join(nowhere, 'settings.json');
+    const settings = {
+      ...{ listen: '127.0.0.2', port_base: base, public_url: 'https://pod.invalid', mcp_url: 'https://agents.invalid' },
+      mail_url: `smtp://127.0.0.1:${await freePort()}`,
+    };
+    writeFileSync(config, JSON.stringify(settings));
+    const environment = { BASE_URL: 'http://of-no-interest.example', LONGWAVE_API_URL: 'https://ads.invalid' };
+    const found = checksOf(environment, '--config', config);
+    expect(found['file']).toMatchObject({ part: 'settings', well: true, says: config });
+    expect(found[`ports ${base} to ${base + 4}`]).toMatchObject({ says: `used by another program: ${base + 1}` });
+    const hosts = Object.entries(found).filter(([, { part }]) => part === 'public addresses');
+    expect(Object.fromEntries(hosts.map(([name, { says }]) => [name, says]))).toEqual({
+      public_url: 'pod.invalid has no address',
+      mcp_url: 'agents.invalid has no address',
+      api_url: 'ads.invalid has no address',
+      media_url: 'media.pod.invalid has no address',
+      objects_url: 'objects.pod.invalid has no address',
+    });
+    expect(found['mail_url']).toMatchObject({ well: false, says: expect.stringContaining('ECONNREFUSED') });
+  } finally {
+    server.close();
+  }
+});
+
+test('a listening address that this machine does not have is named', async () => {
+  const config = path.join(nowhere, 'elsewhere.yaml');
+  writeFileSync(config, 'listen: 192.0.2.1\n');
+  expect(checksOf({}, '--config', config)['ports 8080 to 8084']).toMatchObject({
+    well: false,
+    says: '192.0.2.1 is no address of this machine',
   });
 });

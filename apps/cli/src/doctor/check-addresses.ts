@@ -3,9 +3,6 @@ import type { Check } from '../checks/check.ts';
 import { certificateEnd } from '../checks/public-certificate.ts';
 import { describeSeconds } from '../checks/sizes.ts';
 
-/** The variables of the public addresses. */
-const variables = ['BASE_URL', 'MCP_URL', 'API_URL', 'MEDIA_URL'] as const;
-
 const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127\./.test(host);
 
 type Finding = Pick<Check, 'well' | 'says' | 'advice'>;
@@ -51,28 +48,26 @@ async function lookAt(url: URL): Promise<Finding> {
   return { well: true, says: `answers ${answer.status}, certificate until ${end.toISOString().slice(0, 10)}` };
 }
 
-/** @param seen names of the variables so far, by origin; this one is added */
+/** @param seen names of the addresses so far, by origin; this one is added */
 async function findingOf(name: string, text: string, seen: Map<string, string>): Promise<Finding> {
   if (!URL.canParse(text)) return wrong(`“${text}” is no address`, 'Write it like https://pod.example.');
   const url = new URL(text);
   const other = seen.get(url.origin);
   seen.set(url.origin, name);
-  if (other !== undefined)
-    return wrong(`the same origin as ${other}`, 'Give each of the four addresses a host of its own.');
+  if (other !== undefined) return wrong(`the same origin as ${other}`, 'Give each public address a host of its own.');
   return lookAt(url);
 }
 
 /**
  * The public addresses, when they are set: each must be an origin of its own, because foreign text never shares an origin with a session.
- * @param addresses by variable; those that are missing are not looked at
+ * @param addresses by the variable or setting that names them; those that are undefined are not looked at
  */
 export async function checkAddresses(
-  addresses: Readonly<Partial<Record<(typeof variables)[number], string>>>,
+  addresses: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Check[]> {
   const seen = new Map<string, string>();
-  const findings = variables.flatMap((name) => {
-    const text = addresses[name];
-    return text === undefined ? [] : [[name, findingOf(name, text, seen)] as const];
-  });
+  const findings = Object.entries(addresses).flatMap(([name, text]) =>
+    text === undefined ? [] : [[name, findingOf(name, text, seen)] as const],
+  );
   return Promise.all(findings.map(async ([name, finding]) => ({ part: 'public addresses', name, ...(await finding) })));
 }

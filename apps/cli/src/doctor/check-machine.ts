@@ -45,25 +45,45 @@ function checkClock(): Check {
   };
 }
 
-/** The five neighbouring ports of a start, unless the service that runs on this data folder has them. */
-async function checkPorts(base: number, isRunning: boolean): Promise<Check> {
-  const ports = Array.from({ length: 5 }, (_, at) => base + at);
-  const name = `ports ${base} to ${base + 4}`;
-  if (isRunning)
-    return { part: 'machine', name, well: true, says: 'not looked at: the service of this data folder runs' };
-  const free = await Promise.all(ports.map((port) => isPortFree(port)));
-  const taken = ports.filter((_, at) => !free[at]);
-  return {
-    part: 'machine',
-    name,
-    well: taken.length === 0,
-    says: taken.length === 0 ? 'free' : `used by another program: ${taken.join(', ')}`,
-    ...(taken.length > 0 && { advice: `Choose others: npm start -- --port-base ${base + 1_000}` }),
-  };
+/** Where a start listens publicly. */
+export interface PublicListener {
+  /** An address of the machine. */
+  readonly host: string;
+  /** The first of five neighbouring ports. */
+  readonly base: number;
 }
 
-export const checkMachine = async (portBase: number, isRunning: boolean): Promise<readonly Check[]> => [
+/** The five neighbouring ports of a start, unless the service that runs on this data folder has them. */
+async function checkPorts({ host, base }: PublicListener, isRunning: boolean): Promise<Check> {
+  const ports = Array.from({ length: 5 }, (_, at) => base + at);
+  const named = { part: 'machine', name: `ports ${base} to ${base + 4}` };
+  if (isRunning) return { ...named, well: true, says: 'not looked at: the service of this data folder runs' };
+  try {
+    const free = await Promise.all(ports.map((port) => isPortFree(port, host)));
+    const taken = ports.filter((_, at) => !free[at]);
+    if (taken.length === 0) return { ...named, well: true, says: host === '127.0.0.1' ? 'free' : `free at ${host}` };
+    return {
+      ...named,
+      well: false,
+      says: `used by another program: ${taken.join(', ')}`,
+      advice: `Choose others: npm start -- --port-base ${base + 1_000}`,
+    };
+  } catch (error) {
+    return {
+      ...named,
+      well: false,
+      says: (error as Error).message,
+      advice: 'Set listen to an address of this machine, or to 0.0.0.0 for all, and port_base to 1024 or more.',
+    };
+  }
+}
+
+/** @param listener undefined: where a start listens is not known, and not looked at */
+export const checkMachine = async (
+  listener: PublicListener | undefined,
+  isRunning: boolean,
+): Promise<readonly Check[]> => [
   checkMemory(),
   checkClock(),
-  await checkPorts(portBase, isRunning),
+  ...(listener === undefined ? [] : [await checkPorts(listener, isRunning)]),
 ];

@@ -1,9 +1,12 @@
 import { createTransport } from 'nodemailer';
 import type { Check } from '../checks/check.ts';
 
-/** Whether the mail server lets this machine in: connection, TLS and login, without a mail. */
-export async function checkMail(url: string | undefined): Promise<Check> {
-  const base = { part: 'mail', name: 'MAIL_URL' };
+/**
+ * Whether the mail server lets this machine in: connection, TLS and login, without a mail.
+ * @param name the variable or setting that names it
+ */
+export async function checkMail(name: string, url: string | undefined): Promise<Check> {
+  const base = { part: 'mail', name };
   if (!url) return { ...base, well: true, says: 'not set: mails become files in the data folder' };
   try {
     const transport = createTransport({ url, connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 5_000 });
