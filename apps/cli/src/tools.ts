@@ -19,7 +19,7 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
   doctor: {
     script: 'apps/cli/src/doctor/main.ts',
-    usage: '[--config FILE] [--port-base N] [--json]',
+    usage: '[--config FILE | --environment FILE] [--port-base N] [--json]',
     summary: 'Looks at everything that a deployment on this machine needs, and says what to do about what is wrong.',
   },
   backup: {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { createPool, type Pool } from '@longwave/postgres';
-import { listMigrations } from './migrate-schema.ts';
+import { listMigrations } from './list-migrations.ts';
 import { startTestDatabase } from './test-database.ts';
 import { workspaceRoot } from './workspace-root.ts';
 

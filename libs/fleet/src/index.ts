@@ -19,7 +19,7 @@ export { assertReleaseFits, deployMigrations } from './migrate-schema.ts';
 export { startObjectStoreServer, type ObjectStoreServer } from './object-store-server.ts';
 export { redisMemoryBytes, renderRedisConfiguration } from './redis-configuration.ts';
 export { startRedisServer, type RedisServer } from './redis-server.ts';
-export { redisUserLines } from './redis-user.ts';
+export { redisUserLine, redisUserLines } from './redis-user.ts';
 export { countUses } from './keys/key-uses.ts';
 export { keyKinds, keyNames, type KeyKind, type KeyName } from './keys/key-kinds.ts';
 export { lockKeys } from './keys/lock-keys.ts';

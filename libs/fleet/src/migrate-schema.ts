@@ -1,6 +1,4 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import {
   appliedMigrations,
@@ -12,20 +10,8 @@ import {
 import { schemaOwners, serviceRoleOf } from '@longwave/services';
 import pMap from 'p-map';
 import type { Apps } from './apps.ts';
+import { listMigrations } from './list-migrations.ts';
 import { workspaceRoot } from './workspace-root.ts';
-
-/** Name and SHA-256 (hex) of each migration in a Prisma folder, oldest first; none when there is no such folder. */
-export function listMigrations(prismaFolder: string): readonly { readonly name: string; readonly checksum: string }[] {
-  const folder = path.join(prismaFolder, 'migrations');
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => {
-      const script = readFileSync(path.join(folder, name, 'migration.sql'));
-      return { name, checksum: createHash('sha256').update(script).digest('hex') };
-    })
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
-}
 
 /** Whether the schema has these migrations, all finished. A newer release may have added others. */
 async function isUpToDate(adminUrl: string, schema: string, prismaFolder: string): Promise<boolean> {

@@ -4,7 +4,8 @@ import { provisionOwners, sealMigrationHistory, type SchemaOwner } from '@longwa
 import pg from 'pg';
 import { removeDataFolder, temporaryDataFolder } from './data-folder.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
-import { listMigrations, migrateSchema } from './migrate-schema.ts';
+import { listMigrations } from './list-migrations.ts';
+import { migrateSchema } from './migrate-schema.ts';
 import { workspaceRoot } from './workspace-root.ts';
 
 export interface TestDatabase extends AsyncDisposable {

@@ -46,7 +46,7 @@ function checkClock(): Check {
 }
 
 /** Where a start listens publicly. */
-export interface PublicListener {
+interface PublicListener {
   /** An address of the machine. */
   readonly host: string;
   /** The first of five neighbouring ports. */
