@@ -234,7 +234,7 @@ async function main([name, ...args]) {
   const major = Number(process.versions.node.split('.')[0]);
   if (major < 20) throw new Unprepared(`Longwave needs Node 20 or newer to start; this is ${process.version}.`);
   if (!existsSync(path.join(root, command.script))) throw new Unprepared(`${command.script} does not exist yet.`);
-  installPackages(root);
+  await installPackages(root);
   const node = findNode24(root);
   // Every program run from here on finds Node 24 first.
   process.env.PATH = [path.dirname(node), path.join(root, 'node_modules/.bin'), process.env.PATH].join(path.delimiter);

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { showInstallation } from './install-progress.mjs';
 
 /** The machine cannot be made ready; the message says what to do. */
 export class Unprepared extends Error {}
@@ -23,18 +24,22 @@ function isExecutable(file) {
 const isInstalled = (program) =>
   (process.env.PATH ?? '').split(path.delimiter).some((folder) => isExecutable(path.join(folder, program)));
 
-/** The npm that runs us, or the one on PATH; NODE_ENV would make it leave out what builds need. */
+/** The npm that runs us, or the one on PATH; NODE_ENV would make it leave out what builds need. Answers its exit code. */
 function runNpm(root, args) {
   const env = { ...process.env };
   delete env.NODE_ENV;
   const script = env.npm_execpath;
   const byNode = script && /\.c?js$/.test(script);
   const [command, first] = byNode ? [process.execPath, [script]] : ['npm', []];
-  return spawnSync(command, [...first, ...args], { cwd: root, stdio: ['ignore', 2, 2], env });
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, [...first, ...args], { cwd: root, stdio: ['ignore', 2, 2], env });
+    child.once('error', reject);
+    child.once('exit', resolve);
+  });
 }
 
 /** `npm ci` when the installed packages are not those of the lock file. */
-export function installPackages(root) {
+export async function installPackages(root) {
   const lock = path.join(root, 'package-lock.json');
   const installed = path.join(root, 'node_modules/.package-lock.json');
   const stamp = path.join(root, 'node_modules/.longwave-lock');
@@ -44,18 +49,24 @@ export function installPackages(root) {
   if (isSame) return;
   if (isNewer) return writeFileSync(stamp, wanted);
   const startedMs = performance.now();
-  say('Installing npm packages (one to three minutes without a word, once) …');
-  const result = runNpm(root, [
-    'ci',
+  say('Installing npm packages (one to three minutes, once) …');
+  const stopShowing = showInstallation(root, process.stderr);
+  // Its own progress would share the line with ours.
+  const options = [
     '--include=dev',
     '--include=optional',
     '--no-audit',
     '--no-fund',
+    '--no-progress',
     '--loglevel=error',
-  ]);
-  if (result.error?.code === 'ENOENT')
-    throw new Unprepared('npm was not found. Install Node.js with npm and try again.');
-  if (result.status !== 0) throw new Unprepared('The npm packages could not be installed; npm says why above.');
+  ];
+  const status = await runNpm(root, ['ci', ...options])
+    .catch((error) => {
+      if (error.code !== 'ENOENT') throw error;
+      throw new Unprepared('npm was not found. Install Node.js with npm and try again.');
+    })
+    .finally(stopShowing);
+  if (status !== 0) throw new Unprepared('The npm packages could not be installed; npm says why above.');
   writeFileSync(stamp, wanted);
   say(`Installed npm packages in ${seconds(startedMs)}`);
 }

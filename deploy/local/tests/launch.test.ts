@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -91,4 +91,70 @@ test('where they cannot be installed, the one command to type is named', () => {
   expect(stderr).toContain(
     'sudo apt-get update && sudo apt-get install --yes --no-install-recommends ffmpeg redis-server',
   );
+});
+
+/** Installs the packages of a lock file that names two for this platform, with this npm. */
+function installWith(npm: string) {
+  const root = mkdtempSync(path.join(tmpdir(), 'longwave-npm-'));
+  try {
+    mkdirSync(path.join(root, 'bin'));
+    const elsewhere = { 'node_modules/c': { os: ['nowhere'] }, 'node_modules/d': { link: true } };
+    const packages = { '': {}, 'node_modules/a': {}, 'node_modules/@b/b': {}, ...elsewhere };
+    writeFileSync(path.join(root, 'package-lock.json'), JSON.stringify({ packages }));
+    writeFileSync(path.join(root, 'bin/npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
+    const code = `import { installPackages } from '${path.join(folder, 'prepare.mjs')}'; await installPackages('${root}');`;
+    const install = () =>
+      spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+        encoding: 'utf8',
+        env: { PATH: `${path.join(root, 'bin')}:/usr/bin:/bin` },
+      });
+    return [install(), install()].map(({ status, stderr }) => ({ status, stderr }));
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
+test('packages are installed once, and a failure of npm is told', () => {
+  const [first, second] = installWith(
+    'echo "npm $1" >&2; mkdir node_modules; echo {} > node_modules/.package-lock.json',
+  );
+  expect(first).toEqual({
+    status: 0,
+    stderr: expect.stringMatching(
+      /^Installing npm packages \(one to three minutes, once\) …\nnpm ci\nInstalled npm packages in [\d.]+ s\n$/,
+    ),
+  });
+  expect(second).toEqual({ status: 0, stderr: '' });
+  expect(installWith('echo broken >&2; exit 7')[0]).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/broken\n[^]*npm says why above/),
+  });
+});
+
+/** What is written while a package of two is there, until the second write. */
+function shownWhileInstalling(environment: Readonly<Record<string, string>>, isTTY: boolean): readonly string[] {
+  const root = mkdtempSync(path.join(tmpdir(), 'longwave-npm-'));
+  try {
+    mkdirSync(path.join(root, 'node_modules/a'), { recursive: true });
+    writeFileSync(path.join(root, 'node_modules/a/package.json'), '{}');
+    const packages = { '': {}, 'node_modules/a': {}, 'node_modules/b': {}, 'node_modules/c': { os: ['nowhere'] } };
+    writeFileSync(path.join(root, 'package-lock.json'), JSON.stringify({ packages }));
+    const code = `
+      import { showInstallation } from '${path.join(folder, 'install-progress.mjs')}';
+      const written = [];
+      const stream = { isTTY: ${isTTY}, write: (text) => { written.push(text); if (written.length === 2) end(); } };
+      const stop = showInstallation('${root}', stream, ${JSON.stringify(environment)}, 5);
+      function end() { stop(); console.log(JSON.stringify(written)); }`;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+    return JSON.parse(stdout) as readonly string[];
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
+test('while npm installs, a terminal shows one line that is overwritten and taken away; elsewhere and with NO_COLOR lines are added', () => {
+  const text = '  0 s: 1 of about 2 packages';
+  expect(shownWhileInstalling({}, true)).toEqual([`\r\u001b[2K${text}`, `\r\u001b[2K${text}`, '\r\u001b[2K']);
+  expect(shownWhileInstalling({}, false)).toEqual([`${text}\n`, `${text}\n`]);
+  expect(shownWhileInstalling({ NO_COLOR: '1' }, true)).toEqual([`${text}\n`, `${text}\n`]);
 });
