@@ -27,7 +27,7 @@ export function describeProxied(urls: PublicUrls, listen: string, ports: PublicP
   return `\nThe proxy in front (docs/self-hosting.md) passes requests on, with their Host header:\n\n${lines.join('\n')}`;
 }
 
-/** The text that `npm start` prints once everything runs: every address, the page to open, and the next three commands. */
+/** The text that `npm start` prints once everything runs: every address, the page to open, the next three commands, and the tour. */
 export const describeRunning = ({
   urls,
   dataFolder,
@@ -60,6 +60,8 @@ ${describeSteps([
   [`npm run demo -- --audio FILE${dataOption}`, 'your own recording, from upload to a counted download'],
   ['npm run longwave -- --help', 'everything an operator can do'],
 ])}
+
+docs/api-tour.md is a tour of the REST API with that account; docs/README.md lists all pages.
 
 Ctrl-C stops everything.
 `;

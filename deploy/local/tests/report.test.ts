@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
@@ -69,7 +69,7 @@ describe('npm start ends with', () => {
   const commandsOn = (dataFolder: string) =>
     [...endingOn(dataFolder).matchAll(/^ {2}npm run (.*?) {2}/gm)].map(([, command]) => command);
 
-  test('the page to open and the next three commands', () => {
+  test('the page to open, the next three commands and a tour that is there', () => {
     const dataFolder = path.join(workspaceRoot, '.longwave');
     expect(endingOn(dataFolder)).toContain(
       'Sign up at http://localhost:8080/sign-up, open http://localhost:8080/api-docs',
@@ -79,6 +79,9 @@ describe('npm start ends with', () => {
       'demo -- --audio FILE',
       'longwave -- --help',
     ]);
+    const pages = endingOn(dataFolder).match(/docs\/\S+\.md/g);
+    expect(pages).toContain('docs/api-tour.md');
+    for (const page of pages ?? []) expect(existsSync(path.join(workspaceRoot, page))).toBe(true);
   });
 
   test.each([
