@@ -12,6 +12,8 @@ export interface Report extends JobReporter {
 export interface ReportTarget {
   readonly stream: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
   readonly now: () => number;
+  /** Default: that of the process; `NO_COLOR` and `TERM` count. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 const nameWidth = 34;
@@ -31,8 +33,8 @@ function bar(fraction: number): string {
  * A reporter: `✓ name  time  result` or `✗ name  time  reason` per step. On a terminal a running step shows a bar that is
  * overwritten; elsewhere long steps print a plain line at each quarter.
  */
-export function createReport({ stream, now }: ReportTarget): Report {
-  const isTerminal = mayStyle(stream);
+export function createReport({ stream, now, env }: ReportTarget): Report {
+  const isTerminal = mayStyle(stream, env);
   const colour = (code: number, text: string) => (isTerminal ? `\u001b[${code}m${text}\u001b[0m` : text);
   const overwrite = (text: string) => stream.write(`\r\u001b[2K${text.slice(0, (stream.columns ?? 80) - 1)}`);
   const finish = (mark: string, name: string, ms: number, result: string) => {

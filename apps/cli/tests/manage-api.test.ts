@@ -160,7 +160,7 @@ describe('work that failed', () => {
     const line = ['report.run', '--definition_id', 'rpd_1', '--definition_version', '1', ...window, ...inWorkspace];
     expect(await runCommand(api, [...line, '--wait', '--print', 'id'], (said) => void told.push(said))).toBe('rpr_1');
     expect(told).toEqual(['failed', 'It failed: analytics_unavailable: The plan has no analytics.']);
-    expect(process.exitCode).toBe(2);
+    expect(process.exitCode).toBe(1);
   });
 
   test('explains why its report has no result', async () => {

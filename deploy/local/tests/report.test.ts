@@ -8,10 +8,10 @@ import { drawTerminal } from '../draw-terminal.ts';
 import { dataOptionOf, describeAccount, describeRunning } from '../next-steps.ts';
 import { createReport } from '../report.ts';
 
-function open(isTTY: boolean) {
+function open(isTTY: boolean, env: Readonly<Record<string, string>> = {}) {
   const stream = Object.assign(new PassThrough(), { isTTY, columns: 100 });
   let nowMs = 0;
-  const report = createReport({ stream, now: () => nowMs });
+  const report = createReport({ stream, env, now: () => nowMs });
   return { report, text: () => String(stream.read() ?? ''), pass: (ms: number) => void (nowMs += ms) };
 }
 
@@ -41,6 +41,15 @@ test('without a terminal a long step prints each quarter once', async () => {
     return 'done';
   });
   expect(text().match(/\d+ %/g)).toEqual(['25 %', '50 %', '75 %']);
+});
+
+test.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])('a terminal with %j gets plain lines', async (env) => {
+  const { report, text } = open(true, env);
+  await report.step('encode', async (progress) => {
+    progress(0.5);
+    return 'done';
+  });
+  expect(text()).not.toMatch(/[\u001b\r]/);
 });
 
 test('on a terminal the bar is overwritten by the result', async () => {
