@@ -25,7 +25,7 @@ const exists = (...parts: readonly string[]) => existsSync(path.join(root, ...pa
 
 test('every npm command that the documents show exists and explains itself with --help', async () => {
   const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
-  const shown = findAll(/\bnpm (?:run )?(start|test|(?<=run )[a-z]+)\b/g, documents).map(([, script]) => script!);
+  const shown = findAll(/\bnpm (?:run )?(start|test|(?<=run )[a-z-]+)\b/g, documents).map(([, script]) => script!);
   const ownScripts = [...new Set(shown)].filter((script) => !['install', 'ci'].includes(script));
   expect(ownScripts.filter((script) => !(script in scripts))).toEqual([]);
   for (const script of ownScripts) {

@@ -64,7 +64,7 @@ if (brokers !== undefined && ca !== undefined) {
       await subscribeInto(bus, topic, 'reader', seen);
       await bus.publish(numbered(topic, 20, 4));
       await until(() => seen.length === 20);
-      expect(await bus.countWaiting(topic, 'reader')).toBe(0);
+      await until(async () => (await bus.countWaiting(topic, 'reader')) === 0);
       expect(reasons).toEqual([]);
     });
 

@@ -1,5 +1,3 @@
-import type { BusConfig } from './config.ts';
-
 const login = ['KAFKA_SASL_MECHANISM', 'KAFKA_USERNAME', 'KAFKA_PASSWORD'] as const;
 
 /** Variables that say how connections to Kafka are encrypted and who opens them. */
@@ -32,18 +30,28 @@ export function kafkaFaults(
   ];
 }
 
+type Mechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
+
+/** Those variables, parsed. */
+interface KafkaVariables {
+  readonly KAFKA_TLS: 'true' | 'false';
+  readonly KAFKA_SASL_MECHANISM?: Mechanism | undefined;
+  readonly KAFKA_USERNAME?: string | undefined;
+  readonly KAFKA_PASSWORD?: string | undefined;
+}
+
 /** The options `ssl` and `sasl` of kafkajs. */
 export interface KafkaSecurity {
   readonly ssl: boolean;
   readonly sasl?: {
-    readonly mechanism: NonNullable<BusConfig['KAFKA_SASL_MECHANISM']>;
+    readonly mechanism: Mechanism;
     readonly username: string;
     readonly password: string;
   };
 }
 
 /** How clients of Kafka connect. The password is that of the configuration at the time when a connection is opened. */
-export function kafkaSecurity(config: Pick<BusConfig, KafkaVariable>): KafkaSecurity {
+export function kafkaSecurity(config: KafkaVariables): KafkaSecurity {
   const { KAFKA_TLS: tls, KAFKA_SASL_MECHANISM: mechanism, KAFKA_USERNAME: username } = config;
   const ssl = tls === 'true';
   if (mechanism === undefined || username === undefined) return { ssl };

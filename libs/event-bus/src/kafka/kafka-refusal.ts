@@ -12,7 +12,7 @@ const wantsLogin = `Kafka may want a login: look at ${loginVariables}.`;
 function adviceOn(message: string, { ssl, sasl }: KafkaSecurity): string | undefined {
   if (/SASL/.test(message)) return sasl ? refusedLogin : wantsLogin;
   if (/certificate/i.test(message)) return trust;
-  if (ssl && /secure TLS connection|wrong version number/.test(message)) return noTls;
+  if (ssl && /secure TLS connection|wrong version number|ECONNRESET/.test(message)) return noTls;
   if (!/closed connection/i.test(message)) return undefined;
   if (!ssl) return 'The port may take TLS connections alone: look at KAFKA_TLS.';
   return sasl ? undefined : wantsLogin;
