@@ -23,7 +23,7 @@ nothing needs it: before that it refuses and says why. The service may run, and 
   --json         optional: print one JSON document
   --data FOLDER  optional: data folder of the service (default: .longwave)
 
-Exit code: 0 when it was done, 1 when it was refused or failed, 64 when the command line is wrong.
+Exit code: 0 when it was done, 1 when it was refused or failed, 2 when the command line is wrong.
 
 Examples:
   ${typed} keys list

@@ -42,7 +42,7 @@ When a check fails, nothing was changed.
   --data FOLDER           optional: data folder of the service, absolute when the folder before was another one (default: .longwave)
   -- OPTIONS              optional: options of npm start
 
-Exit code: 0 when it was done (and the service, started here, has ended well), 1 when it was refused or failed, 64 when the command line is wrong.
+Exit code: 0 when it was done (and the service, started here, has ended well), 1 when it was refused or failed, 2 when the command line is wrong.
 
 Examples:
   ${typed} upgrade --data /srv/longwave -- --config /etc/longwave/longwave.yaml
