@@ -13,7 +13,8 @@ const isForNode = (argument) => argument.startsWith('--inspect');
 const [forNode, forJest] = [isForNode, (argument) => !isForNode(argument)].map((is) =>
   process.argv.slice(2).filter(is),
 );
-const child = spawn(node, [...forNode, path.join(root, 'node_modules/jest/bin/jest.js'), ...forJest], {
+const ending = ['--import', path.join(root, 'tools/jest-exit.mjs')];
+const child = spawn(node, [...forNode, ...ending, path.join(root, 'node_modules/jest/bin/jest.js'), ...forJest], {
   stdio: 'inherit',
   env: {
     ...process.env,
