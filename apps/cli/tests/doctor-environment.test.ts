@@ -14,9 +14,11 @@ import {
   temporaryDataFolder,
   type TestDatabase,
 } from '@longwave/fleet';
+import { trustAuthority } from '@longwave/fleet/running';
 import { createObjectStore, type ObjectStoreOptions } from '@longwave/object-store';
 import { namesOf, services } from '@longwave/services';
 import { bareEnvironment } from '@longwave/test-kit';
+import { withPrograms } from '@longwave/test-kit/with-programs';
 import pg from 'pg';
 import type { Check } from '../src/checks/check.ts';
 import { checkDatabase } from '../src/doctor/check-database.ts';
@@ -182,6 +184,26 @@ test('each broker of Kafka that does not answer is named', async () => {
       advice: expect.stringContaining('advertised.listeners'),
     });
 });
+
+withPrograms('TEST_KAFKA_LOGIN_BROKERS', 'TEST_KAFKA_CA')(
+  'a Kafka with TLS and a login is looked at with these, and a wrong login is told',
+  async () => {
+    const { TEST_KAFKA_LOGIN_BROKERS: brokers = '', TEST_KAFKA_CA: authority = '' } = process.env;
+    trustAuthority(authority);
+    const variables = {
+      ...{ KAFKA_BROKERS: brokers, KAFKA_TLS: 'true', KAFKA_SASL_MECHANISM: 'scram-sha-512' },
+      ...{ KAFKA_USERNAME: process.env['TEST_KAFKA_USERNAME'], KAFKA_PASSWORD: process.env['TEST_KAFKA_PASSWORD'] },
+    };
+    expect(byName(await checkDependencies(variables))).toMatchObject({
+      [brokers]: { well: true, says: 'answers' },
+      brokers: { well: false, says: expect.stringContaining('1 in the cluster') },
+    });
+    const refused = byName(await checkDependencies({ ...variables, KAFKA_PASSWORD: 'another' }))[brokers];
+    expect(refused).toMatchObject({ well: false, says: expect.stringContaining('SASL') });
+    const halved = await checkDependencies({ ...variables, KAFKA_USERNAME: '' });
+    expect(halved).toEqual([expect.objectContaining({ part: 'variables', name: 'KAFKA_USERNAME', well: false })]);
+  },
+);
 
 test('a topic is well with copies that keep up, and before services made it', () => {
   const topic = (replicas: readonly number[], isr: readonly number[]) => ({

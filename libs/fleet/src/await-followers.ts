@@ -1,6 +1,5 @@
 import { kafkaSecurity, readKafkaConfig } from '@longwave/service-kit';
 import { namesOf } from '@longwave/services';
-import type { SASLOptions } from 'kafkajs';
 import type { Apps } from './apps.ts';
 
 const maxWaitMs = 120_000;
@@ -23,12 +22,10 @@ export async function awaitFollowers(
   // Loaded only here: the fleet of one machine does without.
   const { Kafka, logLevel } = await import('kafkajs');
   const config = readKafkaConfig(kafka);
-  const { ssl, sasl } = kafkaSecurity(config);
   const admin = new Kafka({
     clientId: 'runner',
     brokers: [...(config.KAFKA_BROKERS ?? [])],
-    ssl,
-    ...(sasl && { sasl: sasl as SASLOptions }),
+    ...kafkaSecurity(config),
     logLevel: logLevel.NOTHING,
   }).admin();
   await admin.connect();

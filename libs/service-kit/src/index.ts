@@ -12,7 +12,7 @@ export {
   type ObjectStoreConfig,
   type TlsConfig,
 } from './config.ts';
-export { kafkaSecurity, type KafkaSecurity, type KafkaVariable } from './kafka-security.ts';
+export { kafkaFaults, kafkaSecurity, type KafkaSecurity, type KafkaVariable } from './kafka-security.ts';
 export { openRedis } from './open-redis.ts';
 export { readSecretsFile } from './secrets-file.ts';
 export { addressSchema, parseListenAddress, renderListenAddress, type ListenAddress } from './listen-address.ts';

@@ -34,7 +34,7 @@ type Mechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
 
 /** Those variables, parsed. */
 interface KafkaVariables {
-  readonly KAFKA_TLS: 'true' | 'false';
+  readonly KAFKA_TLS?: 'true' | 'false' | undefined;
   readonly KAFKA_SASL_MECHANISM?: Mechanism | undefined;
   readonly KAFKA_USERNAME?: string | undefined;
   readonly KAFKA_PASSWORD?: string | undefined;
@@ -44,10 +44,8 @@ interface KafkaVariables {
 export interface KafkaSecurity {
   readonly ssl: boolean;
   readonly sasl?: {
-    readonly mechanism: Mechanism;
-    readonly username: string;
-    readonly password: string;
-  };
+    [M in Mechanism]: { readonly mechanism: M; readonly username: string; readonly password: string };
+  }[Mechanism];
 }
 
 /** How clients of Kafka connect. The password is that of the configuration at the time when a connection is opened. */

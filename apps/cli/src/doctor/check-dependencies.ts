@@ -1,3 +1,4 @@
+import { kafkaSecurity } from '@longwave/service-kit';
 import type { Check } from '../checks/check.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkObjectStore } from './check-object-store.ts';
@@ -16,7 +17,8 @@ export async function checkDependencies(
     DATABASE_URL === undefined ? [] : checkDatabase(DATABASE_URL),
     REDIS_URL === undefined ? [] : checkRedis(REDIS_URL),
     // The client of Kafka is loaded only for Kafka.
-    KAFKA_BROKERS && import('./check-kafka.ts').then(({ checkKafka }) => checkKafka(KAFKA_BROKERS)),
+    KAFKA_BROKERS &&
+      import('./check-kafka.ts').then(({ checkKafka }) => checkKafka(KAFKA_BROKERS, kafkaSecurity(values))),
     S3_ENDPOINT && S3_REGION && S3_BUCKET && accessKey && secretKey
       ? checkObjectStore(
           { endpoint: S3_ENDPOINT, region: S3_REGION, bucket: S3_BUCKET, accessKey, secretKey },

@@ -1,4 +1,5 @@
 import { topics } from '@longwave/events';
+import type { KafkaSecurity } from '@longwave/service-kit';
 import { Kafka, logLevel, type Admin, type ITopicMetadata } from 'kafkajs';
 import type { Check } from '../checks/check.ts';
 import { within } from '../checks/within.ts';
@@ -45,9 +46,10 @@ async function checkCluster(admin: Admin): Promise<readonly Check[]> {
 }
 
 /** Asks one broker. @param ask with a connection to it, which is closed afterwards */
-async function atBroker<T>(broker: string, ask: (admin: Admin) => Promise<T>): Promise<T> {
+async function atBroker<T>(broker: string, security: KafkaSecurity, ask: (admin: Admin) => Promise<T>): Promise<T> {
   const timeouts = { connectionTimeout: 5_000, requestTimeout: 5_000, retry: { retries: 0 } };
-  const admin = new Kafka({ clientId: 'doctor', brokers: [broker], logLevel: logLevel.NOTHING, ...timeouts }).admin();
+  const client = { clientId: 'doctor', brokers: [broker], logLevel: logLevel.NOTHING };
+  const admin = new Kafka({ ...client, ...security, ...timeouts }).admin();
   try {
     return await within(async () => {
       await admin.connect();
@@ -59,8 +61,8 @@ async function atBroker<T>(broker: string, ask: (admin: Admin) => Promise<T>): P
 }
 
 /** The brokers of KAFKA_BROKERS: whether each answers, how many the cluster has, and how safe the topics of the services are there. */
-export async function checkKafka(brokers: readonly string[]): Promise<readonly Check[]> {
-  const found = await Promise.allSettled(brokers.map((broker) => atBroker(broker, checkCluster)));
+export async function checkKafka(brokers: readonly string[], security: KafkaSecurity): Promise<readonly Check[]> {
+  const found = await Promise.allSettled(brokers.map((broker) => atBroker(broker, security, checkCluster)));
   const answers = found.flatMap((each, at): readonly Check[] => {
     const name = brokers[at]!;
     if (each.status === 'fulfilled') return [{ part, name, well: true, says: 'answers' }];
@@ -68,7 +70,7 @@ export async function checkKafka(brokers: readonly string[]): Promise<readonly C
       {
         ...{ part, name, well: false, says: (each.reason as Error).message },
         advice:
-          'Check KAFKA_BROKERS, the firewall, and advertised.listeners of the broker: this machine must reach what stands there, without TLS.',
+          'Check KAFKA_BROKERS, KAFKA_TLS and the login, the firewall, and advertised.listeners of the broker: this machine must reach what stands there.',
       },
     ];
   });

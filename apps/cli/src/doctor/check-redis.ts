@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { Check } from '../checks/check.ts';
+import { readInfo } from '../checks/redis-info.ts';
 import { within } from '../checks/within.ts';
 
 const part = 'Redis';
@@ -22,8 +23,7 @@ function checkSetting(name: string, found: string | undefined, right: string): C
 
 async function look(redis: Redis): Promise<readonly Check[]> {
   await redis.connect();
-  const info = await redis.info();
-  const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];
+  const field = readInfo(await redis.info());
   const version = field('redis_version') ?? '0';
   const isNew = Number(version.split('.')[0]) >= oldestMajor;
   const keepsLog = field('aof_enabled');

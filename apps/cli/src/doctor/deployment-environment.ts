@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
-import { busConfig, objectStoreConfig, readSecretsFile } from '@longwave/service-kit';
+import { busConfig, kafkaFaults, objectStoreConfig, readSecretsFile } from '@longwave/service-kit';
 import { namesOf, services, type ServiceName } from '@longwave/services';
 import { z } from 'zod';
 
@@ -12,8 +12,8 @@ const schema = z.object({
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'expected postgresql://user:password@host/database' })
     .optional(),
+  ...busConfig,
   REDIS_URL: busConfig.REDIS_URL.optional(),
-  KAFKA_BROKERS: busConfig.KAFKA_BROKERS,
   S3_ENDPOINT: z
     .string()
     .regex(/^https?:\/\/[^/?#@]+\/?$/, 'expected http(s)://host[:port]')
@@ -39,7 +39,11 @@ export function readDeployment(environment: Environment): DeploymentEnvironment 
   const wrong = (error?.issues ?? []).map(({ path: [name], message }) => [String(name), message] as const);
   const some = objectStoreVariables.some((name) => set[name]);
   const missing = objectStoreVariables.filter((name) => some && !set[name]);
-  const faults = [...wrong, ...missing.map((name) => [name, 'missing: the three come together'] as const)];
+  const faults = [
+    ...wrong,
+    ...missing.map((name) => [name, 'missing: the three come together'] as const),
+    ...kafkaFaults(set),
+  ];
   return { values: data && faults.length === 0 ? data : {}, faults };
 }
 

@@ -3,6 +3,7 @@ import type { FleetAccess } from '@longwave/fleet/running';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { Check } from '../checks/check.ts';
+import { readInfo } from '../checks/redis-info.ts';
 import { describeBytes } from '../checks/sizes.ts';
 import { within } from '../checks/within.ts';
 import { openBus, type BusAccess } from '../operator/dead-letter-commands.ts';
@@ -29,9 +30,8 @@ async function describeRedis(url: string): Promise<string> {
   redis.on('error', () => undefined);
   try {
     await redis.connect();
-    const info = await redis.info();
-    const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? '0';
-    const [used, most] = [Number(field('used_memory')), Number(field('maxmemory'))];
+    const field = readInfo(await redis.info());
+    const [used, most] = [Number(field('used_memory') ?? 0), Number(field('maxmemory') ?? 0)];
     const bound = most === 0 ? '' : ` of ${describeBytes(most)}`;
     if (most > 0 && used > most * 0.9)
       throw new Error(`its memory is nearly full: ${describeBytes(used)}${bound}. It soon refuses new messages`);

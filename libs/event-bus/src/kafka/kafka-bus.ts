@@ -1,5 +1,5 @@
 import type { KafkaSecurity } from '@longwave/service-kit';
-import { type ISocketFactory, Kafka, logLevel, type SASLOptions } from 'kafkajs';
+import { type ISocketFactory, Kafka, logLevel } from 'kafkajs';
 import type { BusLogger } from '../bus-logger.ts';
 import { defaultBatchSize, defaultRetry } from '../deliver-in-order.ts';
 import type { EventBus, Subscription } from '../port.ts';
@@ -48,8 +48,7 @@ export function createKafkaBus(config: KafkaBusConfig): EventBus {
   const kafka = new Kafka({
     clientId: config.clientId,
     brokers: [...config.brokers],
-    ssl: security.ssl,
-    ...(security.sasl && { sasl: security.sasl as SASLOptions }),
+    ...security,
     connectionTimeout: 2_000,
     requestTimeout: 5_000,
     retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 3 },
