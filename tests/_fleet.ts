@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
+import path from 'node:path';
 import { removeDataFolder, startFleet, type Fleet, type FleetAccess, type FleetOptions } from '@longwave/fleet';
 import { samples } from '@longwave/local/samples';
 import {
   type Account,
+  checkFeed,
   createAccount,
   createRestClient,
   openOperator,
@@ -11,7 +13,7 @@ import {
   type RestClient,
   uploadFile,
 } from '@longwave/test-kit/clients';
-import { until } from '@longwave/test-kit';
+import { makeAudio, until } from '@longwave/test-kit';
 import { newInstallation } from './_installation.ts';
 import { profileOptions } from './_profile.ts';
 
@@ -141,6 +143,13 @@ export async function publishPodcast<A extends Pick<Account, 'apiKey'>>({ fleet 
         { timeoutMs: 120_000 },
       ),
   };
+}
+
+/** Publishes an episode with five seconds of sound in a podcast that has none; answers the address of its audio in the feed. */
+export async function publishFirstEpisode({ folder }: Installation, podcaster: Podcaster): Promise<string> {
+  const { productionId } = await podcaster.newProduction(makeAudio(path.join(folder, 'first.wav'), 5), 'First');
+  await podcaster.rest.post(`/productions/${productionId}/start?publish_episode=true`);
+  return (await until('the feed', () => checkFeed(podcaster.feedUrl), { timeoutMs: 120_000 })).enclosureUrl;
 }
 
 /** Downloads of a podcast over the last days, as the API says. */

@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { dataFolder, findRunningFleet, workspaceRoot, type FleetAccess } from '@longwave/fleet';
+import { dataFolder, findRunningFleet, type FleetAccess } from '@longwave/fleet';
 import { namesOf, services, type ServiceName } from '@longwave/services';
-import { checkFeed, download, listenerAgentOf } from '@longwave/test-kit/clients';
-import { makeAudio, until } from '@longwave/test-kit';
+import { download, listenerAgentOf } from '@longwave/test-kit/clients';
+import { until } from '@longwave/test-kit';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { createPodcaster, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
+import { createPodcaster, publishFirstEpisode, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
+import { longwave } from '../_longwave.ts';
 import { grantMachineAccess } from '../_machine-access.ts';
 
 /** What no listener and no command of this file asks. */
@@ -26,22 +25,13 @@ let enclosureUrl: string;
 beforeAll(async () => {
   world = await startTestFleet({ services: running });
   podcaster = await createPodcaster(world);
-  const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'first.wav'), 5), 'First');
-  await podcaster.rest.post(`/productions/${productionId}/start?publish_episode=true`);
-  enclosureUrl = (await until('the feed', () => checkFeed(podcaster.feedUrl), { timeoutMs: 120_000 })).enclosureUrl;
+  enclosureUrl = await publishFirstEpisode(world, podcaster);
 });
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-function keys(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
-  const line = [path.join(workspaceRoot, 'apps/cli/src/main.ts'), 'keys', ...args, '--data', world.fleet.dataFolder];
-  return new Promise((resolve) => {
-    execFile(process.execPath, line, { encoding: 'utf8' }, (error, stdout, stderr) =>
-      resolve({ status: error ? Number(error.code) : 0, stdout, stderr }),
-    );
-  });
-}
+const keys = (...args: string[]) => longwave('keys', ...args, '--data', world.fleet.dataFolder);
 
 /** How the installation is reached now. */
 const access = (): FleetAccess => findRunningFleet(dataFolder(world.fleet.dataFolder))!;

@@ -1,17 +1,23 @@
-import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { dataFolder, removeDataFolder, startFleet, workspaceRoot } from '@longwave/fleet';
+import { dataFolder, removeDataFolder, startFleet } from '@longwave/fleet';
 import { namesOf, services, type ServiceName } from '@longwave/services';
 import { checkFeed, createRestClient, download, listenerAgentOf } from '@longwave/test-kit/clients';
-import { makeAudio, until } from '@longwave/test-kit';
-import { countedDownloads, createPodcaster, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
+import { until } from '@longwave/test-kit';
+import {
+  countedDownloads,
+  createPodcaster,
+  publishFirstEpisode,
+  startTestFleet,
+  type Podcaster,
+  type TestFleet,
+} from '../_fleet.ts';
+import { longwave } from '../_longwave.ts';
 import { openSharedInstallation } from '../_shared-installation.ts';
 
 /** What no listener and no command of this file asks. */
 const away: readonly ServiceName[] = ['internal-serving', 'hosting-exchange', 'mcp-server'];
-const script = path.join(workspaceRoot, 'apps/cli/src/main.ts');
 let world: TestFleet;
 let podcaster: Podcaster;
 let enclosureUrl: string;
@@ -19,22 +25,12 @@ let enclosureUrl: string;
 beforeAll(async () => {
   world = await startTestFleet({ services: namesOf(services).filter((name) => !away.includes(name)) });
   podcaster = await createPodcaster(world);
-  const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'first.wav'), 5), 'First');
-  await podcaster.rest.post(`/productions/${productionId}/start?publish_episode=true`);
-  enclosureUrl = (await until('the feed', () => checkFeed(podcaster.feedUrl), { timeoutMs: 120_000 })).enclosureUrl;
+  enclosureUrl = await publishFirstEpisode(world, podcaster);
 });
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-/** A command of the operator, while this process goes on. */
-function longwave(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [script, ...args], { encoding: 'utf8' }, (error, stdout, stderr) =>
-      resolve({ status: error ? Number(error.code) : 0, stdout, stderr }),
-    );
-  });
-}
 async function answerOf<T>(...args: string[]): Promise<T> {
   const { status, stdout, stderr } = await longwave(...args, '--json');
   // What is wrong stands in the answer.
