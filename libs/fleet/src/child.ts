@@ -2,6 +2,7 @@ import { spawn, spawnSync, type SpawnOptions } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { endProcess, findProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
+import { readJson } from './read-json.ts';
 
 export interface ChildOptions {
   /** Names the pid file and the log. */
@@ -97,7 +98,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   void exited.then(() => {
     running = false;
     endGroup(pid);
-    if (readPidFile(pidFile)?.pid === pid) rmSync(pidFile, { force: true });
+    if (readJson<PidFile>(pidFile)?.pid === pid) rmSync(pidFile, { force: true });
   });
   const kill = (signal: NodeJS.Signals) => void (running && child.kill(signal));
   return {
@@ -125,14 +126,6 @@ function endGroup(leader: number): void {
   }
 }
 
-function readPidFile(file: string): PidFile | undefined {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as PidFile;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Ends the children that a crashed runner left behind in `pidFolder`; pids that now belong to others are left alone. */
 export async function endLeftovers(pidFolder: string, graceMs = 15_000): Promise<readonly string[]> {
   let files: string[];
@@ -143,7 +136,7 @@ export async function endLeftovers(pidFolder: string, graceMs = 15_000): Promise
   }
   const ended = await Promise.all(
     files.map(async (file) => {
-      const left = readPidFile(path.join(pidFolder, file));
+      const left = readJson<PidFile>(path.join(pidFolder, file));
       const alive = left !== undefined && (left.folder ?? pidFolder) === pidFolder && isAlive(left);
       if (alive) {
         await endProcess(left, left.stopSignal, graceMs);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { DataFolder } from './data-folder.ts';
+import { readJson } from './read-json.ts';
 import { workspaceRoot } from './workspace-root.ts';
 import { writePrivately } from './write-privately.ts';
 
@@ -29,13 +30,8 @@ function isNewer(version: string, than: string): boolean {
 }
 
 /** The release that last used a data folder; undefined where none has noted itself. */
-export function dataVersion(data: DataFolder): string | undefined {
-  try {
-    return (JSON.parse(readFileSync(fileOf(data), 'utf8')) as { readonly version: string }).version;
-  } catch {
-    return undefined;
-  }
-}
+export const dataVersion = (data: DataFolder): string | undefined =>
+  readJson<{ readonly version: string }>(fileOf(data))?.version;
 
 const fileOf = (data: DataFolder) => data.inside('version.json');
 

@@ -1,9 +1,11 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import type { ServiceName } from '@longwave/services';
 import type { DataFolder } from './data-folder.ts';
 import type { IdentityFiles } from './development-ca.ts';
 import type { ObjectStoreAccess } from './object-store-server.ts';
+import { findHolder, lockFile } from './lock-file.ts';
 import { findProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
+import { readJson } from './read-json.ts';
 import type { FleetUrls, KafkaEnvironment } from './service-environment.ts';
 import { trustAuthority } from './trust-authority.ts';
 import { writeJsonPrivately } from './write-privately.ts';
@@ -54,45 +56,28 @@ interface State<S extends string> {
   readonly access: FleetAccess<S>;
 }
 
-/** The process that runs on the folder, with its path: in a copy of the folder, that is still the path of the original. */
-type Lock = ProcessIdentity & { readonly folder?: string };
+/** What the lock says beside its process: in a copy of the folder, that is still the path of the original. */
+interface LockedFolder {
+  readonly folder: string;
+}
 
 const lockName = 'runner.lock';
 const stateName = 'fleet.json';
 
-function readJson<T>(file: string): T | undefined {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as T;
-  } catch {
-    return undefined;
-  }
-}
-
 /** The process that runs on a data folder, or undefined. */
-export function findRunner(data: DataFolder): ProcessIdentity | undefined {
-  const holder = readJson<Lock>(data.inside(lockName));
-  return holder && isAlive(holder) ? holder : undefined;
-}
+export const findRunner = (data: DataFolder): ProcessIdentity | undefined => findHolder(data.inside(lockName));
 
 /** Makes this process the only runner on the folder. Throws `FleetIsRunning`; answers the release. */
 export function lockDataFolder(data: DataFolder): () => void {
-  mkdirSync(data.root, { recursive: true, mode: 0o700 });
-  const file = data.inside(lockName);
-  const own = findProcess(process.pid);
-  for (let tries = 0; ; tries += 1) {
-    try {
-      writeFileSync(file, JSON.stringify({ ...own, folder: data.root }), { flag: 'wx', mode: 0o600 });
-      return () => {
-        rmSync(data.inside(stateName), { force: true });
-        rmSync(file, { force: true });
-      };
-    } catch (error) {
-      const holder = readJson<Lock>(file);
-      if (holder && isAlive(holder)) throw new FleetIsRunning(holder.pid, data.root, holder.folder ?? data.root);
-      if (tries > 5) throw error;
-      rmSync(file, { force: true });
-    }
-  }
+  const release = lockFile<LockedFolder>(
+    data.inside(lockName),
+    ({ pid, folder = data.root }) => new FleetIsRunning(pid, data.root, folder),
+    { folder: data.root },
+  );
+  return () => {
+    rmSync(data.inside(stateName), { force: true });
+    release();
+  };
 }
 
 /** Notes how to reach the fleet of this process, for `findRunningFleet`. Holds secrets, so only its owner reads it. */

@@ -2,6 +2,8 @@
 export { dataFolder, defaultDataFolder } from './data-folder.ts';
 export { findRunner, findRunningFleet, type FleetAccess } from './fleet-state.ts';
 export { isPortFree } from './free-ports.ts';
+export { lockFile } from './lock-file.ts';
 export { listMigrations } from './list-migrations.ts';
 export { trustAuthority } from './trust-authority.ts';
 export { workspaceRoot } from './workspace-root.ts';
+export { writePrivately } from './write-privately.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { writePrivately } from '@longwave/fleet/running';
 import { z } from 'zod';
-import { writePrivately } from './write-privately.ts';
 
 const lastBackupSchema = z.strictObject({
   /** Absolute path of the backup's own folder. */

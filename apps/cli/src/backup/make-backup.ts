@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { belongsToSaved, notePlaces, saveStreams, type SavedLine } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
-import type { FleetAccess } from '@longwave/fleet/running';
+import { writePrivately, type FleetAccess } from '@longwave/fleet/running';
 import { createObjectStore } from '@longwave/object-store';
 import { schemaOwners, services } from '@longwave/services';
 import { describeBytes } from '../checks/sizes.ts';
@@ -21,7 +21,6 @@ import {
   type Manifest,
 } from './manifest.ts';
 import { saveDataFiles } from './save-data-files.ts';
-import { writePrivately } from './write-privately.ts';
 
 /** Topics whose messages come from an outbox in the database: the relay sends again what the snapshot does not call sent. */
 const outboxTopics: ReadonlySet<string> = new Set([topics.product, topics.identity, topics.exchange]);
