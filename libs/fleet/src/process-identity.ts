@@ -32,7 +32,8 @@ export function findProcess(pid: number): ProcessIdentity | undefined {
 
 /** Whether exactly this process still lives. */
 export function isAlive(identity: ProcessIdentity): boolean {
-  return findStart(identity.pid) === identity.startedAt;
+  const startedAt = findStart(identity.pid);
+  return startedAt !== undefined && startedAt === identity.startedAt;
 }
 
 /** Ends a process: `signal`, and SIGKILL when it still lives after `graceMs`. Resolves when it is gone. */
