@@ -5,13 +5,14 @@ import path from 'node:path';
 import {
   bucketPolicy,
   developmentCa,
+  objectStoreKeys,
   openSecrets,
   redisMemoryBytes,
   redisUserLines,
   renderRedisConfiguration,
+  serviceLogins,
 } from '@longwave/fleet';
 import {
-  chartServices,
   migrationRoleOf,
   namesOf,
   schemaOwners,
@@ -52,32 +53,21 @@ const databaseUrl = (role: string, password: string) =>
 
 /** The logins of the services, and those of their migrations, as files of variables. */
 function loginFiles(secrets: Secrets, migrations: Passwords): Files {
-  const files = chartServices(services).flatMap((service) => {
-    const name = service.name as ServiceName;
-    const { redisPassword, s3AccessKey, s3SecretKey } = secrets.services[name];
-    const schema = service.database?.schema;
-    const texts = services[name].secrets.filter((secret) => !secretsInFiles.includes(secret));
-    const login = asVariables({
-      ...(schema !== undefined && { DATABASE_URL: databaseUrl(serviceRoleOf(schema), secrets.rolePassword(schema)) }),
-      ...(service.redis && { REDIS_URL: `redis://${name}:${redisPassword}@${engines.redis}` }),
-      ...(service.objects && { S3_ACCESS_KEY: s3AccessKey, S3_SECRET_KEY: s3SecretKey }),
-      ...Object.fromEntries(texts.map((secret) => [secret, secrets.variables[secret]])),
-    });
-    const own = [[`${name}.env`, login]];
-    if (schema === undefined) return own;
-    const url = databaseUrl(migrationRoleOf(schema), migrations[schema]!);
-    return [...own, [`${name}-migration.env`, asVariables({ DATABASE_URL: url })]];
-  });
-  return Object.fromEntries(files) as Files;
+  const addresses = { database: `postgresql://${engines.postgres}/${database}`, redis: `redis://${engines.redis}` };
+  return Object.fromEntries([
+    ...namesOf(services).map((name) => [`${name}.env`, asVariables(serviceLogins(name, services, secrets, addresses))]),
+    ...schemaOwners(services).map(([name, schema]) => [
+      `${name}-migration.env`,
+      asVariables({ DATABASE_URL: databaseUrl(migrationRoleOf(schema), migrations[schema]!) }),
+    ]),
+  ]) as Files;
 }
 
 /** What the engines are told about those logins, and what `tools/provision.mjs` does to the engines. */
 function engineFiles(secrets: Secrets, migrations: Passwords): Files {
-  const keys = namesOf(services).flatMap((name) => {
-    const { objects: rights } = services[name];
-    const { s3AccessKey: accessKey, s3SecretKey: secretKey } = secrets.services[name];
-    return rights ? [{ accessKey, secretKey, rights }] : [];
-  });
+  const keys = objectStoreKeys(services, secrets).flatMap(({ accessKey, secretKey, permissions: rights }) =>
+    rights ? [{ accessKey, secretKey, rights }] : [],
+  );
   const owners = schemaOwners(services).map(([, schema]) => ({
     ...{ schema, role: serviceRoleOf(schema), password: secrets.rolePassword(schema) },
     migrator: { role: migrationRoleOf(schema), password: migrations[schema] },

@@ -22,6 +22,7 @@ export { startRedisServer, type RedisServer } from './redis-server.ts';
 export { redisUserLine, redisUserLines } from './redis-user.ts';
 export { countUses } from './keys/key-uses.ts';
 export { keyKinds, keyNames, type KeyKind, type KeyName } from './keys/key-kinds.ts';
+export { objectStoreKeys, serviceLogins } from './keys/logins.ts';
 export { lockKeys } from './keys/lock-keys.ts';
 export { listKeys, rowOf, type KeyRow } from './keys/list-keys.ts';
 export { dropFormerKeys, rotateKey, type Installation } from './keys/rotate-keys.ts';
