@@ -120,7 +120,7 @@ export interface Counting extends AsyncDisposable {
   readonly insertBare: () => Promise<Round>;
 }
 
-/** What measures the counting of a fleet whose bus is Redis. */
+/** Opens measurements of the counting of a fleet whose bus is Redis. */
 export async function openCounting(fleet: Fleet): Promise<Counting> {
   await using stack = new AsyncDisposableStack();
   const pool = stack.adopt(createPool(fleet.adminDatabaseUrl, 'audience', { name: 'bench' }), (each) => each.end());

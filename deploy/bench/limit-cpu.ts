@@ -3,7 +3,7 @@ import path from 'node:path';
 
 const periodMicros = 100_000;
 
-/** Where control groups of the processor are made: version 2 of Linux' control groups, or version 1. */
+/** The folder of control groups of the processor: version 2 of Linux' control groups, or version 1. */
 function rootOfGroups(): { readonly root: string; readonly version: 1 | 2 } | undefined {
   const root = '/sys/fs/cgroup';
   const controllers = path.join(root, 'cgroup.subtree_control');

@@ -10,7 +10,7 @@ import { findLoadTool, load, type Requests } from './load.ts';
 import { middleOf, type Round, type Row } from './measure.ts';
 import { publishStitched } from './stitched.ts';
 
-/** What a process may take at most: so little that the machine could carry several, and what is measured is the processes. */
+/** The share of each process: so small that the machine carries several, and the processes are the bound. */
 const coresOfProcess = 0.2;
 const rangeBytes = 64 * 1024;
 const rounds = 3;
@@ -24,7 +24,7 @@ interface Scaled {
 }
 
 /**
- * What two processes of a service do against one, each with a fifth of a processor: counting, stitched ranges, new plays. The
+ * Compares two processes of a service with one, each with a fifth of a processor: counting, stitched ranges, new plays. The
  * baseline is the single process, so 2 is the most that can be. No row where processes cannot be limited, or without wrk.
  */
 export async function replicaRates(): Promise<readonly Row[]> {

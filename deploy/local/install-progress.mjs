@@ -1,4 +1,4 @@
-/** What is said while npm installs. Plain JavaScript without dependencies, as everything that runs before them. */
+/** Tells the progress while npm installs. Plain JavaScript without dependencies, as everything that runs before them. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 

@@ -63,7 +63,7 @@ function loginFiles(secrets: Secrets, migrations: Passwords): Files {
   ]) as Files;
 }
 
-/** What the engines are told about those logins, and what `tools/provision.mjs` does to the engines. */
+/** The files that make those logins known to the engines, and the order for `tools/provision.mjs`. */
 function engineFiles(secrets: Secrets, migrations: Passwords): Files {
   const keys = objectStoreKeys(services, secrets).flatMap(({ accessKey, secretKey, permissions: rights }) =>
     rights ? [{ accessKey, secretKey, rights }] : [],

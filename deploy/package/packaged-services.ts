@@ -6,7 +6,7 @@ import { makeProductionTree } from './production-tree.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** What trees are made of, besides the packages that the lock file names. */
+/** The sources of trees, besides the packages that the lock file names. */
 const sources = ['package.json', 'package-lock.json', 'tools/*.mjs', 'deploy/package/*.ts', '{apps,libs}/**/*'];
 const isNoSource = (name: string) => ['dist', 'tests', 'cases', 'node_modules'].includes(name);
 

@@ -77,7 +77,7 @@ test('an upgrade keeps every fact and its place, and an id that was taken before
   await database.upgrade();
   expect(await read()).toEqual(before);
   await expect(insertFacts(pool, [own], '2026-01-02T00:00:00Z')).rejects.toMatchObject({ code: '23505' });
-  // What was there is the partition of everything before next month, so its months need none.
+  // The table of before is the partition of everything before next month, so its months need none.
   expect(await partitionOf(pool, own)).toBe('fact_before');
   const later = factIdAt(Date.now() + 45 * 86_400_000, new Uint8Array(10));
   await insertFacts(pool, [later, 'batch:2'], '2026-01-02T00:00:00Z');

@@ -7,7 +7,7 @@ export interface Apps<S extends string> {
   readonly services: Manifest<S>;
   /** Has `dist/main.js` and `prisma`. */
   readonly appFolder: (service: string) => string;
-  /** Where the paths of `files` in the entry of a service begin. */
+  /** The folder that the paths of `files` in the entry of a service begin at. */
   readonly filesFolder: (service: string) => string;
 }
 

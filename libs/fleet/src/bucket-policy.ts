@@ -17,7 +17,7 @@ interface Statement {
 }
 
 /**
- * What a key may do with objects, where the longest prefix decides. A policy knows no longest prefix: a refusal always wins, so the
+ * The statements about objects for one key, whose longest prefix decides. A policy knows no longest prefix: a refusal always wins, so the
  * rights may not come back below a prefix that has lost them; throws where they do.
  */
 function objectStatements(bucket: string, accessKey: string, rights: ObjectRights, right: 'read' | 'write') {

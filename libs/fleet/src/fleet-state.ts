@@ -56,7 +56,7 @@ interface State<S extends string> {
   readonly access: FleetAccess<S>;
 }
 
-/** What the lock says beside its process: in a copy of the folder, that is still the path of the original. */
+/** The note in the lock. In a copy of the folder, it is still the path of the original. */
 interface LockedFolder {
   readonly folder: string;
 }

@@ -13,7 +13,7 @@ export interface TestDatabase extends AsyncDisposable {
   readonly url: string;
   /** As superuser, for what only a migration or an operator does. */
   readonly adminUrl: string;
-  /** What the server does by itself once tables have grown: plans count with their present rows. A service's role may not do it. */
+  /** Vacuums and analyzes, as the server does by itself once tables have grown. The role of a service may not. */
   readonly vacuum: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }

@@ -14,7 +14,7 @@ export function impatientTransport(useSSL: boolean, silenceMs: number): Transpor
     // From the options the time also counts while it connects.
     const sent = (useSSL ? https : http).request({ ...options, timeout: silenceMs }, (response) => {
       body = response;
-      // Whoever reads it later still meets its error.
+      // A later reader still meets its error.
       response.on('error', () => undefined);
       onResponse?.(response);
     });

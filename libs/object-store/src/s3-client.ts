@@ -23,7 +23,7 @@ export function credentialsOf(access: S3Access): Pick<S3Access, 'accessKey' | 's
   }
 }
 
-/** What the client asks before each request; of its class it uses this alone. */
+/** Answers the keys of now before each request; the client uses nothing else of the class. */
 const currentCredentials = (access: S3Access) =>
   ({
     getCredentials: async () => {

@@ -13,7 +13,7 @@ function providerOf(tls: Tls): experimental.CertificateProvider {
       latest = changed;
       for (const each of told.values()) each();
     });
-    // Whoever adds a listener is ready for its call a moment later only.
+    // The adder of a listener is ready for its call a moment later only.
     process.nextTick(tell);
   }
   function remove(listener: unknown): void {

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 const checkEveryMs = 250;
 
 /**
- * What `read` makes of a file now: it runs again after the file was changed, or replaced. While it throws, the last value stays and
+ * Answers the present value of a file: `read` runs again after the file was changed, or replaced. While it throws, the last value stays and
  * `onError` is called once for each change. The value is the same object as long as the file is the same.
  */
 export function followFile<T>(file: string, first: T, read: () => T, onError: (error: unknown) => void): () => T {

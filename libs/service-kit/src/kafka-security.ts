@@ -4,7 +4,7 @@ const login = ['KAFKA_SASL_MECHANISM', 'KAFKA_USERNAME', 'KAFKA_PASSWORD'] as co
 export type KafkaVariable = 'KAFKA_TLS' | (typeof login)[number];
 
 /**
- * What is wrong with the variables of Kafka together, by variable: a login has a mechanism, a user and a password, a password in plain text
+ * The faults of the variables of Kafka together, by variable: a login has a mechanism, a user and a password, a password in plain text
  * needs TLS, and without brokers there is no Kafka to log in at.
  */
 export function kafkaFaults(

@@ -9,7 +9,7 @@ export const proxyProtocolSetting = z
     'Whether each connection must come from `TRUSTED_PROXIES` and begin with a header of the PROXY protocol, whose address is then that of the client.',
   );
 
-/** What is wrong where nobody could connect. A malformed variable is left to other checks. */
+/** The faults with which nobody could connect. A malformed variable is left to other checks. */
 export const proxyProtocolFaults = ({
   PROXY_PROTOCOL: isOn,
   TRUSTED_PROXIES: proxies = '',

@@ -16,7 +16,7 @@ export function parseServiceAddress(text: string): readonly ListenAddress[] {
   return addresses;
 }
 
-/** Where callers find a service. A name stands for all addresses that it has. */
+/** The address of a service. A name stands for all addresses that it has. */
 export const serviceAddressSchema = z
   .string()
   .refine(

@@ -11,7 +11,7 @@ export type Cut = 'black-hole' | 'refused';
 /** A TCP proxy on 127.0.0.1 that can be cut. */
 export interface FaultProxy extends AsyncDisposable {
   readonly port: number;
-  /** Where new connections lead to. */
+  /** Leads new connections to a target. */
   readonly aimAt: (target: { readonly host: string; readonly port: number }) => void;
   readonly cut: (how: Cut) => Promise<void>;
   /** New connections get through again. */

@@ -8,13 +8,13 @@ import { within } from '../checks/within.ts';
 const part = 'object store';
 const bytes = Buffer.from('longwave doctor\n');
 
-/** What a key should be able to do under a prefix. */
+/** The rights that a key should have under a prefix. */
 interface Probe {
   readonly prefix: string;
   readonly rights: ObjectRights[string];
 }
 
-/** What the manifest permits a service where it may write; undefined where it may write nothing. Without a service: everything. */
+/** The rights of a service where the manifest lets it write; undefined for one that may write nothing. Without a service: all rights. */
 export function probeOf(service: ServiceName | undefined): Probe | undefined {
   if (service === undefined) return { prefix: '', rights: ['read', 'write', 'list'] };
   const [found] = Object.entries(services[service].objects ?? {}).filter(([, rights]) => rights.includes('write'));

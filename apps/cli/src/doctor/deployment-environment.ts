@@ -32,7 +32,7 @@ interface DeploymentEnvironment {
 
 const objectStoreVariables = ['S3_ENDPOINT', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'] as const;
 
-/** What variables say about the servers of a deployment; an empty one counts as absent. */
+/** Reads the servers of a deployment from variables; an empty one counts as absent. */
 export function readDeployment(environment: Environment): DeploymentEnvironment {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value));
   const { data, error } = schema.safeParse(set);

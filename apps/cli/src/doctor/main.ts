@@ -49,7 +49,7 @@ function ownEnvironment(fleet: ReturnType<typeof fleetOn>): Environment {
   return { BASE_URL, MCP_URL, API_URL, MEDIA_URL, ...process.env };
 }
 
-/** What the variables of a service name that runs elsewhere. Throws a sentence when the file cannot be read or names nothing. */
+/** Checks the servers that a file with the variables of a service names. Throws a sentence when it cannot be read or names none. */
 async function checkElsewhere(file: string): Promise<readonly Check[]> {
   const environment = readEnvironmentFile(file);
   const { NODE_EXTRA_CA_CERTS: authority } = environment;

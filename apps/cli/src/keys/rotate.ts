@@ -25,7 +25,7 @@ interface Done {
 
 const dayOf = (iso: string) => iso.slice(0, 16).replace('T', ' ');
 
-/** What is to be done after a rotation, and when. */
+/** The steps that follow a rotation, and their times. */
 function nextStep(name: KeyName, kind: KeyKind, { finish_from: from }: KeyRow): string {
   if (name === 'ca') return `Next: ${typed} keys rotate certificates, then ${typed} keys rotate ca --finish.`;
   if (kind.former.stays === 'never') return 'The one before is gone. Nothing else is to be done.';

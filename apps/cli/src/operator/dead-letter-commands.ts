@@ -6,7 +6,7 @@ import type { Follower } from '../status/check-lags.ts';
 
 /** A command on the event bus, which may be an Apache Kafka without any fleet of this machine. */
 export interface BusCommand extends CommandDescription {
-  /** What was found or done for each follower. */
+  /** The result for each follower. */
   readonly runOnBus: (bus: EventBus, followers: readonly Follower[]) => Promise<readonly FollowerResult[]>;
   /** The lines that people read. */
   readonly linesOf: (result: FollowerResult) => readonly string[];
@@ -96,7 +96,7 @@ export const deadLetterCommands: readonly BusCommand[] = [
   },
 ];
 
-/** How to reach a bus: the brokers of a Kafka, or else a Redis. */
+/** The way to a bus: the brokers of a Kafka, or else a Redis. */
 export type BusAccess = Pick<FleetAccess, 'redisUrl' | 'kafkaBrokers' | 'kafkaSecurity'>;
 
 /** The bus of brokers that belong to no fleet of this machine; the environment says how to connect to them. */

@@ -8,7 +8,7 @@ import pMap from 'p-map';
 const sweptFolders = ['media', 'artwork', 'transcripts', 'exports', 'imports'] as const;
 const sweptKey = new RegExp(`^(?:${sweptFolders.join('|')})/([0-9a-f]{64})(?:\\.\\w+)?$`);
 
-/** Where objects wait until they are removed for good: `removed/{milliseconds since 1970}/{key}`. A copy may have the date of its source. */
+/** The folder in which objects wait until they are removed for good: `removed/{milliseconds since 1970}/{key}`. A copy may have the date of its source. */
 const waitingFolder = 'removed/';
 const waitingKey = /^removed\/(\d{13})\/(.+)$/;
 
@@ -18,7 +18,7 @@ const concurrency = 4;
 /** S3 copies no larger object. */
 const maxCopyBytes = 5 * 1024 ** 3;
 
-/** What a sweep did, or would do. */
+/** The result of a sweep, or of a dry run. */
 export interface Swept {
   /** Objects of the swept folders. */
   readonly seen: number;

@@ -8,7 +8,7 @@ const loginVariables = 'KAFKA_SASL_MECHANISM, KAFKA_USERNAME and KAFKA_PASSWORD'
 const refusedLogin = `Kafka refuses the login: look at ${loginVariables}.`;
 const wantsLogin = `Kafka may want a login: look at ${loginVariables}.`;
 
-/** What may be wrong where a broker, or this client, ends a connection; kafkajs keeps little more than the message. */
+/** Advice by the message of a connection that a broker, or this client, has ended; kafkajs keeps little more than the message. */
 function adviceOn(message: string, { ssl, sasl }: KafkaSecurity): string | undefined {
   if (/SASL/.test(message)) return sasl ? refusedLogin : wantsLogin;
   if (/certificate/i.test(message)) return trust;

@@ -2,7 +2,7 @@ import { keyKinds, keyNames, type KeyKind, type KeyName } from './key-kinds.ts';
 import { droppableFrom, type RotationRecord } from './rotation-plan.ts';
 import { recordOf } from './rotation-records.ts';
 
-/** What is shown of a key: never the key. */
+/** The facts about a key that are shown: never the key. */
 export interface KeyRow {
   readonly name: KeyName;
   readonly purpose: string;

@@ -2,7 +2,7 @@ import { namesOf, secretsInFiles, serviceRoleOf, type Manifest, type ServiceEntr
 import type { S3Key } from '@longwave/s3-server';
 import type { Secrets } from '../secrets.ts';
 
-/** Where the engines of an installation are. */
+/** The addresses of the engines of an installation. */
 export interface EngineAddresses {
   /** A URL of the database; its login is replaced. */
   readonly database: string;
