@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { afterAll, afterEach } from '@jest/globals';
 import { Client } from '@grpc/grpc-js';
 import { developmentCa } from '@longwave/fleet';
 import { bareEnvironment, until } from '@longwave/test-kit';
@@ -31,7 +32,12 @@ export async function foreignIdentity(): Promise<Tls> {
   return { ...readTls(foreign), ca: identities.management.ca };
 }
 
-export const removeIdentities = () => rmSync(folder, { recursive: true, force: true });
+/** Called after each test, the last one first. */
+export const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The answer of a probe in these tests: the given sentence. */
 export const say = (detail: string): ProbeResponse => ({

@@ -1,14 +1,13 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { trace } from '@opentelemetry/api';
 import { NodeSDK, tracing } from '@opentelemetry/sdk-node';
-import { connect, identities, removeIdentities, say, serveProbe } from './_support.ts';
+import { connect, identities, say, serveProbe } from './_support.ts';
 
 const spans = new tracing.InMemorySpanExporter();
 const sdk = new NodeSDK({ autoDetectResources: false, spanProcessors: [new tracing.SimpleSpanProcessor(spans)] });
 sdk.start();
 afterAll(async () => {
   await sdk.shutdown();
-  removeIdentities();
 });
 
 test('calls on a stream stand in the traces of their callers, each in its own, and a call without a trace in none', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Client, credentials } from '@grpc/grpc-js';
 import { Problem } from '@longwave/problems';
 import { openChannel, type RpcContext, type Tls } from '../src/index.ts';
@@ -8,19 +8,13 @@ import {
   connect,
   foreignIdentity,
   identities,
-  removeIdentities,
+  cleanups,
   say,
   serveProbe,
   ways,
   type ProbeHandler,
   type Way,
 } from './_support.ts';
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-afterAll(removeIdentities);
 
 /** An encoder with this handler and a caller of it. */
 async function pair(way: Way, probe: ProbeHandler, tls?: Tls) {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Client, credentials, Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { Problem } from '@longwave/problems';
 import { until } from '@longwave/test-kit';
@@ -17,18 +17,12 @@ import {
   connect,
   countRequestsAlone,
   identities,
-  removeIdentities,
+  cleanups,
   say,
   serveProbe,
   startProbeServer,
   type ProbeHandler,
 } from './_support.ts';
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-afterAll(removeIdentities);
 
 /** An encoder with this handler, and a caller whose calls travel on the stream. */
 async function carrying(probe: ProbeHandler, tls = identities.management) {

@@ -1,13 +1,11 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RpcContext } from '../src/index.ts';
-import { connect, identities, removeIdentities, say, serveProbe, ways } from './_support.ts';
+import { connect, identities, say, serveProbe, ways } from './_support.ts';
 
 const request = { storageKey: 'uploads/upl_1/a.mp3' };
 let seen: RpcContext[];
 let server: Awaited<ReturnType<typeof serveProbe>>;
 let caller: ReturnType<typeof connect>;
-
-afterAll(removeIdentities);
 
 describe.each(ways)('%s', (way) => {
   beforeEach(async () => {

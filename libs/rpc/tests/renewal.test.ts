@@ -10,11 +10,10 @@ import { until } from '@longwave/test-kit';
 import { readTls, rpcService, serveRpc } from '../src/index.ts';
 import { ProbeServiceService } from '../src/generated/longwave/probe/v1/probe.ts';
 import { followTls } from '../src/tls.ts';
-import { connect, removeIdentities, say } from './_support.ts';
+import { connect, say } from './_support.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'longwave-renewal-'));
 afterAll(() => {
-  removeIdentities();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -1,23 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { until } from '@longwave/test-kit';
 import { startRelay } from './_relay.ts';
-import {
-  connect,
-  identities,
-  removeIdentities,
-  say,
-  serveProbe,
-  startProbeServer,
-  ways,
-  type Way,
-} from './_support.ts';
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-afterAll(removeIdentities);
+import { connect, identities, cleanups, say, serveProbe, startProbeServer, ways, type Way } from './_support.ts';
 
 type Caller = ReturnType<typeof connect>;
 

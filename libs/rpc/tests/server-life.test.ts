@@ -1,14 +1,8 @@
-import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { until } from '@longwave/test-kit';
 import { Client, credentials } from '@grpc/grpc-js';
 import { service as healthService } from 'grpc-health-check';
-import { connect, identities, removeIdentities, say, serveProbe } from './_support.ts';
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-afterAll(removeIdentities);
+import { connect, identities, cleanups, say, serveProbe } from './_support.ts';
 
 const request = { storageKey: 'uploads/upl_1/a.mp3' };
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Client, credentials, Metadata, status, type ChannelCredentials } from '@grpc/grpc-js';
 import { signPrincipal, tryVerifyPrincipal, type Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
@@ -9,13 +9,7 @@ import {
   type CarryResponse,
 } from '../src/generated/longwave/call/v1/call.ts';
 import { ProbeServiceService } from '../src/generated/longwave/probe/v1/probe.ts';
-import { connect, foreignIdentity, identities, removeIdentities, say, serveProbe } from './_support.ts';
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-afterAll(removeIdentities);
+import { connect, foreignIdentity, identities, cleanups, say, serveProbe } from './_support.ts';
 
 /** Opens the stream that carries calls with these credentials, sends one call, and answers how the stream ended. */
 async function sendOnStream(port: number, as: ChannelCredentials): Promise<status> {

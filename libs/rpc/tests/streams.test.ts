@@ -1,4 +1,4 @@
-import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Problem } from '@longwave/problems';
 import { until } from '@longwave/test-kit';
 import {
@@ -7,7 +7,7 @@ import {
   type ReadReportResponse,
 } from '../src/generated/longwave/audience/v1/audience.ts';
 import { openChannel, rpcService, serveRpc, type RpcContext, type Tls } from '../src/index.ts';
-import { identities, removeIdentities } from './_support.ts';
+import { identities, cleanups } from './_support.ts';
 
 const definition = { readReport: AudienceServiceService.readReport };
 type Handler = (
@@ -15,12 +15,6 @@ type Handler = (
   context: RpcContext,
   send: (message: ReadReportResponse) => Promise<void>,
 ) => Promise<void>;
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-afterAll(removeIdentities);
 
 const request: ReadReportRequest = {
   ...{ workspaceId: 'ws_1', range: undefined, window: undefined, timeZone: '' },
