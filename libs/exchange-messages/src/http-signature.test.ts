@@ -1,5 +1,6 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { growthOf, linear } from '@longwave/test-kit/growth-of';
 import fc from 'fast-check';
 import { contentDigestOf, matchesContentDigest } from './content-digest.ts';
 import { isSignedBy, signBytes, tryParsePublicKey } from './ed25519.ts';
@@ -300,12 +301,16 @@ test('every body of a signed request verifies, and no header or address makes ve
 });
 
 test.each([
-  ['parameters', `sig1=(${'"a" '.repeat(900)}`],
-  ['components', `sig1=()${';a="'.repeat(900)}`],
-  ['labels', `${'a,'.repeat(1900)}`],
-  ['white space', `sig1=(${' '.repeat(3900)}`],
-])('many %s are refused in little time', (_name, value) => {
-  const started = performance.now();
-  for (let times = 0; times < 100; times++) expect(verdict(withHeader('signature-input', value))).not.toBe('ok');
-  expect(performance.now() - started).toBeLessThan(1000);
+  ['parameters', 'sig1=(', '"a" '],
+  ['components', 'sig1=()', ';a="'],
+  ['labels', '', 'a,'],
+  ['white space', 'sig1=(', ' '],
+])('many %s are refused in linear time', (_name, before, part) => {
+  const refusing = (size: number) => {
+    const signed = withHeader('signature-input', before + part.repeat(size / part.length));
+    return () => {
+      for (let times = 0; times < 100; times++) if (verdict(signed) === 'ok') throw new Error('it was not refused');
+    };
+  };
+  expect(growthOf(refusing, 3_900)).toBeLessThan(linear);
 });

@@ -64,12 +64,12 @@ test('elements without end, inside each other or side by side, and faults withou
 test('an element of more attributes than any feed uses is refused at once, not after all of them', () => {
   const attributes = (count: number) => Array.from({ length: count }, (_, i) => `a${i}=""`).join(' ');
   expect(parseXml(`<item ${attributes(1_000)}/>`)!.node.attributeCount).toBe(1_000);
-  const startedAt = performance.now();
-  expect(() => parseXml(`<item ${attributes(150_000)}/>`)).toThrow('1000 attributes');
-  expect(() =>
-    parseXml(`<item><x ${attributes(150_000).replaceAll(' a', ' xmlns:a').replaceAll('""', '"u"')}/></item>`),
-  ).toThrow('1000 attributes');
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  // A reader that went on would meet a hundred faults first.
+  const faults = '<= '.repeat(200);
+  expect(() => parseXml(`<item ${attributes(1_000)} ${faults}/>`)).toThrow('no XML');
+  expect(() => parseXml(`<item ${attributes(1_001)} ${faults}/>`)).toThrow('1000 attributes');
+  const declarations = attributes(1_001).replaceAll('a', 'xmlns:a').replaceAll('""', '"u"');
+  expect(() => parseXml(`<item><x ${declarations} ${faults}/></item>`)).toThrow('1000 attributes');
 });
 
 test('a document that declares more namespaces than any feed uses is refused', () => {
