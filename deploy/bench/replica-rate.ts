@@ -47,7 +47,7 @@ export async function replicaRates(): Promise<readonly Row[]> {
     const stitched = await publishStitched(fleet, operator, { audio, ad: samples.ad, artwork: samples.artwork });
     operator.close();
     await using counting = await openCounting(fleet);
-    const options = { folder: path.join(data.root, 'wrk'), connections: 16, seconds: 5 };
+    const options = { folder: path.join(data.root, 'wrk'), connections: 64, seconds: 5 };
     const asked = (url: string, requests: Requests) => async () => {
       const done = await load(tool, url, requests, options);
       return { value: done.requestsPerSecond, items: done.requests };

@@ -23,6 +23,13 @@ export const configuration = z.object({
     .url({ protocol: /^postgres(ql)?$/ })
     .meta({ secret: true })
     .describe('PostgreSQL with schema `audience`, as the role of this service.'),
+  DATABASE_REPLICA_URL: z
+    .url({ protocol: /^postgres(ql)?$/ })
+    .meta({ secret: true })
+    .optional()
+    .describe(
+      'A read replica of that database, with the same role: numbers and reports are read there, everything else at `DATABASE_URL`. Unset: everything there.',
+    ),
   PRINCIPAL_KEYS: z
     .string()
     .min(1)

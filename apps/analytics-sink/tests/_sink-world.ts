@@ -47,6 +47,8 @@ export const facts: readonly DeliveryFact[] = [
 export interface SinkWorld extends AsyncDisposable {
   readonly pool: Pool;
   readonly bus: EventBus;
+  /** As the role of the sink. */
+  readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly gateway: RpcClient<typeof AudienceServiceService>;
   /** Empties the tables and starts a sink. */
@@ -152,6 +154,7 @@ export async function startSinkWorld(): Promise<SinkWorld> {
   return {
     pool,
     bus,
+    databaseUrl: database.url,
     redisUrl: redis.url,
     gateway,
     start: async () => {
