@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { RepeatingPool } from './changed-result.ts';
 
 /** Settings of a pool: where it logs in. An address that is a function is asked at each connection. */
 export function loginOf(databaseUrl: string | (() => string)): pg.PoolConfig {
@@ -24,7 +25,7 @@ type ConnectCallback = Parameters<pg.Pool['connect']>[0];
  * A pool that logs in once more when its password is refused: PostgreSQL has one password for a role, so for a moment of a rotation
  * the database and the address disagree.
  */
-export class PatientPool extends pg.Pool {
+export class PatientPool extends RepeatingPool {
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: ConnectCallback): void;
   override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | void {

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { answerTimeoutMs, isAnswerTimeout, restoreStatementTimeout } from './answer-timeout.ts';
+import { isChangedResult, RepeatingPool } from './changed-result.ts';
 import { loginOf, PatientPool } from './current-login.ts';
 
 interface PoolOptions {
@@ -64,7 +65,7 @@ export function createPool(databaseUrl: string | (() => string), schema: string,
     ...(readsKeys && { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', jit: 'off' }),
     ...further,
   };
-  const pool = new (typeof databaseUrl === 'string' ? pg.Pool : PatientPool)({
+  const pool = new (typeof databaseUrl === 'string' ? RepeatingPool : PatientPool)({
     ...loginOf(databaseUrl),
     max,
     application_name: name,
@@ -127,7 +128,7 @@ export async function transaction<T>(
     if (command !== 'COMMIT') throw new Error('The transaction failed.');
     return result;
   } catch (error) {
-    if (isAnswerTimeout(error)) broken = error;
+    if (isAnswerTimeout(error) || isChangedResult(error)) broken = error;
     else
       await client.query('ROLLBACK').catch((rollbackError: Error) => {
         broken = rollbackError;

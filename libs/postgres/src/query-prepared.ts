@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { isAnswerTimeout } from './answer-timeout.ts';
+import { isChangedResult } from './changed-result.ts';
 
 /** Statements that one connection keeps prepared: each takes memory of PostgreSQL, about 50 KB. */
 const maxPrepared = 64;
@@ -54,7 +55,7 @@ export async function queryPrepared<R extends pg.QueryResultRow>(
     }
     return await client.query<R>({ name, text, values });
   } catch (error) {
-    if (isAnswerTimeout(error)) broken = error;
+    if (isAnswerTimeout(error) || isChangedResult(error)) broken = error;
     throw error;
   } finally {
     client.release(broken);

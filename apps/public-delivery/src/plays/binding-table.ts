@@ -1,7 +1,7 @@
 import type { Pool } from '@longwave/postgres';
 import { arrangementValues, insertArrangements, type NewArrangement } from '../arrangements/arrangement-table.ts';
 import { countedAdsSchema, type CountedAds } from '../decisions/play-ads.ts';
-import type { Columns, Rows } from '../generated/rows.ts';
+import { columns, type Columns, type Rows } from '../generated/rows.ts';
 import type { AppSystem } from '../listeners/app-trace.ts';
 
 export interface Binding {
@@ -40,7 +40,7 @@ const toBinding = (row: BindingRow): Binding => ({
 export async function findBindingByDecision(pool: Pool, decisionId: string): Promise<Binding | undefined> {
   const { rows } = await pool.query<BindingRow>({
     name: 'binding_by_decision',
-    text: 'select * from binding where decision_id = $1',
+    text: `select ${columns.binding} from binding where decision_id = $1`,
     values: [decisionId],
   });
   return rows[0] && toBinding(rows[0]);
@@ -72,7 +72,7 @@ export async function findLatestBindings(
     name: 'latest_bindings',
     text: `select distinct on (asked) asked, latest.*
            from unnest($1::int[], $2::text[], $3::text[]) as question (asked, key, episode)
-           cross join lateral (select * from binding where listener_key = key and episode_id = episode
+           cross join lateral (select ${columns.binding} from binding where listener_key = key and episode_id = episode
                                order by started_at desc, sequence desc limit 1) as latest
            order by asked, started_at desc, sequence desc`,
     values: [
@@ -114,7 +114,7 @@ export async function findBindingsOfAddress(
 ): Promise<readonly Binding[]> {
   const { rows } = await pool.query<BindingRow>({
     name: 'bindings_of_address',
-    text: `select * from (select distinct on (listener_key) * from binding
+    text: `select * from (select distinct on (listener_key) ${columns.binding} from binding
              where address_key = any($1) and episode_id = $2 and started_at > $3
              order by listener_key, started_at desc, sequence desc) as latest
            order by started_at desc, sequence desc limit ${maxAddressBindings}`,
