@@ -1,7 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { removeDataFolder, startFleet, type Fleet, type FleetAccess, type FleetOptions } from '@longwave/fleet';
+import {
+  dataFolder,
+  removeDataFolder,
+  startFleet,
+  type Fleet,
+  type FleetAccess,
+  type FleetOptions,
+} from '@longwave/fleet';
 import { samples } from '@longwave/local/samples';
 import {
   type Account,
@@ -30,9 +37,9 @@ export interface TestFleet extends Installation {
   readonly fleet: Fleet;
 }
 
-/** A whole fleet of real processes on fresh data. */
+/** A whole fleet of real processes, on fresh data, or on that of a folder, which stays. */
 export async function startTestFleet(options: Partial<FleetOptions> = {}): Promise<TestFleet> {
-  const data = await newInstallation();
+  const data = options.dataFolder === undefined ? await newInstallation() : dataFolder(options.dataFolder);
   const folder = data.inside('test-files');
   mkdirSync(folder, { recursive: true });
   // All listeners of a test come from one address. A decision is waited for on a busy machine too: what these tests are about
@@ -56,7 +63,7 @@ export async function startTestFleet(options: Partial<FleetOptions> = {}): Promi
     [Symbol.asyncDispose]: async () => {
       operator.close();
       await fleet.stop();
-      removeDataFolder(data);
+      if (options.dataFolder === undefined) removeDataFolder(data);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { dataFolder, findRunningFleet } from '@longwave/fleet';
 import { clusterProfile } from '@longwave/local/cluster-profile';
 import { namesOf, services } from '@longwave/services';
 import { until } from '@longwave/test-kit';
@@ -9,6 +10,7 @@ import { Kafka, logLevel, type Admin } from 'kafkajs';
 import pg from 'pg';
 import { newPlatform } from '../_exchange-platform.ts';
 import { startTestFleet, type TestFleet } from '../_fleet.ts';
+import { longwave } from '../_longwave.ts';
 import { isCluster } from '../_profile.ts';
 import { makeTrialRun } from '../_trial-run.ts';
 
@@ -43,6 +45,14 @@ if (canRun) {
       const run = await makeTrialRun(world.fleet);
       expect(run.failures).toEqual([]);
       expect(run).toMatchObject({ ok: true, analytics: { ads_delivered: 1 } });
+    });
+
+    test('the key of an object store that others run is not replaced, and stays known when another key is', async () => {
+      const keys = (name: string) => longwave('keys', 'rotate', name, '--data', world.fleet.dataFolder);
+      expect(await keys('object-store')).toMatchObject({ status: 1, stderr: expect.stringContaining('others run') });
+      expect(await keys('cursors')).toMatchObject({ status: 0 });
+      const { objectStore } = findRunningFleet(dataFolder(world.fleet.dataFolder))!;
+      expect(objectStore).toEqual(world.fleet.objectStore);
     });
 
     test('every topic of the manifest has messages in Kafka, in at least three partitions, and no stream exists in Redis', async () => {

@@ -1,6 +1,7 @@
 import type { Cut } from '@longwave/test-kit';
 import { namesOf, services, type ServiceName } from '@longwave/services';
 import type { Kind } from './_attempts.ts';
+import type { DiskName } from './_disks.ts';
 import type { FaultCase } from './_run-case.ts';
 import type { Engine, Link, Subject } from './_subject.ts';
 
@@ -61,6 +62,16 @@ const cutAll = (how: Cut): FaultCase => ({
   promises: known,
 });
 
+const fillDisk = (name: DiskName): FaultCase => ({
+  name: `full disk ${name}`,
+  begin: async (subject) => {
+    const free = subject.fillDisk(name);
+    return async () => free();
+  },
+  lastsMs: cutMs,
+  promises: name === 'postgres' ? known : everything,
+});
+
 /** Where a service has two processes, no listener notices. */
 const rollingRestart = ({ replicas }: Subject): FaultCase => ({
   name: 'rolling restart',
@@ -80,5 +91,6 @@ export const casesOf = (subject: Subject): readonly FaultCase[] => [
   ...namesOf(services).map(killService),
   ...subject.engines.map(killEngine),
   ...subject.engines.filter((engine) => engine === 'kafka').map(freezeEngine),
+  ...subject.disks.map(fillDisk),
   rollingRestart(subject),
 ];

@@ -1,7 +1,9 @@
 import { startFaultProxy, type Cut, type FaultProxy } from '@longwave/test-kit';
 import { namesOf, services, type ServiceName } from '@longwave/services';
 import { removeDataFolder, temporaryDataFolder, type FleetOptions } from '@longwave/fleet';
+import { newInstallation } from '../_installation.ts';
 import { startTestFleet, type Installation, type TestFleet } from '../_fleet.ts';
+import { disks, openDisks, type DiskName } from './_disks.ts';
 import { writePlansWithoutLimits } from '@longwave/test-kit/plans-without-limits';
 
 const engines = ['postgres', 'redis', 'objectStore', 'kafka'] as const;
@@ -28,6 +30,10 @@ export interface Subject extends AsyncDisposable {
   readonly engines: readonly Engine[];
   /** Every way from a service to an engine that can be cut. */
   readonly links: readonly Link[];
+  /** Disks that can be filled. */
+  readonly disks: readonly DiskName[];
+  /** Takes all room of a disk; answers how it is given back. In a cluster it is that of the first process. */
+  readonly fillDisk: (name: DiskName) => () => void;
   /** Processes of each service. */
   readonly replicas: number;
   /** kill -9 of one process of a service. */
@@ -85,9 +91,13 @@ export async function startSubject(
   const { links, proxyOf, changeEnvironment } = await openProxies(stack);
   const plans = temporaryDataFolder();
   stack.defer(() => removeDataFolder(plans));
+  const data = stack.adopt(await newInstallation(), removeDataFolder);
+  const ownDisks = openDisks(data);
+  stack.use(ownDisks);
   const world = stack.use(
     await startTestFleet({
       mode: 'durable',
+      dataFolder: data.root,
       ...options,
       changeEnvironment,
       env: {
@@ -104,6 +114,8 @@ export async function startSubject(
     world,
     engines: engines.filter((engine) => fleet.engines[engine] !== undefined),
     links,
+    disks: ownDisks ? disks : [],
+    fillDisk: (name) => ownDisks![name].fill(),
     replicas: fleet.replicas.management.length,
     killService: (name) => fleet.services[name].kill('SIGKILL'),
     killEngine: (engine) => fleet.engines[engine]!.kill('SIGKILL'),

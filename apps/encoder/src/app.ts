@@ -12,6 +12,7 @@ import { leasedWorker, openSubscriber } from '@longwave/worker-kit';
 import { Redis } from 'ioredis';
 import { createPrepareArtwork } from './artwork/prepare-artwork.ts';
 import type { EncoderConfig } from './config.ts';
+import { watchRoom } from './jobs/free-disk.ts';
 import { openWorkFolder } from './jobs/work-folder.ts';
 import { workOnJob, type JobDeps } from './jobs/work-on-job.ts';
 import { createProbe } from './probe/probe.ts';
@@ -65,12 +66,18 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
     maxSourceBytes: config.ENCODER_SOURCE_BYTES_MAX,
     logger,
   };
+  const isRoom = watchRoom(workFolder, (room) =>
+    room ? logger.info({ folder: workFolder }, 'disk.has_room') : logger.error({ folder: workFolder }, 'disk.full'),
+  );
+  const findsObjects = async () => (await store.find('readiness'), true);
   const workerId = `${hostname()}:${process.pid}`;
   const startSlots = (concurrency: number, maxExpectedMs?: number) =>
     leasedWorker<Job>({
       concurrency,
       pollMs,
       claim: async (signal) => {
+        if (!(await isRoom())) return undefined;
+        await findsObjects();
         const request = { workerId, kinds: [...encodingJobKinds], maxExpectedMs };
         return (await jobs.claimJob(request, { deadlineMs: 5_000, signal })).job;
       },
@@ -116,7 +123,7 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
   return {
     grpcPort: server.port,
     readiness: {
-      objects: async () => (await store.find('readiness'), true),
+      objects: findsObjects,
       redis: async () => (await redis.ping()) === 'PONG',
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { Redis } from 'ioredis';
 import { canonicalFormat, checkCanonical, id3SizeBytes, renderId3 } from '@longwave/audio';
 import { productCatalog } from '@longwave/command-catalog';
-import { freePort } from '@longwave/fleet';
 import { Problem } from '@longwave/problems';
 import { createLogger } from '@longwave/service-kit';
 import { bareEnvironment, until } from '@longwave/test-kit';
@@ -284,36 +283,6 @@ test('a refused report leaves the objects that another job reported at the same 
     expect(second).toEqual(first);
     const made = first.filter((file: { role: string }) => file.role !== 'source');
     expect(await world.mediaKeys()).toEqual(made.map((file: { storage_key: string }) => file.storage_key).sort());
-  }
-});
-
-test('a failure of ours is not reported before the fifth try', async () => {
-  const source = { storageKey: 'uploads/upl_0/x.mp3', sizeBytes: 1, etag: 'x' };
-  await using ended = new AsyncDisposableStack();
-  const noStore = {
-    ...world.config,
-    S3_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
-    ENCODER_WORK_FOLDER: path.join(world.folder, 'work2'),
-  };
-  await app[Symbol.asyncDispose]();
-  try {
-    ended.use(await createApp(noStore, createLogger('encoder', 'silent')));
-    const [first, fifth, sixth] = [
-      jobs.enqueueProduction(source),
-      jobs.enqueueProduction(source, 4),
-      jobs.enqueueProduction(source, 5),
-    ];
-    for (const { jobId } of [fifth, sixth]) {
-      const report = await jobs.reportOf(jobId);
-      expect(report.commandType).toBe('production.fail');
-      expect(JSON.parse(report.changesJson).problem.code).toBe('encoder_failed');
-    }
-    await until(() => readdirSync(path.join(world.folder, 'work2'), { recursive: true }).length === 1);
-    expect(world.management.leaseOf(first.jobId)).toBeDefined();
-    expect(world.management.executed.filter((request) => request.subjectId === first.productionId)).toEqual([]);
-  } finally {
-    await ended.disposeAsync();
-    app = await createApp(world.config, createLogger('encoder', 'silent'));
   }
 });
 

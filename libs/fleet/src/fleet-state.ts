@@ -33,6 +33,8 @@ export interface FleetAccess<S extends string = ServiceName> {
   readonly enginesCa?: string | undefined;
   /** With the operator's key. */
   readonly objectStore: ObjectStoreAccess & { readonly bucket: string };
+  /** Keys of engines that others run, by their names in `keyKinds`: this installation cannot replace them. */
+  readonly foreignKeys: readonly string[];
   readonly logsFolder: string;
   readonly dataFolder: string;
   /** Folder of PostgreSQL's files: inside the data folder, or elsewhere when it runs as another user who cannot enter that. */

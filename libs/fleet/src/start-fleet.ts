@@ -150,6 +150,11 @@ export async function startFleetOf<S extends string>(
   const { endpoint, region, accessKey, secretKey } = engines.objectStore.first;
   const engineAddresses = { database: engines.adminDatabaseUrl, redis: engines.redis.first.url };
   writeLogins(data, apps.services, secrets(), engineAddresses);
+  const foreignKeys = [
+    ...(outside.databaseUrl === undefined ? [] : ['database']),
+    ...(outside.redisUrl === undefined ? [] : ['redis']),
+    ...(options.engines?.versityGateway || outside.objectStore ? ['object-store'] : []),
+  ];
   const wiring: Wiring<S> = {
     apps,
     data,
@@ -175,7 +180,7 @@ export async function startFleetOf<S extends string>(
     kafkaSecurity: outside.kafkaBrokers === undefined ? engines.kafka?.first.security : outside.kafkaSecurity,
     objectStore: {
       ...{ endpoint, region, bucket },
-      ...((options.engines?.versityGateway || outside.objectStore) && { accessKey, secretKey }),
+      ...(foreignKeys.includes('object-store') && { accessKey, secretKey }),
     },
     secretPaths: secrets().variables,
     trustedProxies: options.trustedProxies ?? '',
@@ -199,6 +204,7 @@ export async function startFleetOf<S extends string>(
     ...{ kafkaBrokers, kafkaSecurity },
     enginesCa: wiring.enginesCa,
     objectStore: { endpoint, region, accessKey, secretKey, bucket },
+    foreignKeys,
     logsFolder: data.logs,
     dataFolder: data.root,
     databaseFolder: locateFolder(data.postgres),

@@ -21,6 +21,8 @@ export async function verifyChains(url: string): Promise<VerifiedChains> {
   const problems: string[] = [];
   let [chains, receipts] = [0, 0];
   try {
+    // A command that ends meanwhile is in all of it or in none.
+    await client.query('begin transaction isolation level repeatable read read only');
     const keys = await Promise.all(
       schemas.map(async (schema) => (await client.query<JWK>(`select kid, x from ${schema}.receipt_key`)).rows),
     );

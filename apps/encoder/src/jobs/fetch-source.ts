@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ObjectStore } from '@longwave/object-store';
 import { MediaFault } from '../media/media-fault.ts';
+import { isRoomFor } from './free-disk.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** Space beside the source for the segments that are made from it. */
-const spareBytes = 512 * 1024 * 1024;
 /** A store that sends nothing for so long will not send the rest either. */
 const maxSilenceMs = 60_000;
 
@@ -36,8 +34,7 @@ export const tooManyBytes = (maxBytes: number): MediaFault =>
 
 /** Throws a plain error when the disk cannot hold a source of `sizeBytes` and its segments. */
 export async function checkFreeDisk(target: string, sizeBytes: number): Promise<void> {
-  const disk = await statfs(path.dirname(target));
-  if (disk.bavail * disk.bsize < sizeBytes + spareBytes) throw new Error('not enough free disk for this source');
+  if (!(await isRoomFor(sizeBytes, path.dirname(target)))) throw new Error('not enough free disk for this source');
 }
 
 /**

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attributes } from '@longwave/command-catalog';
 import type { Pool, Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
@@ -46,6 +47,25 @@ export async function findKeys(
       { id, state, x, purposes, notBefore, notAfter: overlap !== null && overlap < notAfter ? overlap : notAfter },
     ]),
   );
+}
+
+/** What management has answered a moment before may still be under way to this service. */
+const underWayMs = 500;
+const askAgainMs = 50;
+
+/** The keys of an authority by their ids. Waits a moment for those that are not known, or not in use yet. */
+export async function awaitKeys(
+  pool: Pool,
+  authorityId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, MachineKey>> {
+  const until = performance.now() + underWayMs;
+  for (;;) {
+    const keys = await findKeys(pool, authorityId, ids);
+    const isComplete = ids.every((id) => keys.has(id) && keys.get(id)!.state !== 'pending');
+    if (isComplete || performance.now() > until) return keys;
+    await sleep(askAgainMs);
+  }
 }
 
 /** Stores a version of a key and answers whether it is newer than the one before; an older version never overwrites a newer one. */

@@ -3,7 +3,7 @@ import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { Request } from 'express';
 import type { Redis } from 'ioredis';
-import { findKeys, whyNotInForce } from '../authorities/machine-key-table.ts';
+import { awaitKeys, whyNotInForce } from '../authorities/machine-key-table.ts';
 import type { Client } from './authenticate.ts';
 
 /** Checks the optional signature of a request (RFC 9421). */
@@ -35,7 +35,7 @@ export const createVerifySignedRequest =
     if (!isRequestSigned(seen)) return;
     const keyId = claimedKeyId(seen);
     const now = clock();
-    const key = keyId === undefined ? undefined : (await findKeys(pool, client.authorityId, [keyId])).get(keyId);
+    const key = keyId === undefined ? undefined : (await awaitKeys(pool, client.authorityId, [keyId])).get(keyId);
     const verified = verifyRequest(seen, Math.floor(now.getTime() / 1000), () => key && tryParsePublicKey(key.x));
     if (!verified.ok) {
       const { fault, detail } = verified;

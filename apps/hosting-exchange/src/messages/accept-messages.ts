@@ -4,7 +4,7 @@ import { jcsDigest } from '@longwave/idempotency';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { createGates, meter } from '@longwave/service-kit';
-import { findKeys } from '../authorities/machine-key-table.ts';
+import { awaitKeys } from '../authorities/machine-key-table.ts';
 import { keepEquivocation } from '../streams/equivocation-table.ts';
 import { findStreamView, insertStream, isHeld, lockStream, quarantineStream } from '../streams/stream-table.ts';
 import { readBatchState } from './batch-state.ts';
@@ -124,7 +124,7 @@ export function createAcceptMessages(options: {
     }
     const keyIds = [...new Set(opened.map(({ keyId }) => keyId))];
     const [keys, known] = await Promise.all([
-      findKeys(pool, sender.authorityId, keyIds),
+      awaitKeys(pool, sender.authorityId, keyIds),
       findKnown(
         pool,
         sender.authorityId,

@@ -35,10 +35,13 @@ function publish(installation: Installation): void {
   const secrets = secretsOf(installation);
   const engines = { database: access.adminDatabaseUrl, redis: access.redisUrl };
   writeLogins(data, services, secrets, engines);
+  const isOwn = (name: KeyName) => !access.foreignKeys.includes(name);
+  const { databaseUrls, adminDatabaseUrl, redisUrl } = accessLogins(services, secrets, engines);
   changeAccess(data, (state) => ({
     ...state,
-    ...accessLogins(services, secrets, engines),
-    objectStore: { ...state.objectStore, ...operatorKey(secrets) },
+    ...(isOwn('database') && { databaseUrls, adminDatabaseUrl }),
+    ...(isOwn('redis') && { redisUrl }),
+    ...(isOwn('object-store') && { objectStore: { ...state.objectStore, ...operatorKey(secrets) } }),
   }));
 }
 
@@ -126,9 +129,14 @@ function rotateListeners(installation: Installation, now: Date): void {
   publish(installation);
 }
 
-/** Makes a new key the one that is used. What was made with those before goes on to count, as `keyKinds` says. */
+/**
+ * Makes a new key the one that is used. What was made with those before goes on to count, as `keyKinds` says. Throws for the key of an
+ * engine that others run.
+ */
 export async function rotateKey(name: KeyName, installation: Installation, now: Date): Promise<void> {
-  const { data } = installation;
+  const { data, access } = installation;
+  if (access?.foreignKeys.includes(name))
+    throw new Error(`${name}: others run this engine. Replace the key there, then in the variables of the services.`);
   if (isFileKey(name)) return void (await addKey(data.secrets, name, pauseOf(installation)));
   if (isTextKey(name)) return rotateText(installation, textKeys[name]);
   switch (name) {
