@@ -9,3 +9,7 @@ export function profileOptions(): Partial<ClusterProfile> {
 
 /** Whether this run is about the shape of a cluster. */
 export const isCluster = process.env['TEST_PROFILE'] === 'cluster';
+
+/** The names of the processes of services, as `longwave status` has them. */
+export const processesOf = (names: readonly string[]): readonly string[] =>
+  isCluster ? names.flatMap((name) => [name, `${name}-2`]) : names;

@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { namesOf, services } from '@longwave/services';
 import { z } from 'zod';
 
 /** The samples of a service's `/metrics`, by name and labels as they stand there: `longwave_jobs{kind="import_feed",state="queued"}`. */
@@ -155,4 +158,15 @@ export async function startCollector() {
       await once(server, 'close');
     },
   };
+}
+
+/** Names in the first column of the tables of docs/observe.md, by service. */
+export function documentedMetrics(): Record<string, string[]> {
+  const text = readFileSync(path.join(import.meta.dirname, '../docs/observe.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| `([a-z_]+)` +\|[^|]*\|[^|]*\| ([a-z, -]+?) +\|/gm)];
+  const of = (service: string) =>
+    rows
+      .filter(([, , services]) => services === 'all' || services!.split(', ').includes(service))
+      .map(([, name]) => name!);
+  return Object.fromEntries(namesOf(services).map((service) => [service, of(service).sort()]));
 }

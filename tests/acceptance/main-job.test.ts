@@ -125,12 +125,13 @@ test('a player reports at the addresses that a play names; an operator revokes t
   expect(present.revoked).toBe(0);
   expect(operator('revoke', '--week', String(present.week))).toMatchObject({ week: present.week, revoked: 1 });
   const revokedAtMs = performance.now();
-  await until(
-    'the end of the tokens of a revoked week',
-    async () => (await statusOf(`${report}?e=start`)) === 404 || undefined,
-  );
+  await until('the end of the tokens of a revoked week', async () => {
+    // By each process, where there are two.
+    const asked = [`${report}?e=start`, before.mediaUrl, `${report}?e=start`, before.mediaUrl];
+    const statuses = await Promise.all(asked.map(statusOf));
+    return statuses.every((status) => status === 404) || undefined;
+  });
   expect(performance.now() - revokedAtMs).toBeLessThan(5_000);
-  expect(await statusOf(before.mediaUrl)).toBe(404);
   const after = await download(enclosure!);
   expect(after.mediaUrl).not.toBe(before.mediaUrl);
   expect(after.etag).toBe(before.etag);

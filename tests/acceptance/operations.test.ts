@@ -14,6 +14,7 @@ import {
   type TestFleet,
 } from '../_fleet.ts';
 import { longwave } from '../_longwave.ts';
+import { isCluster, processesOf } from '../_profile.ts';
 import { openSharedInstallation } from '../_shared-installation.ts';
 
 /** What no listener and no command of this file asks. */
@@ -79,17 +80,17 @@ test('status says that every service and engine is well, and names each relay, f
   const of = (part: string) => checks.flatMap((check) => (check.part === part ? [check.name] : []));
   const failing = checks.filter(({ part, well }) => !well && ['services', 'engines'].includes(part));
   expect(failing).toEqual([]);
-  expect(of('services')).toEqual(namesOf(services));
-  expect(of('engines')).toEqual(['PostgreSQL', 'Redis', 'object store']);
+  expect(of('services')).toEqual(processesOf(namesOf(services)));
+  expect(of('engines')).toEqual(['PostgreSQL', 'Redis', 'object store', ...(isCluster ? ['Kafka'] : [])]);
   expect(of('relay')).toEqual(expect.arrayContaining(['product.events', 'identity.events']));
   expect(of('followers')).toEqual(expect.arrayContaining(['analytics-sink of delivery.facts']));
   expect(of('dead letters').sort()).toEqual(of('followers').sort());
 });
 
 test('status is not well while a service is away, or when the last backup is older than it may be', async () => {
-  expect(await statusOf(world.fleet.dataFolder)).toMatchObject({ status: 1, failing: away });
+  expect(await statusOf(world.fleet.dataFolder)).toMatchObject({ status: 1, failing: processesOf(away) });
   const strict = await statusOf(world.fleet.dataFolder, '--max-backup-age', '1');
-  expect(strict).toMatchObject({ status: 1, failing: [...away, 'last'] });
+  expect(strict).toMatchObject({ status: 1, failing: [...processesOf(away), 'last'] });
 });
 
 test('a backup under load, restored into another folder, has everything that was acknowledged before, and the restored service goes on', async () => {
@@ -102,7 +103,7 @@ test('a backup under load, restored into another folder, has everything that was
   await running.stop();
   expect(made.objects_copied).toBe(made.objects);
   expect(after.episodes).toBeGreaterThan(before.episodes.length);
-  expect((await statusOf(world.fleet.dataFolder, '--max-backup-age', '1')).failing).toEqual(away);
+  expect((await statusOf(world.fleet.dataFolder, '--max-backup-age', '1')).failing).toEqual(processesOf(away));
 
   // Nothing was stored since, so nothing is copied again.
   const second = await answerOf<Made>('backup', folder, ...onWorld());

@@ -15,7 +15,7 @@ export interface FleetAccess<S extends string = ServiceName> {
   readonly urls: FleetUrls;
   /** The operator's certificate: what the admin CLI calls services with. */
   readonly operator: IdentityFiles;
-  /** gRPC addresses ("host:port") of the first processes. */
+  /** gRPC addresses ("host:port"), those of several processes separated by commas. */
   readonly addresses: Readonly<Record<S, string>>;
   /** Private HTTP addresses ("host:port") of `/healthz`, `/readyz` and `/metrics`; those of further processes too, as `management-2`. */
   readonly adminAddresses: Readonly<Record<S, string>>;

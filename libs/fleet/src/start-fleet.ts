@@ -76,11 +76,10 @@ const firstOf = <S extends string, T>(replicas: Readonly<Record<S, readonly T[]>
 
 const local = (port: number) => `127.0.0.1:${port}`;
 
-const firstAddresses = <S extends string>(ports: Readonly<Record<S, readonly number[]>>) =>
-  Object.fromEntries(Object.entries(firstOf(ports)).map(([name, port]) => [name, local(port as number)])) as Record<
-    S,
-    string
-  >;
+const addressesOf = <S extends string>(ports: Readonly<Record<S, readonly number[]>>) =>
+  Object.fromEntries(
+    Object.entries<readonly number[]>(ports).map(([name, each]) => [name, each.map(local).join()]),
+  ) as Record<S, string>;
 
 /** The private HTTP address of every process by its name. */
 const adminAddressesOf = <S extends string>({ healthPorts, replicas }: Wiring<S>) =>
@@ -196,7 +195,7 @@ export async function startFleetOf<S extends string>(
   const access: FleetAccess<S> = {
     urls: wiring.urls,
     operator: identities.operator,
-    addresses: firstAddresses(wiring.grpcPorts),
+    addresses: addressesOf(wiring.grpcPorts),
     adminAddresses: adminAddressesOf(wiring),
     ...accessLogins(apps.services, secrets(), engineAddresses),
     // Those of engines that run elsewhere are the operator's own.

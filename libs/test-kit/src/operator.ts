@@ -72,8 +72,9 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
   const product = channel('management', fleet.addresses.management).client(CommandServiceService);
   const resources = channel('management', fleet.addresses.management).client(ResourceServiceService);
   const audience = channel('analytics-sink', fleet.addresses['analytics-sink']).client(AudienceServiceService);
-  const serving = channel('internal-serving', fleet.addresses['internal-serving']).client(ServingServiceService);
-
+  const nodes = fleet.addresses['internal-serving']
+    .split(',')
+    .map((address) => openChannel(address, 'internal-serving', tls).client(ServingServiceService));
   const exchange = channel('hosting-exchange', fleet.addresses['hosting-exchange']).client(ExchangeServiceService);
 
   const send =
@@ -155,24 +156,19 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
       );
       return typedResource(JSON.parse(resourceJson) as ResourceView, type);
     },
-    /** The serving plan that decisions use now; asked without claiming any goal (no creative has this format). */
+    /**
+     * The serving plan that decisions use now; '' while processes use different ones. Asked without claiming any goal (no creative has
+     * this format).
+     */
     async activePlan(workspaceId: string): Promise<string> {
-      const answer = await serving.decide(
-        {
-          ...playWithoutDetails,
-          decisionId: newId('dec'),
-          workspaceId,
-          podcastId: newId('pod'),
-          episodeId: newId('ep'),
-          listenerBucket: Buffer.alloc(0),
-          breaks: [],
-          streamFormat: 'none',
-          country: '',
-          atMs: BigInt(Date.now()),
-        },
-        { deadlineMs: 2_000 },
-      );
-      return answer.servingPlanId;
+      const play = () => ({
+        ...{ ...playWithoutDetails, decisionId: newId('dec'), workspaceId, podcastId: newId('pod') },
+        ...{ episodeId: newId('ep'), listenerBucket: Buffer.alloc(0), breaks: [], streamFormat: 'none', country: '' },
+        atMs: BigInt(Date.now()),
+      });
+      const answers = await Promise.all(nodes.map((node) => node.decide(play(), { deadlineMs: 2_000 })));
+      const [plan, ...others] = new Set(answers.map(({ servingPlanId }) => servingPlanId));
+      return others.length === 0 ? plan! : '';
     },
     /** The ads of a line item in the ledger, over the last day. */
     async adCounts(workspaceId: string, lineItemId: string): Promise<AdCounts> {
@@ -203,7 +199,10 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
     async reopenStream(workspaceId: string, streamId: string, reason: string): Promise<void> {
       await exchange.reopenStream({ workspaceId, streamId, reason }, { deadlineMs: 5_000 });
     },
-    close: () => channels.forEach((open) => open.close()),
+    close: () => {
+      channels.forEach((open) => open.close());
+      nodes.forEach((node) => node.close());
+    },
   };
 }
 
