@@ -81,7 +81,7 @@ test('status says that every service and engine is well, and names each relay, f
   const failing = checks.filter(({ part, well }) => !well && ['services', 'engines'].includes(part));
   expect(failing).toEqual([]);
   expect(of('services')).toEqual(processesOf(namesOf(services)));
-  expect(of('engines')).toEqual(['PostgreSQL', 'Redis', 'object store', ...(isCluster ? ['Kafka'] : [])]);
+  expect(of('engines')).toEqual(['PostgreSQL', 'Redis', 'object store', ...(isCluster ? ['Apache Kafka'] : [])]);
   expect(of('relay')).toEqual(expect.arrayContaining(['product.events', 'identity.events']));
   expect(of('followers')).toEqual(expect.arrayContaining(['analytics-sink of delivery.facts']));
   expect(of('dead letters').sort()).toEqual(of('followers').sort());

@@ -55,6 +55,9 @@ export async function runCase(
   await until('an encode under way', () => load.record.productions.length > 0);
 
   const beganMs = performance.now();
+  /** What ended around the death of the process that had its facts; clients notice a broken connection at once. */
+  const uncertain = ({ endedMs: at }: Delivered) =>
+    one.losesLastFacts === true && Math.abs(at - beganMs) < factMomentMs;
   const end = await one.begin(subject);
   if (end) {
     await pause(one.lastsMs ?? 0);
@@ -63,7 +66,7 @@ export async function runCase(
   const endedMs = end ? performance.now() : beganMs;
   const recovered = () => kinds.every((kind) => recoveryMs(attempts, kind, endedMs) !== undefined);
   const [caughtUpMs] = await Promise.all([
-    until('catching up', async () => (await truth.waitingFor(load.record, endedMs)).length === 0, {
+    until('catching up', async () => (await truth.waitingFor(load.record, endedMs, uncertain)).length === 0, {
       timeoutMs: limitMs,
       despiteErrors: true,
     }).then(() => Math.round(performance.now() - endedMs), isNever),
@@ -72,16 +75,18 @@ export async function runCase(
   const finishedMs = performance.now();
   const inTime = await Promise.race([load.end().then(() => true), pause(limitMs, false, { ref: false })]);
   if (!inTime) violations.push('commands were not acknowledged in the end');
-  const waiting = await until('everything to arrive', () => truth.waitingFor(load.record, performance.now()), {
-    holds: (names) => names.length === 0,
-    timeoutMs: limitMs,
-    despiteErrors: true,
-  }).then(
+  const waiting = await until(
+    'everything to arrive',
+    () => truth.waitingFor(load.record, performance.now(), uncertain),
+    {
+      holds: (names) => names.length === 0,
+      timeoutMs: limitMs,
+      despiteErrors: true,
+    },
+  ).then(
     () => [],
     (error: Error) => [error.message],
   );
-  const uncertain = ({ endedMs: at }: Delivered) =>
-    one.losesLastFacts === true && at > beganMs - factMomentMs && at < finishedMs;
   violations.push(...waiting, ...(await truth.violations(load.record, uncertain)));
   const seen = new Map(kinds.map((kind) => [kind, seenWithin(attempts, kind, beganMs, finishedMs)]));
   for (const kind of one.promises) {

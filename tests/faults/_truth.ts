@@ -22,8 +22,12 @@ interface Written {
 
 /** What an installation has stored, beside what its clients saw. */
 export interface Truth extends AsyncDisposable {
-  /** Names what everything that was acknowledged until an instant still waits for; none: all has arrived everywhere. */
-  readonly waitingFor: (record: Record, untilMs: number) => Promise<readonly string[]>;
+  /** Names what everything that was acknowledged until an instant still waits for, but for what is uncertain; none: all has arrived everywhere. */
+  readonly waitingFor: (
+    record: Record,
+    untilMs: number,
+    uncertain: (delivered: Delivered) => boolean,
+  ) => Promise<readonly string[]>;
   /** Sentences about what was lost or doubled; none when all is well. */
   readonly violations: (record: Record, uncertain: (delivered: Delivered) => boolean) => Promise<readonly string[]>;
 }
@@ -167,7 +171,7 @@ export async function openTruth(world: Installation, show: Show): Promise<Truth>
 
   const owned = stack.move();
   return {
-    async waitingFor(record, untilMs) {
+    async waitingFor(record, untilMs, uncertain) {
       const before = <T extends { readonly endedMs: number }>(list: readonly T[]) =>
         list.filter(({ endedMs }) => endedMs <= untilMs);
       const unpublished = await rows<{ schema: string }>(
@@ -187,7 +191,7 @@ export async function openTruth(world: Installation, show: Show): Promise<Truth>
       );
       const delivered = before(record.delivered);
       const written = await writtenOf(delivered);
-      const unrecorded = delivered.filter((one) => !written.has(one.requestId));
+      const unrecorded = delivered.filter((one) => !written.has(one.requestId) && !uncertain(one));
       return [
         ...unpublished.map(({ schema }) => `the outbox of ${schema}`),
         ...(projected.length < episodes.length ? [`${episodes.length - projected.length} projections`] : []),

@@ -27,8 +27,13 @@ const { openTruth } = await import('./_truth.ts');
 const { runCase } = await import('./_run-case.ts');
 
 await using subject = await startSubject();
-const chosen = casesOf(subject).filter(({ name }) => values.case?.some((part) => name.includes(part)) ?? true);
-if (values.list) for (const { name } of chosen) console.log(name);
+const cases = casesOf(subject);
+const chosen = cases.filter(({ name }) => values.case?.some((part) => name.includes(part)) ?? true);
+if (subject.disks.length === 0) console.error('(Cases of full disks need Linux, as root: left out.)');
+if (chosen.length === 0) {
+  console.error(`No case has ${values.case!.map((part) => `“${part}”`).join(' or ')} in its name; --list shows them.`);
+  process.exitCode = 2;
+} else if (values.list) for (const { name } of chosen) console.log(name);
 else {
   const show = await publishShow(subject.world, 'unlimited');
   await using truth = await openTruth(subject.world, show);
