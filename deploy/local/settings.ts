@@ -77,7 +77,7 @@ export const settings = {
   }),
   trusted_proxies: setting(z.array(z.string().refine(isRange)).optional(), {
     description: 'Proxies whose `X-Forwarded-For` names the client: addresses or `address/bits`.',
-    expected: 'addresses or address/bits',
+    expected: 'a list of addresses or address/bits',
     defaultText:
       '`127.0.0.1/32` and `::1/128` where `public_url` is set and `listen` is an address that only this machine reaches, else none',
   }),
@@ -98,7 +98,7 @@ export const settings = {
   }),
   fetch_allow_origins: setting(z.array(origin).optional(), {
     description: 'Origins that may be fetched although they are private or plain http.',
-    expected: 'addresses such as http://10.0.0.5:9000, without a path',
+    expected: 'a list of addresses such as http://10.0.0.5:9000, without a path',
     defaultText: 'none',
   }),
   websub_hub: setting(page, {
@@ -112,11 +112,17 @@ export const settings = {
     defaultText: 'none: mails become files in the folder of all data',
     secret: true,
   }),
-  mail_from: setting(z.string().min(3).optional(), {
-    description: 'Sender of mails: `Name <address>`.',
-    expected: 'Name <address>',
-    defaultText: 'no-reply at the host of `public_url`',
-  }),
+  mail_from: setting(
+    z
+      .string()
+      .regex(/^[^<>@\s]+@[^<>@\s]+$|^[^<>]*<[^<>@\s]+@[^<>@\s]+>$/)
+      .optional(),
+    {
+      description: 'Sender of mails: `Name <address>`.',
+      expected: 'Name <address>, or an address',
+      defaultText: 'no-reply at the host of `public_url`',
+    },
+  ),
   policy_url: setting(page, {
     description: 'Page about how programs may use the data.',
     expected: expectedPage,

@@ -75,7 +75,8 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   const command = commands.find(({ name }) => name === `${noun} ${verb}`);
   if (!command) {
     const ofNoun = commands.filter(({ name }) => name.startsWith(`${noun} `));
-    const help = ofNoun.length > 0 ? helpOfNoun(noun, ofNoun) : overview;
+    if (noun === 'help') return { kind: 'explain', text: overview };
+    const help = ofNoun.length > 0 ? helpOfNoun(noun, ofNoun) : `${typed} --help lists all commands.`;
     if (isHelp && ofNoun.length > 0 && verb === undefined) return { kind: 'explain', text: help };
     const problem =
       verb === undefined && ofNoun.length > 0

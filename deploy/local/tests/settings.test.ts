@@ -192,8 +192,8 @@ test('everything that is wrong is said at once, with the place, what was expecte
     `${config}: there is no setting “pubic_url”. Did you mean “public_url”?`,
     '--listen: expected an IP address of this machine, such as 127.0.0.1 or 0.0.0.0, not “eth0”',
     `port_base in ${config}: expected a whole number from 1 to 65531, not “many”`,
-    'LONGWAVE_TRUSTED_PROXIES: expected addresses or address/bits, not “["10.0.0.0/99"]”',
-    `fetch_allow_origins in ${config}: expected addresses such as http://10.0.0.5:9000, without a path, not “["files.example"]”`,
+    'LONGWAVE_TRUSTED_PROXIES: expected a list of addresses or address/bits, not “["10.0.0.0/99"]”',
+    `fetch_allow_origins in ${config}: expected a list of addresses such as http://10.0.0.5:9000, without a path, not “["files.example"]”`,
     'LONGWAVE_MAIL_URL: expected smtps://user:password@host or smtp://host:port',
   ]);
 });

@@ -1,7 +1,9 @@
 import { busFromConfig, type BusLogger, type EventBus } from '@longwave/event-bus';
+import { topics } from '@longwave/events';
 import type { FleetAccess } from '@longwave/fleet/running';
 import { readKafkaConfig } from '@longwave/service-kit';
-import type { CommandDescription, CommandOption, Options } from '../command.ts';
+import { nearest } from '@longwave/service-kit/nearest';
+import { UsageError, type CommandDescription, type CommandOption, type Options } from '../command.ts';
 import type { Follower } from '../status/check-lags.ts';
 
 /** A command on the event bus, which may be an Apache Kafka without any fleet of this machine. */
@@ -41,13 +43,19 @@ const options: readonly CommandOption[] = [
 ];
 
 /**
- * The followers that `--topic` and `--group` name: exactly one with both, else those that run and fit.
+ * The followers that `--topic` and `--group` name: exactly one with both, else those that run and fit. Throws for a topic
+ * that is none.
  * @param findRunning asked when one of them is missing
  */
 export async function chooseFollowers(
   { topic, group }: Options,
   findRunning: () => Promise<readonly Follower[]>,
 ): Promise<readonly Follower[]> {
+  const known: readonly string[] = Object.values(topics);
+  if (topic !== undefined && !known.includes(topic)) {
+    const near = nearest(topic, known);
+    throw new UsageError(`There is no topic “${topic}”.${near === undefined ? '' : ` Did you mean “${near}”?`}`);
+  }
   if (topic !== undefined && group !== undefined) return [{ topic, group }];
   const found = (await findRunning()).filter(
     (each) => (topic ?? each.topic) === each.topic && (group ?? each.group) === each.group,

@@ -9,7 +9,7 @@ import { within } from '../checks/within.ts';
 import { openBus, type BusAccess } from '../operator/dead-letter-commands.ts';
 
 async function describePostgres(url: string): Promise<string> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000, query_timeout: 5_000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, query_timeout: 5_000 });
   client.on('error', () => undefined);
   await client.connect();
   try {
