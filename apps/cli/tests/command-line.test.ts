@@ -114,7 +114,7 @@ test('what it does not know it names, with the usage that was meant and the exit
     return stderr;
   };
   expect(refused('accounts', 'create')).toMatch(
-    /^There is no command “accounts create”\. Did you mean “account”\?\n\n.* --help lists all commands\.$/,
+    /^There is no command “accounts create”\. Did you mean “account”\?\n\n.* --help lists all commands\.\n$/,
   );
   expect(refused('account', 'explode')).toMatch(
     /^There is no command “account explode”\.\n\nusage: .* account COMMAND\n/,
