@@ -25,7 +25,7 @@ function digesting() {
 const unfinishedPrefix = '.unfinished-';
 
 /** Whether a file is one that `writeDigested` did not write to its end. */
-export const isUnfinished = (name: string): boolean => name.startsWith(unfinishedPrefix);
+export const isUnfinished = (name: string): boolean => /^\.unfinished-[0-9a-f-]{36}$/.test(name);
 
 /** Makes a file durable before its name is. */
 async function publish(unfinished: string, target: string): Promise<void> {

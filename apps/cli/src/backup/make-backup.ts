@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { belongsToSaved, notePlaces, saveStreams, type SavedLine } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
@@ -7,38 +7,18 @@ import { createObjectStore } from '@longwave/object-store';
 import { schemaOwners, services } from '@longwave/services';
 import { describeBytes } from '../checks/sizes.ts';
 import { copyObjects } from './copy-objects.ts';
-import { isUnfinished, writeLines } from './digested-file.ts';
+import { writeLines } from './digested-file.ts';
 import { dumpDatabase } from './dump-database.ts';
 import { noteLastBackup } from './last-backup.ts';
 import { lockFolder, lockObjects } from './lock-folder.ts';
-import {
-  backupsFolder,
-  busName,
-  listBackups,
-  manifestName,
-  objectsFolder,
-  type BackupFile,
-  type Manifest,
-} from './manifest.ts';
+import { backupName, backupsFolder, busName, manifestName, type BackupFile, type Manifest } from './manifest.ts';
+import { removeUnfinished } from './remove-unfinished.ts';
 import { saveDataFiles } from './save-data-files.ts';
 
 /** Topics whose messages come from an outbox in the database: the relay sends again what the snapshot does not call sent. */
 const outboxTopics: ReadonlySet<string> = new Set([topics.product, topics.identity, topics.exchange]);
 /** Facts and decisions that came a little after the snapshot do no harm, and one that came just before it must not be missed. */
 const afterSnapshotMs = 10_000;
-
-/** Removes what interrupted backups left, but for the objects that they copied whole. */
-function removeUnfinished(folder: string): void {
-  const finished = new Set(listBackups(folder));
-  const remove = (inside: string, isLeft: (name: string) => boolean) => {
-    for (const name of readdirSync(inside).filter(isLeft)) rmSync(path.join(inside, name), { recursive: true });
-  };
-  remove(backupsFolder(folder), (name) => !finished.has(name));
-  remove(objectsFolder(folder), isUnfinished);
-}
-
-/** "2026-11-25T22-45-19Z": sorts by time, and every file system takes it. */
-const nameOf = (at: Date) => `${at.toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
 
 /** A backup that was made. */
 export interface MadeBackup {
@@ -62,10 +42,8 @@ export async function makeBackup(
 ): Promise<MadeBackup> {
   using _lock = lockFolder(folder);
   using _objects = lockObjects(fleet.dataFolder);
-  for (const inside of [backupsFolder(folder), objectsFolder(folder)])
-    mkdirSync(inside, { recursive: true, mode: 0o700 });
   removeUnfinished(folder);
-  const backup = path.join(backupsFolder(folder), nameOf(new Date()));
+  const backup = path.join(backupsFolder(folder), backupName(new Date()));
   mkdirSync(backup, { mode: 0o700 });
   const files: BackupFile[] = [];
   const busLines: SavedLine[] = [];

@@ -60,6 +60,10 @@ export const objectsFolder = (folder: string) => path.join(folder, 'objects');
 export const objectFile = (folder: string, digest: string) =>
   path.join(objectsFolder(folder), digest.slice(0, 2), digest);
 
+/** "2026-11-25T22-45-19Z": sorts by time, and every file system takes it. */
+export const backupName = (at: Date): string => `${at.toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
+export const isBackupName = (name: string): boolean => /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/.test(name);
+
 /** The backups of a folder that were finished, oldest first. */
 export function listBackups(folder: string): readonly string[] {
   const inside = backupsFolder(folder);
