@@ -21,9 +21,10 @@ export interface RedisConfiguration {
   readonly tls?: IdentityFiles | undefined;
 }
 
-/** The text of redis.conf (Redis 7 or newer). */
+/** The text of redis.conf (Redis 7 or newer). Throws for a password that would be more than a word there, as in a backup that was altered. */
 export function renderRedisConfiguration(wanted: RedisConfiguration): string {
   const { folder, port, bind, password, users, databases, maxMemoryBytes, mode, tls } = wanted;
+  if (!/^[A-Za-z0-9]+$/.test(password)) throw new Error('The password of Redis must be of letters and digits.');
   const lines = [
     ...(tls === undefined
       ? [`port ${port}`]

@@ -19,7 +19,8 @@ const usage = `${typed} backup FOLDER [--json] [--data FOLDER]
 Makes a backup of the running service, without stopping or slowing it: the database as it is at one moment, every object, the messages
 on the event bus, facts that are not counted yet, keys and secrets. Objects that the folder has from earlier backups are not copied
 again, nor those that an interrupted backup has copied: run it again to go on. \`verify\` reads every byte of a backup and compares it
-with the SHA-256 in its manifest; \`${typed} restore\` makes a data folder of it.
+with the SHA-256 in its manifest; \`${typed} restore\` makes a data folder of it. Whoever can write into the folder can change both: note the
+SHA-256 of the manifest elsewhere, and compare it before a restore.
 
 A backup holds every secret of the installation: whoever reads it can do everything. Keep it as safe as the data folder.
 
@@ -34,7 +35,10 @@ Examples:
   ${typed} backup /mnt/backups/longwave
   ${typed} backup verify /mnt/backups/longwave`;
 
-/** SHA-256 of a manifest, which names every other digest: noted elsewhere, it proves that nobody changed the backup. */
+/**
+ * SHA-256 of a manifest, which names every other digest. Who changes a backup can change this one too: only a copy of it that was noted
+ * elsewhere, when the backup was made, proves that nobody changed the backup.
+ */
 const manifestDigest = (backup: string) =>
   createHash('sha256')
     .update(readFileSync(path.join(backup, manifestName)))

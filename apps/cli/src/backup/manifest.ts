@@ -4,12 +4,17 @@ import { z } from 'zod';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
+/** A path inside a backup, which leads nowhere else. */
+const innerPath = z
+  .string()
+  .refine((name) => !/[\\\0]/.test(name) && name.split('/').every((step) => !['', '.', '..'].includes(step)));
+
 const tableSchema = z.strictObject({
   name: z.string(),
   columns: z.array(z.string()),
   rows: z.int().min(0),
   /** Path of its rows in the backup: gzipped COPY text. */
-  file: z.string(),
+  file: innerPath,
 });
 export type TableDump = z.output<typeof tableSchema>;
 
@@ -36,7 +41,7 @@ const manifestSchema = z.strictObject({
   bus: z.strictObject({ messages: z.int().min(0) }).optional(),
   objects: z.strictObject({ count: z.int().min(0), size_bytes: z.int().min(0) }),
   /** Every file of the backup but this one, by its path in it. */
-  files: z.array(z.strictObject({ path: z.string(), size_bytes: z.int().min(0), sha256 })),
+  files: z.array(z.strictObject({ path: innerPath, size_bytes: z.int().min(0), sha256 })),
 });
 export type Manifest = Readonly<z.output<typeof manifestSchema>>;
 export type BackupFile = Manifest['files'][number];

@@ -10,6 +10,15 @@ import type { BackupFile } from './manifest.ts';
  */
 const kept = ['secrets', 'delivery-journal', 'first-job.json'] as const;
 
+/** The part of a backup with these files. */
+export const dataPart = 'data';
+
+/** Whether a backup holds a file of this path: one of the above, or below it. */
+export function isKept(name: string): boolean {
+  const [part, first, ...below] = name.split('/');
+  return part === dataPart && kept.some((each) => each === first) && !below.some((step) => step === '..');
+}
+
 /** Every file below a path of a folder, relative to it. */
 async function filesBelow(root: string, relative: string): Promise<readonly string[]> {
   const at = path.join(root, relative);
@@ -26,7 +35,7 @@ export async function saveDataFiles(dataFolder: string, backup: string): Promise
   const names = (await Promise.all(kept.map((name) => filesBelow(dataFolder, name)))).flat();
   const saved: BackupFile[] = [];
   for (const name of names) {
-    const target = path.join('data', name);
+    const target = path.join(dataPart, name);
     const source = createReadStream(path.join(dataFolder, name));
     saved.push({ path: target, ...(await writeDigested(source, path.join(backup, target))) });
   }

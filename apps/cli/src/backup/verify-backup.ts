@@ -1,8 +1,17 @@
-import { existsSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import pMap from 'p-map';
 import { digestOf, readLines } from './digested-file.ts';
-import { objectFile, objectLine, objectsName, readManifest, type Manifest, type ObjectLine } from './manifest.ts';
+import {
+  busName,
+  manifestName,
+  objectFile,
+  objectLine,
+  objectsName,
+  readManifest,
+  type Manifest,
+  type ObjectLine,
+} from './manifest.ts';
 
 const concurrency = 4;
 
@@ -18,21 +27,55 @@ export interface VerifiedBackup {
   readonly problems: readonly string[];
 }
 
-/** Compares a file with its digest; answers what is wrong with it. */
-async function compare(file: string, name: string, sha256: string): Promise<readonly string[]> {
-  if (!existsSync(file)) return [`${name} is missing.`];
-  return (await digestOf(file)).sha256 === sha256 ? [] : [`${name} was changed.`];
+/**
+ * The first step of a path below a folder that is a link, or neither a folder nor a regular file at its end; undefined when there is none.
+ * Throws where nothing is.
+ */
+export function irregularPart(folder: string, name: string): string | undefined {
+  const steps = name.split('/');
+  return steps
+    .map((_, at) => steps.slice(0, at + 1).join('/'))
+    .find((part) => {
+      const found = lstatSync(path.join(folder, part));
+      return part === name ? !found.isFile() : !found.isDirectory();
+    });
 }
 
-/** Reads every file of a backup but its objects, and compares it with its SHA-256. */
+/**
+ * Compares a file with its digest; answers what is wrong with it.
+ * @param name its path below the folder
+ * @param shown how the sentence calls it
+ */
+async function compare(folder: string, name: string, sha256: string, shown = name): Promise<readonly string[]> {
+  if (lstatSync(path.join(folder, name), { throwIfNoEntry: false }) === undefined) return [`${shown} is missing.`];
+  if (irregularPart(folder, name) !== undefined) return [`${shown} is not a regular file.`];
+  return (await digestOf(path.join(folder, name))).sha256 === sha256 ? [] : [`${shown} was changed.`];
+}
+
+/** What is wrong with the list of files in a manifest: every file of the backup, and every one that it needs, must be in it. */
+function compareList(backup: string, { files, database, bus }: Manifest): readonly string[] {
+  const listed = new Set(files.map(({ path: name }) => name));
+  const needed = [
+    ...database.schemas.flatMap(({ tables }) => tables.map(({ file }) => file)),
+    ...(bus ? [busName] : []),
+    objectsName,
+  ];
+  const found = readdirSync(backup, { withFileTypes: true, recursive: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => path.relative(backup, path.join(entry.parentPath, entry.name)))
+    .filter((name) => name !== manifestName);
+  return [...new Set([...needed, ...found])]
+    .filter((name) => !listed.has(name))
+    .map((name) => `${name} is not in the manifest.`);
+}
+
+/** Reads every file of a backup but its objects, and compares it with its SHA-256. There must be no others. */
 export async function verifyFiles(backup: string): Promise<VerifiedBackup> {
   const manifest = readManifest(backup);
-  const problems = await pMap(
-    manifest.files,
-    ({ path: name, sha256 }) => compare(path.join(backup, name), name, sha256),
-    { concurrency },
-  );
-  return { manifest, problems: problems.flat() };
+  const problems = await pMap(manifest.files, ({ path: name, sha256 }) => compare(backup, name, sha256), {
+    concurrency,
+  });
+  return { manifest, problems: [...problems.flat(), ...compareList(backup, manifest)] };
 }
 
 /**
@@ -52,7 +95,8 @@ export async function verifyBackup(
   const ofObjects = await pMap(
     readObjects(backup),
     async ({ key, sha256 }) => {
-      const found = await compare(objectFile(folder, sha256), `The object ${key}`, sha256);
+      const name = path.relative(folder, objectFile(folder, sha256));
+      const found = await compare(folder, name, sha256, `The object ${key}`);
       count += 1;
       onObject(count);
       return found;

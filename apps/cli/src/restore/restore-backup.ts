@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { loadStreams, savedLine } from '@longwave/event-bus';
 import { dataFolder, moveDataFolder, removeDataFolder, startFleet } from '@longwave/fleet';
@@ -10,6 +10,7 @@ import { loadDatabase } from './load-database.ts';
 import { findMissingObjects } from './named-objects.ts';
 import { putObjects } from './put-objects.ts';
 import { recountFacts } from './recount-facts.ts';
+import { restoreDataFiles } from './restore-data-files.ts';
 import { verifyChains } from './verify-chains.ts';
 
 /** What was restored and how it was verified. */
@@ -35,14 +36,6 @@ function assertEmpty(folder: string): void {
     throw new Error(`${folder} is not empty. A restore makes a new data folder: name one that does not exist yet.`);
 }
 
-/** Copies files into a new data folder, for its owner alone. */
-function restoreDataFiles(from: string, dataFolderRoot: string): void {
-  mkdirSync(dataFolderRoot, { recursive: true, mode: 0o700 });
-  cpSync(from, dataFolderRoot, { recursive: true });
-  for (const entry of readdirSync(dataFolderRoot, { withFileTypes: true, recursive: true }))
-    chmodSync(path.join(entry.parentPath, entry.name), entry.isDirectory() ? 0o700 : 0o600);
-}
-
 async function* savedLines(backup: string) {
   for await (const line of readLines(path.join(backup, busName))) yield savedLine.parse(JSON.parse(line));
 }
@@ -65,7 +58,7 @@ export async function restoreBackup(options: {
   if (damaged.length > 0) throw new Error(`The backup is damaged, and nothing was restored:\n${damaged.join('\n')}`);
   const building = dataFolder(`${target}.restoring`);
   removeDataFolder(building);
-  restoreDataFiles(path.join(backup, 'data'), building.root);
+  await restoreDataFiles(backup, manifest.files, building.root);
   const restored = await (async () => {
     // Engines alone: they make the database with its schemas, and the object store.
     await using fleet = await startFleet({
