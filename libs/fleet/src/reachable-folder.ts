@@ -57,6 +57,7 @@ function claimFolder(folder: string, pointer: string): void {
 
 /** Folder for what an unprivileged user must reach when the repository lies in a private folder of root's. */
 const sharedFolder = '/var/lib/longwave';
+const namePrefix = 'data-';
 
 /** The user PostgreSQL runs as: undefined (ourselves) unless we are root. */
 export function postgresUser(): SystemUser | undefined {
@@ -91,7 +92,7 @@ export function reachablePrograms(programs: string, version: string, user: Syste
 
 /** Removes databases of temporary installations that are gone; others may have been moved and are never touched. */
 function removeAbandoned(): void {
-  for (const entry of readdirSync(sharedFolder).filter((name) => name.startsWith('data-'))) {
+  for (const entry of readdirSync(sharedFolder).filter((name) => name.startsWith(namePrefix))) {
     const folder = path.join(sharedFolder, entry);
     if (!existsSync(path.join(folder, 'pointer'))) continue;
     const pointer = readFileSync(path.join(folder, 'pointer'), 'utf8');
@@ -102,23 +103,38 @@ function removeAbandoned(): void {
 const pointerEnding = '.location';
 const pointerOf = (wanted: string) => `${wanted}${pointerEnding}`;
 
+/** Whether `reachableFolder` makes folders of this path. */
+const isShared = (folder: string) =>
+  path.dirname(folder) === sharedFolder && path.basename(folder).startsWith(namePrefix);
+
+/** The folder that a pointer names; undefined where there is no pointer. Throws when it names one that `reachableFolder` does not make. */
+function readPointer(pointer: string): string | undefined {
+  if (!existsSync(pointer)) return undefined;
+  const folder = readFileSync(pointer, 'utf8');
+  if (isShared(folder)) return folder;
+  throw new Error(
+    `${pointer} names ${folder}, where no database of Longwave is: databases are folders of ${sharedFolder}.`,
+  );
+}
+
 /** The folder that stands for `wanted` now: see `reachableFolder`. */
 export function locateFolder(wanted: string): string {
-  const pointer = pointerOf(wanted);
-  return existsSync(pointer) ? path.join(readFileSync(pointer, 'utf8'), 'content') : wanted;
+  const folder = readPointer(pointerOf(wanted));
+  return folder === undefined ? wanted : path.join(folder, 'content');
 }
 
 /** The installation of which the one with `wanted` is a copy that has no database of its own, by the path of the same folder there. */
 export function findOriginal(wanted: string): string | undefined {
   const pointer = pointerOf(wanted);
-  if (!existsSync(pointer)) return undefined;
-  return otherOwnerOf(readFileSync(pointer, 'utf8'), pointer)?.slice(0, -pointerEnding.length);
+  const folder = readPointer(pointer);
+  return folder === undefined ? undefined : otherOwnerOf(folder, pointer)?.slice(0, -pointerEnding.length);
 }
 
 /** Takes the folder that stands for `wanted` away from the installation of which this one is a copy. */
 export function takeFolder(wanted: string): void {
   const pointer = pointerOf(wanted);
-  writeFileSync(ownerFileOf(readFileSync(pointer, 'utf8')), pointer);
+  const folder = readPointer(pointer);
+  if (folder !== undefined) writeFileSync(ownerFileOf(folder), pointer);
 }
 
 /**
@@ -131,12 +147,10 @@ export function reachableFolder(wanted: string, user: SystemUser | undefined): s
     return wanted;
   }
   const pointer = pointerOf(wanted);
-  if (existsSync(pointer)) {
-    const folder = readFileSync(pointer, 'utf8');
-    if (existsSync(folder)) {
-      claimFolder(folder, pointer);
-      return path.join(folder, 'content');
-    }
+  const present = readPointer(pointer);
+  if (present !== undefined && existsSync(present)) {
+    claimFolder(present, pointer);
+    return path.join(present, 'content');
   }
   mkdirSync(wanted, { recursive: true, mode: 0o700 });
   chownSync(wanted, user.uid, user.gid);
@@ -146,7 +160,7 @@ export function reachableFolder(wanted: string, user: SystemUser | undefined): s
   // Complete before it gets its name, so that nobody takes it for abandoned.
   const id = randomUUID();
   const unfinished = path.join(sharedFolder, `unfinished-${id}`);
-  const folder = path.join(sharedFolder, `data-${id}`);
+  const folder = path.join(sharedFolder, `${namePrefix}${id}`);
   mkdirSync(path.join(unfinished, 'content'), { recursive: true, mode: 0o755 });
   chownSync(path.join(unfinished, 'content'), user.uid, user.gid);
   writeFileSync(path.join(unfinished, 'pointer'), pointer);
@@ -155,16 +169,21 @@ export function reachableFolder(wanted: string, user: SystemUser | undefined): s
   return path.join(folder, 'content');
 }
 
-/** Removes the folder, wherever it is. */
+/** Removes the folder, wherever it is. One that lies elsewhere and belongs to another installation, or is none of ours, stays. */
 export function removeReachableFolder(wanted: string): void {
   const pointer = pointerOf(wanted);
-  if (existsSync(pointer)) rmSync(readFileSync(pointer, 'utf8'), { recursive: true, force: true });
+  const folder = existsSync(pointer) ? readFileSync(pointer, 'utf8') : undefined;
+  if (folder !== undefined && isShared(folder) && existsSync(ownerFileOf(folder))) {
+    const isOwn = isSameFile(readFileSync(ownerFileOf(folder), 'utf8'), pointer);
+    if (isOwn) rmSync(folder, { recursive: true, force: true });
+  }
   rmSync(pointer, { force: true });
   rmSync(wanted, { recursive: true, force: true });
 }
 
 /** Makes a folder that lies elsewhere belong to the installation at its new path, after that was moved. */
 export function followMove(wanted: string): void {
-  const pointer = `${wanted}.location`;
-  if (existsSync(pointer)) writeFileSync(path.join(readFileSync(pointer, 'utf8'), 'pointer'), pointer);
+  const pointer = pointerOf(wanted);
+  const folder = readPointer(pointer);
+  if (folder !== undefined) writeFileSync(ownerFileOf(folder), pointer);
 }
