@@ -87,8 +87,11 @@ export function dropFormerAuthorities(folder: string): void {
   writePrivately(ca, certificatesOf(ca)[0]!);
 }
 
-/** How many authorities are trusted. */
-export const countAuthorities = (folder: string): number => certificatesOf(authorityFiles(folder).ca).length;
+/** How many authorities are trusted; none before the first start. */
+export function countAuthorities(folder: string): number {
+  const { ca } = authorityFiles(folder);
+  return existsSync(ca) ? certificatesOf(ca).length : 0;
+}
 
 /** The certificates of a folder that the authority of now did not sign, by the name of their holder. */
 export function signedByFormerAuthority(folder: string, names: readonly string[]): readonly string[] {

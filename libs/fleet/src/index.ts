@@ -20,6 +20,7 @@ export { startObjectStoreServer, type ObjectStoreServer } from './object-store-s
 export { redisMemoryBytes, renderRedisConfiguration } from './redis-configuration.ts';
 export { startRedisServer, type RedisServer } from './redis-server.ts';
 export { redisUserLine, redisUserLines } from './redis-user.ts';
+export { countAccepted } from './keys/count-accepted.ts';
 export { countUses } from './keys/key-uses.ts';
 export { keyKinds, keyNames, type KeyKind, type KeyName } from './keys/key-kinds.ts';
 export { objectStoreKeys, serviceLogins } from './keys/logins.ts';

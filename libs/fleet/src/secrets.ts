@@ -110,6 +110,9 @@ function completeSecrets<S extends string>(found: FoundStored, manifest: Manifes
 /** The file with the secrets that are texts. */
 const textsFile = (folder: string) => path.join(folder, 'secrets.json');
 
+/** The secrets that are texts, as far as they are there. */
+export const readTexts = (folder: string): Partial<Omit<Stored<string>, 'roles'>> => readStored(folder);
+
 function readStored(folder: string): FoundStored {
   const file = textsFile(folder);
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as FoundStored) : {};

@@ -40,7 +40,7 @@ function describeRow({ name, purpose, made_at: madeAt, accepted, finish_from: fr
 }
 
 function list(folder: string, isJson: boolean): number {
-  const rows = listKeys(`${folder}/secrets`);
+  const rows = listKeys(dataFolder(folder));
   const now = new Date();
   if (isJson) console.log(JSON.stringify({ data_folder: folder, keys: rows }, null, 2));
   else console.log(rows.map((row) => describeRow(row, now)).join('\n'));

@@ -1,4 +1,5 @@
 import {
+  countAccepted,
   countUses,
   dropFormerKeys,
   keyKinds,
@@ -49,14 +50,14 @@ function assertAuthorityKnown({ data, access }: Installation, now: Date): void {
 
 /** Replaces a key; see `lockKeys`. */
 export async function rotate(name: KeyName, installation: Installation): Promise<Done> {
-  const { secrets } = installation.data;
+  const { data } = installation;
+  const { secrets } = data;
   const kind: KeyKind = keyKinds[name];
   const now = new Date();
   if (name === 'certificates') assertAuthorityKnown(installation, now);
   await rotateKey(name, installation, now);
-  const record = recordRotation(kind, recordOf(secrets, name), now);
-  saveRecord(secrets, name, record);
-  const row = rowOf(name, record);
+  saveRecord(secrets, name, recordRotation(kind, recordOf(secrets, name), now));
+  const row = rowOf(data, name);
   const used = kind.beginsNextMonth
     ? `It is used from ${usedFrom(kind, now).toISOString()} on.`
     : 'It is used from now on.';
@@ -65,21 +66,22 @@ export async function rotate(name: KeyName, installation: Installation): Promise
 
 /** Ends the keys that were replaced. Throws in words while one of them must stay. */
 export async function finish(name: KeyName, installation: Installation, isForced: boolean): Promise<Done> {
-  const { secrets } = installation.data;
+  const { data } = installation;
+  const { secrets } = data;
   const record = recordOf(secrets, name);
-  const uses = isForced || record.replaced_at.length === 0 ? 0 : await countUses(name, installation);
-  const plan = planFinish(keyKinds[name], record, { now: new Date(), uses, isForced });
+  const accepted = countAccepted(data, name);
+  const uses = isForced || accepted === 1 ? 0 : await countUses(name, installation);
+  const plan = planFinish(keyKinds[name], record, { now: new Date(), accepted, uses, isForced });
   if ('refused' in plan)
     throw new Error(
-      isForced || record.replaced_at.length === 0
+      isForced || accepted === 1
         ? plan.refused
         : `${plan.refused}\nTo end it all the same, as after a leak: add --now.`,
     );
-  await dropFormerKeys(name, plan.drop, installation);
-  const rest = { ...record, replaced_at: record.replaced_at.slice(0, -plan.drop) };
-  saveRecord(secrets, name, rest);
+  if (plan.drop > 0) await dropFormerKeys(name, plan.drop, installation);
+  saveRecord(secrets, name, { ...record, replaced_at: plan.replaced_at });
   return {
-    row: rowOf(name, rest),
+    row: rowOf(data, name),
     text: `Ended ${plan.drop} former ${plan.drop === 1 ? 'key' : 'keys'}: ${keyKinds[name].purpose}.`,
   };
 }

@@ -98,10 +98,14 @@ export async function addKey(folder: string, name: KeyFileName, pauseMs: number)
   return made.kid;
 }
 
+/** Keys, the newest first, without so many of the oldest; the newest always stays. */
+export const withoutOldest = <Key>(keys: readonly Key[], count: number): readonly Key[] =>
+  keys.slice(0, Math.max(1, keys.length - count));
+
 /** Takes the oldest keys out of the files of a key: first nobody uses them any more, then nobody knows them. */
 export async function dropKeys(folder: string, name: KeyFileName, count: number, pauseMs: number): Promise<void> {
   const { own, shared } = keyPaths(folder, name);
-  write(own, readKeys(own).slice(0, -count), undefined);
+  write(own, withoutOldest(readKeys(own), count), undefined);
   if (shared === own) return;
   await sleep(pauseMs);
   const kids = readKeys(own).map((key) => key['kid']);

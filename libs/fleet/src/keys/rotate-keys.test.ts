@@ -4,10 +4,13 @@ import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { services } from '@longwave/services';
 import { dataFolder } from '../data-folder.ts';
-import { openSecrets } from '../secrets.ts';
+import { changeTexts, openSecrets } from '../secrets.ts';
+import { countAccepted } from './count-accepted.ts';
 import { keyPaths, readKeys } from './key-files.ts';
+import { keyKinds } from './key-kinds.ts';
 import { objectStoreKeys } from './logins.ts';
 import { dropFormerKeys, rotateKey } from './rotate-keys.ts';
+import { planFinish, recordRotation } from './rotation-plan.ts';
 import { recordOf } from './rotation-records.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'longwave-keys-'));
@@ -60,6 +63,27 @@ test.each([
   if (name === 'listeners') expect(list[0]).toMatch(/^[0-9a-f]{64}@2026-12$/);
   await dropFormerKeys(name, 2, installation);
   expect(secrets().variables[variable]).toBe(list[0]);
+});
+
+test.each([
+  ['cursors', 'cursor', 'CURSOR_KEY'],
+  ['delivery-tokens', 'deliveryToken', 'DELIVERY_TOKEN_SECRETS'],
+  ['webhooks', 'webhook', 'WEBHOOK_SECRET_KEYS'],
+] as const)('a forced finish ends the key of %s before an interrupted rotation too', async (name, member, variable) => {
+  const leaked = secrets().variables[variable];
+  // The services knew the second key, and nobody used it yet.
+  changeTexts(at, () => ({ [member]: `${leaked},${'0'.repeat(64)}` }));
+  expect(countAccepted(installation.data, name)).toBe(2);
+  await rotateKey(name, installation, now);
+  expect(countAccepted(installation.data, name)).toBe(3);
+  const record = recordRotation(keyKinds[name], { replaced_at: [] }, now);
+  const accepted = countAccepted(installation.data, name);
+  const plan = planFinish(keyKinds[name], record, { now, accepted, uses: 0, isForced: true });
+  if ('refused' in plan) throw new Error(plan.refused);
+  const [newest] = secrets().variables[variable].split(',');
+  await dropFormerKeys(name, plan.drop, installation);
+  expect(secrets().variables[variable]).toBe(newest);
+  expect(newest).not.toBe(leaked);
 });
 
 test('the object store accepts the keys before with the same rights, until they are dropped', async () => {

@@ -5,7 +5,7 @@ import type { DataFolder } from '../data-folder.ts';
 import { addAuthority, developmentCa, dropFormerAuthorities } from '../development-ca.ts';
 import { changeAccess, type FleetAccess } from '../fleet-state.ts';
 import { changeTexts, hex, openSecrets, s3Key, type Secrets } from '../secrets.ts';
-import { addKey, dropKeys } from './key-files.ts';
+import { addKey, dropKeys, withoutOldest } from './key-files.ts';
 import { isFileKey, isTextKey, keyKinds, textKeys, type KeyName } from './key-kinds.ts';
 import { changeRedisPasswords, redisLogins } from './redis-passwords.ts';
 import { usedFrom } from './rotation-plan.ts';
@@ -161,7 +161,7 @@ export async function dropFormerKeys(name: KeyName, count: number, installation:
   if (isFileKey(name)) return dropKeys(data.secrets, name, count, pauseOf(installation));
   if (isTextKey(name) || name === 'listeners') {
     const member = name === 'listeners' ? 'listener' : textKeys[name];
-    changeSecrets(installation, (stored) => ({ [member]: stored[member].split(',').slice(0, -count).join(',') }));
+    changeSecrets(installation, (stored) => ({ [member]: withoutOldest(stored[member].split(','), count).join(',') }));
     return publish(installation);
   }
   if (name === 'ca') return dropFormerAuthorities(data.tls);

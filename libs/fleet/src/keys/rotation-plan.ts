@@ -24,30 +24,37 @@ export const recordRotation = (kind: KeyKind, record: RotationRecord, now: Date)
   replaced_at: kind.former.stays === 'never' ? [] : [usedFrom(kind, now).toISOString(), ...record.replaced_at],
 });
 
-/** How many of the oldest keys a finish drops, or why none. */
-export type FinishPlan = { readonly drop: number } | { readonly refused: string };
+/** How many of the oldest keys a finish drops, and what is noted of the others; or why none. */
+export type FinishPlan =
+  { readonly drop: number; readonly replaced_at: readonly string[] } | { readonly refused: string };
 
 /**
  * Decides what `keys rotate NAME --finish` does.
- * @param uses what still needs one of the keys before, for keys that stay while they are used
- * @param isForced drops all of them whatever the time or the uses
+ * @param options.accepted keys that are there, the newest one too. A rotation that was interrupted leaves more than the record knows
+ * @param options.uses what still needs one of the keys before, for keys that stay while they are used
+ * @param options.isForced drops all of them whatever the time or the uses
  */
 export function planFinish(
   kind: KeyKind,
   { replaced_at: replaced }: RotationRecord,
-  { now, uses, isForced }: { readonly now: Date; readonly uses: number; readonly isForced: boolean },
+  options: { readonly now: Date; readonly accepted: number; readonly uses: number; readonly isForced: boolean },
 ): FinishPlan {
+  const { now, accepted, uses, isForced } = options;
   const { former } = kind;
   if (former.stays === 'never')
     return { refused: 'The key before is gone as soon as the new one is used: there is nothing to finish.' };
-  if (replaced.length === 0) return { refused: 'No key but the newest is accepted: there is nothing to finish.' };
-  if (isForced) return { drop: replaced.length };
+  if (replaced.length === 0 && accepted === 1)
+    return { refused: 'No key but the newest is accepted: there is nothing to finish.' };
+  const all = { drop: accepted - 1, replaced_at: [] };
+  if (isForced) return all;
   if (former.stays === 'while-used') {
-    if (uses === 0) return { drop: replaced.length };
+    if (uses === 0) return all;
     return { refused: `${uses} of what the key before protects still needs it: ${former.because}.` };
   }
+  if (replaced.length === 0)
+    return { refused: 'A rotation was interrupted and left a key before the newest: nobody noted since when.' };
   const due = replaced.filter((at) => droppableFrom(kind, at)! <= now);
-  if (due.length > 0) return { drop: due.length };
+  if (due.length > 0) return { drop: Math.min(due.length, accepted - 1), replaced_at: replaced.slice(0, -due.length) };
   const from = droppableFrom(kind, replaced.at(-1)!)!.toISOString();
   return { refused: `The key before must stay until ${from}: ${former.because}.` };
 }
