@@ -3,6 +3,7 @@ import { createRedisBus } from '@longwave/event-bus';
 import { namesOf, services, type ServiceName } from '@longwave/services';
 import { Redis } from 'ioredis';
 import { removeDataFolder, temporaryDataFolder } from '../src/data-folder.ts';
+import { redisLogins, setRedisPasswords } from '../src/keys/redis-passwords.ts';
 import { startRedisServer, type RedisServer } from '../src/redis-server.ts';
 import { redisUserLine } from '../src/redis-user.ts';
 
@@ -127,4 +128,30 @@ test.each<[string, ServiceName, ServiceName, string]>([
   await redriven.promise;
   await subscription.close();
   for (const id of [`${group}-good`, `${group}-0`, `${group}-7`]) expect(seen).toContain(id);
+});
+
+test('a new password counts beside the former ones, then alone: one that an interrupted rotation left is refused too', async () => {
+  const operator = (password: string) => `redis://:${password}@127.0.0.1:${server.port}`;
+  const made = (generation: string) =>
+    redisLogins(
+      `operator${generation}`,
+      Object.fromEntries(serviceNames.map((service) => [service, { redisPassword: `${generation}-${service}` }])),
+    );
+  const answers = async (generation: string) =>
+    Promise.all(
+      [operator(`operator${generation}`), urlOf('management', `${generation}-management`)].map((url) =>
+        answerTo(url, ['PING']),
+      ),
+    );
+  // Interrupted: Redis knows these passwords, and no secret does.
+  await setRedisPasswords(operator('operator'), made('1'), 'beside');
+  await setRedisPasswords(operator('operator'), made('2'), 'beside');
+  for (const generation of ['1', '2']) expect(await answers(generation)).toEqual(['OK', 'OK']);
+  expect(await answerTo(operator('operator'), ['PING'])).toBe('OK');
+  await setRedisPasswords(operator('operator'), made('2'), 'alone');
+  expect(await answers('2')).toEqual(['OK', 'OK']);
+  expect(await answers('1')).toEqual(['WRONGPASS', 'WRONGPASS']);
+  expect(await answerTo(operator('operator'), ['PING'])).toBe('WRONGPASS');
+  expect(await answerTo(urlOf('management'), ['PING'])).toBe('WRONGPASS');
+  expect(await answerTo(urlOf('management', '2-management'), ['SET', 'goal:li_1', '1'])).toBe('NOPERM');
 });

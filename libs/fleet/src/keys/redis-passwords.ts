@@ -16,15 +16,19 @@ export const redisLogins = (
   ),
 });
 
-/** Lets users log in with these passwords too, or no longer. Connections that are open go on. */
-export async function changeRedisPasswords(url: string, logins: Logins, change: 'add' | 'remove'): Promise<void> {
+/**
+ * Lets users log in with these passwords, beside those that they have or alone. Connections that are open go on.
+ * @param url of a user who may; its own password may be among those that end
+ */
+export async function setRedisPasswords(url: string, logins: Logins, which: 'beside' | 'alone'): Promise<void> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
   redis.on('error', () => undefined);
   await redis.connect();
   try {
     for (const [user, password] of Object.entries(logins)) {
       const digest = createHash('sha256').update(password).digest('hex');
-      await redis.call('ACL', 'SETUSER', user, `${change === 'add' ? '#' : '!'}${digest}`);
+      // One command, so the user has a password at every moment.
+      await redis.call('ACL', 'SETUSER', user, ...(which === 'alone' ? ['resetpass'] : []), `#${digest}`);
     }
   } finally {
     redis.disconnect();

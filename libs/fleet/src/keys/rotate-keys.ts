@@ -7,7 +7,7 @@ import { changeAccess, type FleetAccess } from '../fleet-state.ts';
 import { changeTexts, hex, openSecrets, s3Key, type Secrets } from '../secrets.ts';
 import { addKey, dropKeys, withoutOldest } from './key-files.ts';
 import { isFileKey, isTextKey, keyKinds, textKeys, type KeyName } from './key-kinds.ts';
-import { changeRedisPasswords, redisLogins } from './redis-passwords.ts';
+import { redisLogins, setRedisPasswords } from './redis-passwords.ts';
 import { usedFrom } from './rotation-plan.ts';
 import { setPassword } from './set-password.ts';
 import { accessLogins, operatorKey, writeLogins, writeObjectStoreKeys } from './write-logins.ts';
@@ -75,18 +75,18 @@ async function rotateDatabase(installation: Installation): Promise<void> {
   publish(installation);
 }
 
-/** Both passwords of each user count until every service has the new one. */
+/** Both passwords of each user count until every service has the new one; then it alone, whatever an interrupted rotation left. */
 async function rotateRedis(installation: Installation): Promise<void> {
   const { access } = installation;
   const former = secretsOf(installation);
   const made = { redis: hex(24), services: mapSecrets(former, (of) => ({ ...of, redisPassword: hex(24) })) };
-  const [before, after] = [redisLogins(former.redisPassword, former.services), redisLogins(made.redis, made.services)];
-  if (access) await changeRedisPasswords(access.redisUrl, after, 'add');
+  const logins = redisLogins(made.redis, made.services);
+  if (access) await setRedisPasswords(access.redisUrl, logins, 'beside');
   changeSecrets(installation, () => made);
   if (!access) return;
   publish(installation);
   await sleep(noticedMs);
-  await changeRedisPasswords(access.redisUrl, before, 'remove');
+  await setRedisPasswords(access.redisUrl, logins, 'alone');
 }
 
 /** Both keys count: addresses that were signed with the ones before are still used. */
