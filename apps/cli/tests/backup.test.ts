@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import pg from 'pg';
 import { copyObjects } from '../src/backup/copy-objects.ts';
 import { dumpDatabase } from '../src/backup/dump-database.ts';
 import { lockFolder } from '../src/backup/lock-folder.ts';
+import { objectFile } from '../src/backup/manifest.ts';
 import { readObjects } from '../src/backup/verify-backup.ts';
 import { loadDatabase } from '../src/restore/load-database.ts';
 import { putObjects } from '../src/restore/put-objects.ts';
@@ -41,6 +43,7 @@ describe('objects', () => {
     mkdirSync(backup);
     return backup;
   };
+  const copied = path.join(folder, 'copied.jsonl');
   const all = () => true;
   const listed = async (backup: string) => {
     const keys: string[] = [];
@@ -56,14 +59,14 @@ describe('objects', () => {
   });
 
   test('a backup that was interrupted goes on: what it had copied is not copied again, and equal bytes lie there once', async () => {
-    const interrupted = copyObjects(store, { folder, backup: newBackup() }, all, (count) => {
+    const interrupted = copyObjects(store, { folder, backup: newBackup(), copied }, all, (count) => {
       if (count === 5) throw new Error('the machine went away');
     });
     await expect(interrupted).rejects.toThrow('the machine went away');
     const backup = newBackup();
-    const { count, copied } = await copyObjects(store, { folder, backup }, all, ignore);
+    const { count, copied: number } = await copyObjects(store, { folder, backup, copied }, all, ignore);
     expect(count).toBe(12);
-    expect(copied).toBeLessThanOrEqual(7);
+    expect(number).toBeLessThanOrEqual(7);
     expect(await listed(backup)).toEqual(Object.keys(contents).sort());
     const files = readdirSync(path.join(folder, 'objects'), { recursive: true }).filter((name) =>
       /[0-9a-f]{64}$/.test(String(name)),
@@ -76,7 +79,7 @@ describe('objects', () => {
     await store.put('media/new', Buffer.from('new'), { contentType: 'audio/mpeg' });
     await store.remove('media/4');
     const backup = newBackup();
-    const found = await copyObjects(store, { folder, backup }, (key) => key !== 'media/5', ignore);
+    const found = await copyObjects(store, { folder, backup, copied }, (key) => key !== 'media/5', ignore);
     expect(found).toMatchObject({ count: 11, copied: 2 });
     expect(await listed(backup)).not.toEqual(expect.arrayContaining(['media/4', 'media/5']));
 
@@ -85,6 +88,24 @@ describe('objects', () => {
     await putObjects(other, folder, readObjects(backup), ignore);
     expect(await text(await other.get('media/3'))).toBe('changed');
     expect(await other.find('media/new')).toMatchObject({ contentType: 'audio/mpeg', sizeBytes: 3 });
+  });
+
+  test('what is written into the folder of backups decides nothing about the bytes of the next backup', async () => {
+    const bytes = Buffer.from('forged!');
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const file = objectFile(folder, sha256);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, bytes);
+    const etags = new Map<string, string>();
+    for await (const { key, etag } of store.list('media/3')) etags.set(key, etag);
+    const line = { key: 'media/3', etag: etags.get('media/3'), size_bytes: 7, content_type: 'text/plain', sha256 };
+    for (const place of ['objects/known.jsonl', 'objects/copied-objects.jsonl'])
+      writeFileSync(path.join(folder, place), `${JSON.stringify(line)}\n`);
+    const backup = newBackup();
+    await copyObjects(store, { folder, backup, copied }, all, ignore);
+    const digests = new Map<string, string>();
+    for await (const each of readObjects(backup)) digests.set(each.key, each.sha256);
+    expect(digests.get('media/3')).toBe(createHash('sha256').update('changed').digest('hex'));
   });
 });
 

@@ -1,5 +1,5 @@
 import { createReadStream, existsSync } from 'node:fs';
-import { appendFile, mkdir } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ObjectStore } from '@longwave/object-store';
@@ -10,16 +10,18 @@ import { objectFile, objectLine, objectsFolder, objectsName, type BackupFile, ty
 
 const concurrency = 4;
 
-/** The list of every object that this folder ever got, so that the next backup, and one that was interrupted, copies none twice. */
-const knownFile = (folder: string) => path.join(objectsFolder(folder), 'known.jsonl');
+/**
+ * The list of every object that an installation ever copied into a backup, so that the next backup, and one that was interrupted, copies
+ * none twice. It lies in the data folder: whoever can write into the folder of backups must not say what the next backup holds.
+ */
+export const copiedFile = (dataFolder: string): string => path.join(dataFolder, 'copied-objects.jsonl');
 
 const versionOf = ({ key, etag, size_bytes: size }: Pick<ObjectLine, 'key' | 'etag' | 'size_bytes'>) =>
   JSON.stringify([key, etag, size]);
 
-/** The objects that a folder has, by key, ETag and size. A line that was cut off by a crash is left out. */
-async function readKnown(folder: string): Promise<Map<string, ObjectLine>> {
+/** The objects of a list, by key, ETag and size. A line that was cut off by a crash is left out. */
+async function readCopied(file: string): Promise<Map<string, ObjectLine>> {
   const known = new Map<string, ObjectLine>();
-  const file = knownFile(folder);
   if (!existsSync(file)) return known;
   for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
     let line;
@@ -45,18 +47,18 @@ export interface CopiedObjects {
 /**
  * Copies every object that a folder of backups has not yet, and lists all of them in a backup. Bytes lie under their SHA-256, so equal
  * objects, and those of earlier backups, take room once. An object that is removed meanwhile is left out.
+ * @param places.copied file with the list of objects that were copied
  * @param belongs false: an object is left out
  */
 export async function copyObjects(
   store: Pick<ObjectStore, 'list' | 'get' | 'find'>,
-  { folder, backup }: { readonly folder: string; readonly backup: string },
+  { folder, backup, copied: list }: { readonly folder: string; readonly backup: string; readonly copied: string },
   belongs: (key: string) => boolean,
   onCopied: (count: number, sizeBytes: number) => void,
 ): Promise<CopiedObjects> {
-  const known = await readKnown(folder);
-  await mkdir(path.dirname(knownFile(folder)), { recursive: true, mode: 0o700 });
+  const known = await readCopied(list);
   // A crash may have cut the last line off; the next one begins on a line of its own.
-  await appendFile(knownFile(folder), '\n', { mode: 0o600 });
+  await appendFile(list, '\n', { mode: 0o600 });
   const lines: ObjectLine[] = [];
   let copied = 0;
   let copiedBytes = 0;
@@ -69,7 +71,8 @@ export async function copyObjects(
       nameOf: (digest) => objectFile(folder, digest),
     });
     const line = { key, etag, content_type: info.contentType, ...written };
-    await appendFile(knownFile(folder), `${JSON.stringify(line)}\n`);
+    // Another folder of backups may have it already.
+    if (known.get(versionOf(line))?.sha256 !== line.sha256) await appendFile(list, `${JSON.stringify(line)}\n`);
     copied += 1;
     copiedBytes += written.size_bytes;
     onCopied(copied, copiedBytes);

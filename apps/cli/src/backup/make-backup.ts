@@ -6,7 +6,7 @@ import { writePrivately, type FleetAccess } from '@longwave/fleet/running';
 import { createObjectStore } from '@longwave/object-store';
 import { schemaOwners, services } from '@longwave/services';
 import { describeBytes } from '../checks/sizes.ts';
-import { copyObjects } from './copy-objects.ts';
+import { copiedFile, copyObjects } from './copy-objects.ts';
 import { writeLines } from './digested-file.ts';
 import { dumpDatabase } from './dump-database.ts';
 import { noteLastBackup } from './last-backup.ts';
@@ -77,7 +77,7 @@ export async function makeBackup(
   files.push(...(await saveDataFiles(fleet.dataFolder, backup)));
   const objects = await copyObjects(
     createObjectStore(fleet.objectStore),
-    { folder, backup },
+    { folder, backup, copied: copiedFile(fleet.dataFolder) },
     belongsToSaved(busLines),
     (count, sizeBytes) => tell(`objects: ${count} copied, ${describeBytes(sizeBytes)}`),
   );
