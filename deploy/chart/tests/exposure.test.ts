@@ -112,6 +112,13 @@ for (const file of valuesFiles) {
       }
   });
 
+  withHelm(`every rule for connections out names where to, with ${file}`, () => {
+    const open = all<NetworkPolicy>(render(file), 'NetworkPolicy').flatMap(({ metadata, spec }) =>
+      (spec.egress ?? []).filter(({ to = [] }) => to.length === 0).map((rule) => [metadata.name, rule]),
+    );
+    expect(open).toEqual([]);
+  });
+
   withHelm(
     `only services that fetch addresses of clients reach the internet, and no private address, with ${file}`,
     () => {

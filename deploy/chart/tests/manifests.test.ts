@@ -48,7 +48,7 @@ const variants: readonly (readonly [string, object])[] = [
       image: { pullSecrets: ['registry'] },
       mutualTls: { operator: true },
       serviceMonitors: { enabled: true },
-      networkPolicies: { collector: { ports: [4318] } },
+      networkPolicies: { prometheus: [{ podSelector: {} }], collector: { ports: [4318], to: [{ podSelector: {} }] } },
       defaults: {
         autoscaling: {
           enabled: true,

@@ -23,7 +23,9 @@ withHelm('two public addresses at one host are refused in words, also when their
       );
 });
 
-const refused: readonly (readonly [what: string, values: object, words: string])[] = [
+type Refused = readonly [what: string, values: object, words: string];
+
+const refused: readonly Refused[] = [
   ['an address without TLS', { addresses: { base: 'http://pod.example.org' } }, '/addresses/base'],
   ['an address with a path', { addresses: { api: 'https://api.example.org/v1' } }, '/addresses/api'],
   ['no trusted proxy', { trustedProxies: [] }, '/trustedProxies'],
@@ -54,6 +56,12 @@ const refused: readonly (readonly [what: string, values: object, words: string])
   ['too little time to stop', { defaults: { stopSeconds: 5 } }, '/defaults/stopSeconds'],
   ['another kind of public way', { public: { kind: 'NodePort' } }, '/public/kind'],
   ['nobody who may reach the public ports', { networkPolicies: { gateway: [] } }, 'networkPolicies.gateway is empty'],
+  ...(['postgres', 'redis', 'objectStore', 'kafka', 'collector'] as const).map((engine): Refused => [
+    `no address of ${engine}`,
+    { kafka: { brokers: ['kafka:9092'] }, networkPolicies: { [engine]: { ports: [9092, 443], to: [] } } },
+    `networkPolicies.${engine}.to is empty`,
+  ]),
+  ['no address of the DNS', { networkPolicies: { dns: [] } }, 'networkPolicies.dns is empty'],
   ['a Gateway without a class', { public: { kind: 'Gateway' } }, 'public.gateway.className is empty'],
   [
     'routes without a Gateway',
@@ -77,6 +85,20 @@ const refused: readonly (readonly [what: string, values: object, words: string])
 
 for (const [what, values, words] of refused)
   withHelm(`${what} is refused, and the message names it`, () => expect(refusal(values)).toContain(words));
+
+withHelm(
+  'an engine may be open at any address where the values say so, and addresses are asked for where they count alone',
+  () => {
+    const anywhere = [{ ipBlock: { cidr: '0.0.0.0/0' } }];
+    const accepted = [
+      { networkPolicies: { objectStore: { to: anywhere } } },
+      { networkPolicies: { enabled: false, postgres: { to: [] } } },
+      { networkPolicies: { kafka: { to: [] } } },
+    ];
+    for (const values of accepted)
+      expect(helm(['template', 'longwave', chart], 'values-small.yaml', values)).toMatchObject({ status: 0 });
+  },
+);
 
 withHelm('the chart alone installs nothing: every value that only an operator knows is asked for', () => {
   const { status, stderr } = helm(['template', 'longwave', chart], undefined);

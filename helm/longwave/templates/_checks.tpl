@@ -14,6 +14,19 @@
 {{- if and .Values.networkPolicies.enabled (empty .Values.networkPolicies.gateway) }}
   {{- $mistakes = append $mistakes "networkPolicies.gateway is empty: nobody could reach the public addresses. Name the pods of the gateway, for example by the namespace that they run in." }}
 {{- end }}
+{{- if .Values.networkPolicies.enabled }}
+  {{- $engines := list "postgres" "redis" "objectStore" }}
+  {{- if .Values.kafka.brokers }}{{ $engines = append $engines "kafka" }}{{ end }}
+  {{- if .Values.networkPolicies.collector.ports }}{{ $engines = append $engines "collector" }}{{ end }}
+  {{- range $engine := $engines }}
+    {{- if empty (index $.Values.networkPolicies $engine).to }}
+      {{- $mistakes = append $mistakes (printf "networkPolicies.%s.to is empty: its ports would be open at every address of the internet. Name where it is, for example [{ ipBlock: { cidr: 10.20.0.10/32 } }]; 0.0.0.0/0 says that every address is meant." $engine) }}
+    {{- end }}
+  {{- end }}
+  {{- if empty .Values.networkPolicies.dns }}
+    {{- $mistakes = append $mistakes "networkPolicies.dns is empty: port 53 would be open at every address of the internet. Name the pods or addresses of the cluster's DNS." }}
+  {{- end }}
+{{- end }}
 {{- if and (eq .Values.public.kind "Gateway") .Values.public.gateway.create (empty .Values.public.gateway.className) }}
   {{- $mistakes = append $mistakes "public.gateway.className is empty. Name the GatewayClass of the cluster, or set public.gateway.create to false and name a Gateway." }}
 {{- end }}
