@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { workspaceRoot } from '@longwave/fleet';
+import { privateLog, workspaceRoot } from '@longwave/fleet';
 import { addressVariableOf, namesOf, secretsInFiles, services } from '@longwave/services';
 import { writeServerSecrets } from '../server-secrets.ts';
 import { composeModel, readCompose, withComposeModel } from './_compose.ts';
@@ -140,6 +140,12 @@ withComposeModel(
       expect(networksOf(engine)).toEqual(engine === 'objects' ? ['objects', 'web'] : [engine]);
   },
 );
+
+withComposeModel('PostgreSQL logs neither statements nor details of queries that fail, as that of one machine', () => {
+  const { command } = composeModel().services['postgres']!;
+  const given = command!.filter((_, at) => command![at - 1] === '-c');
+  expect(given).toEqual(expect.arrayContaining([...privateLog]));
+});
 
 withComposeModel('Caddy alone has published ports', () => {
   const published = Object.entries(composeModel().services).flatMap(([name, { ports = [] }]) =>

@@ -48,8 +48,8 @@ export interface EmbeddedPostgres {
 
 const superuser = 'postgres';
 
-/** Statements and details of failed queries may hold personal data, so the server logs neither. */
-const quietLog = ['log_min_error_statement=panic', 'log_error_verbosity=terse', 'log_checkpoints=off'];
+/** Settings of PostgreSQL: statements and details of failed queries may hold personal data and delivery tokens, so it logs neither. */
+export const privateLog = ['log_min_error_statement=panic', 'log_error_verbosity=terse'] as const;
 const fastSettings = [
   ...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_wal_size=512MB'],
   ...['wal_level=minimal', 'max_wal_senders=0'],
@@ -161,7 +161,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   else initialise(initdb, cluster, options.password, fast, user);
   const port = options.port ?? (await freePort());
   const settings = [
-    ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', ...quietLog],
+    ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', ...privateLog, 'log_checkpoints=off'],
     `max_connections=${maxConnections}`,
     ...(tls ? tlsSettings(tls, folder, user) : []),
     ...(fast ? fastSettings : []),

@@ -11,7 +11,7 @@ export {
 export { developmentCa, type IdentityFiles } from './development-ca.ts';
 export { startKafkaServer } from './kafka-server.ts';
 export { startVersityGateway } from './versity-gateway.ts';
-export { startEmbeddedPostgres } from './embedded-postgres.ts';
+export { privateLog, startEmbeddedPostgres } from './embedded-postgres.ts';
 export { freePort, freePorts, isPortFree } from './free-ports.ts';
 export { dataVersion, ownVersion, setDataVersion } from './data-version.ts';
 export { assertRoom, roomNeededBytes } from './room.ts';
