@@ -229,10 +229,15 @@ withHelm('the default way to the four hosts is the Gateway API', () => {
   expect(all(render('values-large.yaml'), 'HTTPRoute').length).toBe(publicHosts.length);
 });
 
-withHelm('an Ingress logs no address, because addresses of files contain tokens', () => {
-  for (const { metadata } of all(render('values-small.yaml'), 'Ingress'))
-    expect(metadata.annotations).toMatchObject({ 'nginx.ingress.kubernetes.io/enable-access-log': 'false' });
-});
+withHelm(
+  'an Ingress logs no address, because addresses of files contain tokens, whatever annotations the values add',
+  () => {
+    const log = 'nginx.ingress.kubernetes.io/enable-access-log';
+    const annotations = { [log]: 'true', 'example.org/owner': 'ada' };
+    for (const { metadata } of all(render('values-small.yaml', { public: { ingress: { annotations } } }), 'Ingress'))
+      expect(metadata.annotations).toMatchObject({ [log]: 'false', 'example.org/owner': 'ada' });
+  },
+);
 
 withHelm('pods of operator commands reach gRPC ports only where their certificate is asked for', () => {
   const operators = (values: object) =>
