@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { encodingJobKinds } from '@longwave/events';
 import { expect } from '@jest/globals';
 import { services } from '@longwave/services';
 import {
@@ -162,7 +163,13 @@ withHelm('services grow with their CPU, and with the metrics that values name', 
   expect(find<Autoscaler>(manifests, 'HorizontalPodAutoscaler', 'longwave-encoder').spec.metrics[1]).toEqual({
     type: 'External',
     external: {
-      metric: { name: 'longwave_jobs', selector: { matchLabels: { state: 'queued' } } },
+      metric: {
+        name: 'longwave_jobs',
+        selector: {
+          matchLabels: { state: 'queued' },
+          matchExpressions: [{ key: 'kind', operator: 'In', values: [...encodingJobKinds] }],
+        },
+      },
       target: { type: 'AverageValue', averageValue: '4' },
     },
   });
