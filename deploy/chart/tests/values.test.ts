@@ -23,6 +23,8 @@ withHelm('two public addresses at one host are refused in words, also when their
       );
 });
 
+const anywhere = [{ ipBlock: { cidr: '0.0.0.0/0' } }];
+
 type Refused = readonly [what: string, values: object, words: string];
 
 const refused: readonly Refused[] = [
@@ -62,6 +64,36 @@ const refused: readonly Refused[] = [
     `networkPolicies.${engine}.to is empty`,
   ]),
   ['no address of the DNS', { networkPolicies: { dns: [] } }, 'networkPolicies.dns is empty'],
+  [
+    'a ServiceMonitor that nobody may read',
+    { serviceMonitors: { enabled: true }, networkPolicies: { prometheus: [] } },
+    'serviceMonitors.enabled is true, but networkPolicies.prometheus is empty',
+  ],
+  [
+    'a port of Kafka that is closed',
+    { kafka: { brokers: ['kafka:9092', 'kafka:9093'] }, networkPolicies: { kafka: { to: anywhere } } },
+    'kafka.brokers has kafka:9093, but networkPolicies.kafka.ports has no 9093',
+  ],
+  [
+    'a port of the object store that is closed',
+    { objectStore: { endpoint: 'https://objects.example.org:9000' } },
+    'objectStore.endpoint has port 9000, but networkPolicies.objectStore.ports has no 9000',
+  ],
+  [
+    'a port of an object store without TLS that is closed',
+    { objectStore: { endpoint: 'http://objects.example.org' } },
+    'objectStore.endpoint has port 80, but networkPolicies.objectStore.ports has no 80',
+  ],
+  [
+    'a folder that a service does not have',
+    { services: { encoder: { folders: { CACHE_FOLDER: { size: '1Gi' } } } } },
+    'services.encoder.folders.CACHE_FOLDER: encoder has no such folder. Its folders are ENCODER_WORK_FOLDER.',
+  ],
+  [
+    'a folder of a service that has none',
+    { services: { 'mcp-server': { folders: { CACHE_FOLDER: { size: '1Gi' } } } } },
+    'services.mcp-server.folders.CACHE_FOLDER: mcp-server has no folders.',
+  ],
   ['a Gateway without a class', { public: { kind: 'Gateway' } }, 'public.gateway.className is empty'],
   [
     'routes without a Gateway',
@@ -89,7 +121,6 @@ for (const [what, values, words] of refused)
 withHelm(
   'an engine may be open at any address where the values say so, and addresses are asked for where they count alone',
   () => {
-    const anywhere = [{ ipBlock: { cidr: '0.0.0.0/0' } }];
     const accepted = [
       { networkPolicies: { objectStore: { to: anywhere } } },
       { networkPolicies: { enabled: false, postgres: { to: [] } } },

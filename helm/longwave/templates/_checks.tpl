@@ -23,6 +23,20 @@
       {{- $mistakes = append $mistakes (printf "networkPolicies.%s.to is empty: its ports would be open at every address of the internet. Name where it is, for example [{ ipBlock: { cidr: 10.20.0.10/32 } }]; 0.0.0.0/0 says that every address is meant." $engine) }}
     {{- end }}
   {{- end }}
+  {{- range $broker := .Values.kafka.brokers }}
+    {{- $port := splitList ":" $broker | last }}
+    {{- if not (has $port (toStrings $.Values.networkPolicies.kafka.ports)) }}
+      {{- $mistakes = append $mistakes (printf "kafka.brokers has %s, but networkPolicies.kafka.ports has no %s: services could not reach it. Add the port there." $broker $port) }}
+    {{- end }}
+  {{- end }}
+  {{- $store := urlParse .Values.objectStore.endpoint }}
+  {{- $port := regexFind ":[0-9]+$" $store.host | trimPrefix ":" | default (ternary "80" "443" (eq $store.scheme "http")) }}
+  {{- if not (has $port (toStrings .Values.networkPolicies.objectStore.ports)) }}
+    {{- $mistakes = append $mistakes (printf "objectStore.endpoint has port %s, but networkPolicies.objectStore.ports has no %s: services could not reach it. Add the port there." $port $port) }}
+  {{- end }}
+  {{- if and .Values.serviceMonitors.enabled (empty .Values.networkPolicies.prometheus) }}
+    {{- $mistakes = append $mistakes "serviceMonitors.enabled is true, but networkPolicies.prometheus is empty: Prometheus could not read the services. Name its pods, for example by the namespace that they run in." }}
+  {{- end }}
   {{- if empty .Values.networkPolicies.dns }}
     {{- $mistakes = append $mistakes "networkPolicies.dns is empty: port 53 would be open at every address of the internet. Name the pods or addresses of the cluster's DNS." }}
   {{- end }}
@@ -57,6 +71,14 @@
 {{- end }}
 {{- range $service := $services }}
   {{- $values := include "longwave.valuesOf" (dict "root" $ "name" $service.name) | fromJson }}
+  {{- $folders := list }}
+  {{- range $service.folders }}{{ $folders = append $folders .variable }}{{ end }}
+  {{- range $variable := keys ($values.folders | default dict) | sortAlpha }}
+    {{- if not (has $variable $folders) }}
+      {{- $known := ternary (printf "no such folder. Its folders are %s." (join ", " $folders)) "no folders." (not (empty $folders)) }}
+      {{- $mistakes = append $mistakes (printf "services.%s.folders.%s: %s has %s" $service.name $variable $service.name $known) }}
+    {{- end }}
+  {{- end }}
   {{- range $folder := $service.folders }}
     {{- if not (dig $folder.variable "size" "" ($values.folders | default dict)) }}
       {{- $mistakes = append $mistakes (printf "services.%s.folders.%s.size is missing." $service.name $folder.variable) }}
