@@ -47,3 +47,8 @@ test('proxies in front speak the PROXY protocol to the services that have a publ
 test('where every service has several processes, all of them are behind the edge', () => {
   expect(proxiesOf({ replicas: 2 })).toEqual(allBehindEdge);
 });
+
+test('the public address of the object store goes to the service that gives it to clients, and to no other', () => {
+  const knowing = names.filter((name) => 'S3_PUBLIC_ENDPOINT' in serviceEnvironment(name, 0, wiring));
+  expect(knowing).toEqual(['management']);
+});

@@ -59,7 +59,7 @@ const mapValues = <V, W>(record: Readonly<Record<string, V>>, change: (value: V)
 
 /** Addresses of the engines, for those who use them; the logins are in the service's file of secrets. */
 function engines<S extends string>(service: S, wiring: Wiring<S>): Record<string, string> {
-  const { objects } = wiring.apps.services[service];
+  const { objects, presigns } = wiring.apps.services[service];
   const { objectStore, enginesCa, kafkaBrokers, kafkaSecurity, urls } = wiring;
   const { accessKey, secretKey } = objectStore;
   return {
@@ -67,7 +67,7 @@ function engines<S extends string>(service: S, wiring: Wiring<S>): Record<string
     ...(kafkaBrokers && { KAFKA_BROKERS: kafkaBrokers, ...kafkaSecurity, KAFKAJS_NO_PARTITIONER_WARNING: '1' }),
     ...(objects && {
       S3_ENDPOINT: objectStore.endpoint,
-      S3_PUBLIC_ENDPOINT: urls.objects,
+      ...(presigns && { S3_PUBLIC_ENDPOINT: urls.objects }),
       S3_REGION: objectStore.region,
       S3_BUCKET: objectStore.bucket,
       ...(accessKey !== undefined && secretKey !== undefined && { S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey }),

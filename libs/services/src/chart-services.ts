@@ -18,6 +18,7 @@ interface ChartService {
   /** Whether it publishes, follows or keeps the topics of the event bus. */
   readonly bus: boolean;
   readonly objects: boolean;
+  readonly presigns: boolean;
   readonly reachesInternet: boolean;
 }
 
@@ -50,6 +51,7 @@ export const chartServices = <S extends string>(manifest: Manifest<S>): readonly
       redis: entry.redis !== undefined,
       bus: usesBus(entry),
       objects: entry.objects !== undefined,
+      presigns: entry.presigns ?? false,
       reachesInternet: entry.reachesInternet ?? false,
     };
   });

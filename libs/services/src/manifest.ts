@@ -62,6 +62,7 @@ const entries = {
       'bindings/': [],
       'decisions/': [],
     },
+    presigns: true,
   },
   encoder: {
     grpc: true,

@@ -93,6 +93,8 @@ export interface ServiceEntry<S extends string = string> {
   readonly redis?: RedisRights;
   /** Without them it gets no key of the object store. */
   readonly objects?: ObjectRights;
+  /** It gives clients addresses of the object store, so it knows the store's public address. */
+  readonly presigns?: true;
   /** MB that V8 fills before it collects what is new (`--max-semi-space-size`); 4 where it is not said, which keeps a service at rest small. */
   readonly youngGenerationMb?: number;
 }
