@@ -44,7 +44,7 @@ x-migration: &migration
 x-environment: &environment
   NODE_ENV: production
   HEALTH_LISTEN: 0.0.0.0:${ports.health}
-  # No port of these containers is published; networks decide who reaches them.
+  # No port of these containers is published; networks narrow who reaches them, and mutual TLS decides who may call.
   PRIVATE_PORTS_ON_ALL_ADDRESSES: 'true'
   TLS_CA: /run/secrets/ca.pem
   TLS_CERT: /run/secrets/tls.pem
@@ -84,7 +84,10 @@ function environmentOf(service: Service): Record<string, string> {
   };
 }
 
-/** The networks that a service is in: a service is reached by its callers alone, an engine by those that use it. */
+/**
+ * The networks that a service is in. They keep it from services that it has nothing in common with; those that share an engine, or Caddy,
+ * reach each other's ports, where mutual TLS decides who may call.
+ */
 const networksOf = (service: Service): readonly string[] => [
   ...(service.routes.length > 0 ? ['web'] : []),
   ...(service.reachesInternet ? ['internet'] : []),

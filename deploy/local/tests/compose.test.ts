@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { privateLog, workspaceRoot } from '@longwave/fleet';
-import { addressVariableOf, namesOf, secretsInFiles, services } from '@longwave/services';
+import { addressVariableOf, chartServices, namesOf, secretsInFiles, services } from '@longwave/services';
 import { writeServerSecrets } from '../server-secrets.ts';
 import { composeModel, readCompose, withComposeModel } from './_compose.ts';
 
@@ -116,7 +116,7 @@ withComposeModel('the command makes exactly the files of secrets that the contai
 });
 
 withComposeModel(
-  'a service is in a network with those that it calls and with its callers alone, and with the engines that it uses',
+  'a service is in the network of each service that it calls and of each engine that it uses, in its own with its callers, and in no other',
   () => {
     const { networks } = composeModel();
     for (const name of names) {
@@ -130,6 +130,8 @@ withComposeModel(
       expect([name, networksOf(name).includes('postgres')]).toEqual([name, schema !== undefined]);
       expect([name, networksOf(name).includes('redis')]).toEqual([name, redis !== undefined]);
       expect([name, networksOf(name).includes('objects')]).toEqual([name, objects !== undefined]);
+      const { bus } = chartServices(services).find((each) => each.name === name)!;
+      expect([name, networksOf(name).includes('kafka')]).toEqual([name, bus]);
       expect([name, networksOf(name).includes('web')]).toEqual([name, http !== undefined]);
       expect([name, networksOf(name).includes('internet')]).toEqual([name, reachesInternet === true]);
       for (const called of calls) expect(environmentOf(name)[addressVariableOf(called)]).toBe(`${called}:8443`);
