@@ -42,8 +42,8 @@ const tooMany = toFailure(new Problem('temporarily_unavailable', undefined, { re
 
 const deadlineOf = ({ leftMs }: Call) => (leftMs === undefined ? never : new Date(Date.now() + leftMs));
 
-/** Serves the calls of one stream. Answers how to take leave of its caller. */
-function serveStream(stream: Stream, methods: ReadonlyMap<string, CarriedMethod>, failureOf: FailureOf): () => void {
+/** Serves the calls of one stream. Answers how to ask its caller to send further calls elsewhere, and how to end it whatever the caller does. */
+function serveStream(stream: Stream, methods: ReadonlyMap<string, CarriedMethod>, failureOf: FailureOf) {
   const peer = peerOf(stream);
   const running = new Map<number, Pick<RunningCall, 'cancel'>>();
   let isEnding = false;
@@ -63,9 +63,9 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, CarriedMethod>
     () => stream.resume(),
   );
   let isBroken = false;
-  const breakOff = () => {
+  const breakOff = (code = status.INVALID_ARGUMENT, details = 'The message breaks the protocol.') => {
     isBroken = true;
-    stream.emit('error', { code: status.INVALID_ARGUMENT, details: 'The message breaks the protocol.' });
+    stream.emit('error', { code, details });
   };
   const refuse = (id: number, error: unknown, path: string) =>
     answers.push({ id, outcome: { $case: 'failure', value: failureOf(error, path) } });
@@ -123,14 +123,21 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, CarriedMethod>
     isEnding = true;
     endWhenDone();
   });
-  // However the stream ends, nobody waits for its calls any more.
-  stream.on('cancelled', () => {
+  const giveUp = () => {
     answers.close();
     for (const call of running.values()) call.cancel();
-  });
+  };
+  // However the stream ends, nobody waits for its calls any more.
+  stream.on('cancelled', giveUp);
   // The caller sends calls when it has seen these.
   stream.sendMetadata(new Metadata());
-  return () => stream.write({ answers: [], closing: true });
+  return {
+    takeLeave: () => void stream.write({ answers: [], closing: true }),
+    end: () => {
+      giveUp();
+      breakOff(status.UNAVAILABLE, 'The stream has reached its age.');
+    },
+  };
 }
 
 /** About this time, up to a tenth more or less: callers that came together do not come again together. */
@@ -138,24 +145,28 @@ const about = (ms: number) => ms * (0.9 + Math.random() / 5);
 
 /**
  * The handler of `Carry`: serves calls of these methods, by path, as if each had come by itself.
- * @param maxAgeMs the caller of a stream that is as old as this, about, is told to send further calls elsewhere
+ * @param times.maxAgeMs the caller of a stream that is as old as this, about, is told to send further calls elsewhere
+ * @param times.leaveMs a caller that was told so ends its stream within this time; else it is ended, and calls under way fail
  * @returns `close` tells every caller so; a stream ends when its last call is answered
  */
 export function serveCallStreams(
   methods: ReadonlyMap<string, CarriedMethod>,
   failureOf: FailureOf,
-  maxAgeMs: number,
+  { maxAgeMs, leaveMs }: { readonly maxAgeMs: number; readonly leaveMs: number },
 ): { readonly carry: handleBidiStreamingCall<CarryRequest, CarryResponse>; readonly close: () => void } {
   const open = new Set<() => void>();
   let isClosing = false;
   return {
     carry: (stream) => {
       if (isClosing) return void stream.emit('error', { code: status.UNAVAILABLE, details: 'The server is closing.' });
-      const takeLeave = serveStream(stream, methods, failureOf);
-      const aging = setTimeout(takeLeave, about(maxAgeMs)).unref();
+      const { takeLeave, end } = serveStream(stream, methods, failureOf);
+      let timer = setTimeout(() => {
+        takeLeave();
+        timer = setTimeout(end, leaveMs).unref();
+      }, about(maxAgeMs)).unref();
       open.add(takeLeave);
       stream.on('cancelled', () => {
-        clearTimeout(aging);
+        clearTimeout(timer);
         open.delete(takeLeave);
       });
     },

@@ -168,10 +168,13 @@ const carriedMethod = (
 });
 
 /**
- * A connection that is as old as this, give or take a tenth, takes no further calls, and ends when the last is answered: its caller
- * connects again, perhaps to another replica behind one address, and shows the certificate that it has by then.
+ * How long callers stay. A connection as old as `maxConnectionAgeMs`, give or take a tenth, takes no further calls, and ends when the last is
+ * answered, after `connectionGraceMs` at the latest: its caller connects again, perhaps to another replica behind one address, and shows the
+ * certificate that it has by then. The same holds for a stream that carries calls, which is ended `streamLeaveMs` after its caller was asked to leave.
+ * The grace has room for the longest call, a report (10 minutes), and for a stream that was opened last of all; age and grace together are
+ * less than the 35 minutes that docs/kubernetes.md promises.
  */
-const defaultMaxConnectionAgeMs = 15 * 60_000;
+const lifetimes = { maxConnectionAgeMs: 15 * 60_000, connectionGraceMs: 18 * 60_000, streamLeaveMs: 60_000 };
 
 /**
  * Serves gRPC over mutual TLS with the standard health service (`grpc.health.v1`).
@@ -186,12 +189,14 @@ export async function serveRpc(options: {
   readonly onError: (error: unknown, method: string) => void;
   /** The problem behind an error of an engine (a database that is away), when there is one. */
   readonly toProblem?: (error: unknown) => Problem | undefined;
-  readonly maxConnectionAgeMs?: number;
+  /** Shorter times than those of a server that runs. */
+  readonly lifetimes?: Partial<typeof lifetimes>;
 }): Promise<RpcServer> {
-  const { maxConnectionAgeMs = defaultMaxConnectionAgeMs } = options;
+  const { maxConnectionAgeMs, connectionGraceMs, streamLeaveMs } = { ...lifetimes, ...options.lifetimes };
   const server = new Server({
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.max_connection_age_ms': maxConnectionAgeMs,
+    'grpc.max_connection_age_grace_ms': connectionGraceMs,
   });
   const health = new HealthImplementation({ '': 'SERVING' });
   health.addToServer(server);
@@ -207,7 +212,10 @@ export async function serveRpc(options: {
     }
     server.addService(service.definition, implementation);
   }
-  const callStreams = serveCallStreams(carried, (error, path) => failureOf(error, path, options), maxConnectionAgeMs);
+  const callStreams = serveCallStreams(carried, (error, path) => failureOf(error, path, options), {
+    maxAgeMs: maxConnectionAgeMs,
+    leaveMs: streamLeaveMs,
+  });
   server.addService(CallStreamServiceService, { carry: callStreams.carry });
   const port = await new Promise<number>((resolve, reject) =>
     server.bindAsync(options.listen, serverCredentials(options.tls), (error, bound) =>

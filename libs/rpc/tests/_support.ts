@@ -44,8 +44,10 @@ export const say = (detail: string): ProbeResponse => ({
   outcome: { $case: 'unreadable', value: { code: 'media_empty', detail } },
 });
 
+export type Lifetimes = NonNullable<Parameters<typeof serveRpc>[0]['lifetimes']>;
+
 /** An encoder whose only method is `probe`, which management may call. `failures` collects what is reported to the operator. */
-export async function serveProbe(probe: ProbeHandler, listen = '127.0.0.1:0', maxConnectionAgeMs?: number) {
+export async function serveProbe(probe: ProbeHandler, listen = '127.0.0.1:0', lifetimes: Lifetimes = {}) {
   const failures: unknown[] = [];
   const server = await serveRpc({
     listen,
@@ -58,7 +60,7 @@ export async function serveProbe(probe: ProbeHandler, listen = '127.0.0.1:0', ma
       ),
     ],
     onError: (error) => failures.push(error),
-    ...(maxConnectionAgeMs && { maxConnectionAgeMs }),
+    lifetimes,
   });
   return { ...server, failures };
 }

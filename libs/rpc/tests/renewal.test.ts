@@ -38,7 +38,7 @@ test('renewed certificates and authorities are taken up while calls are under wa
   for (const name of names)
     for (const kind of ['ca', 'cert', 'key'] as const) put(filesOf(name)[kind], old[name][kind]);
   const server = await serveRpc({
-    ...{ listen: '127.0.0.1:0', maxConnectionAgeMs: 200, onError: () => undefined },
+    ...{ listen: '127.0.0.1:0', lifetimes: { maxConnectionAgeMs: 200 }, onError: () => undefined },
     tls: followTls(filesOf('encoder'), 20),
     services: [
       rpcService(

@@ -2,12 +2,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { until } from '@longwave/test-kit';
 import { startRelay } from './_relay.ts';
-import { connect, identities, cleanups, say, serveProbe, startProbeServer, ways, type Way } from './_support.ts';
+import {
+  connect,
+  identities,
+  cleanups,
+  say,
+  serveProbe,
+  startProbeServer,
+  ways,
+  type Lifetimes,
+  type Way,
+} from './_support.ts';
 
 type Caller = ReturnType<typeof connect>;
 
 /** A replica that counts its calls; `name` is its answer. */
-async function startReplica(name: string, listen?: string, maxConnectionAgeMs?: number) {
+async function startReplica(name: string, listen?: string, lifetimes?: Lifetimes) {
   const replica = { calls: 0 };
   const server = await serveProbe(
     async () => {
@@ -16,7 +26,7 @@ async function startReplica(name: string, listen?: string, maxConnectionAgeMs?: 
       return say(name);
     },
     listen,
-    maxConnectionAgeMs,
+    lifetimes,
   );
   cleanups.push(() => server.close(0));
   return Object.assign(replica, { port: server.port, close: server.close });
@@ -136,7 +146,7 @@ describe.each(ways)('%s', (way) => {
   });
 
   test('connections end when they are old, are made again, and no call is lost by it', async () => {
-    const server = await startReplica('aging', '127.0.0.1:0', 300);
+    const server = await startReplica('aging', '127.0.0.1:0', { maxConnectionAgeMs: 300 });
     const relay = await startRelay(server.port);
     cleanups.push(relay.close);
     const asking = keepAsking(callerOf(addressOf(relay.port), way));

@@ -1,7 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { until } from '@longwave/test-kit';
-import { Client, credentials } from '@grpc/grpc-js';
+import { Client, credentials, Metadata, status, type StatusObject } from '@grpc/grpc-js';
 import { service as healthService } from 'grpc-health-check';
+import { CallStreamServiceService, type CarryResponse } from '../src/generated/longwave/call/v1/call.ts';
+import { ProbeServiceService } from '../src/generated/longwave/probe/v1/probe.ts';
 import { connect, identities, cleanups, say, serveProbe } from './_support.ts';
 
 const request = { storageKey: 'uploads/upl_1/a.mp3' };
@@ -78,4 +80,63 @@ test('a server whose port is taken does not start', async () => {
   const first = await serveProbe(async () => say('first'));
   cleanups.push(() => first.close(0));
   await expect(serveProbe(async () => say('second'), `127.0.0.1:${first.port}`)).rejects.toThrow();
+});
+
+/** A caller with a service certificate that speaks gRPC itself, and so may stay when it is asked to leave. */
+function stubbornCaller(port: number) {
+  const { ca, key, cert } = identities.management;
+  const client = new Client(`127.0.0.1:${port}`, credentials.createSsl(ca, key, cert), {
+    'grpc.ssl_target_name_override': 'encoder',
+  });
+  cleanups.push(() => client.close());
+  return client;
+}
+
+test('a stream whose caller ignores that it was asked to leave is ended, and its calls under way with it', async () => {
+  const handled = Promise.withResolvers<AbortSignal>();
+  const server = await serveProbe(
+    async (_, { signal }) => {
+      handled.resolve(signal);
+      return new Promise(() => undefined);
+    },
+    undefined,
+    { maxConnectionAgeMs: 200, streamLeaveMs: 200 },
+  );
+  cleanups.push(() => server.close(0));
+  const { path, requestSerialize, responseDeserialize } = CallStreamServiceService.carry;
+  const client = stubbornCaller(server.port);
+  const stream = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, new Metadata(), {});
+  const answers: CarryResponse[] = [];
+  stream.on('data', (answer: CarryResponse) => answers.push(answer)).on('error', () => undefined);
+  const ended = new Promise<StatusObject>((resolve) => stream.on('status', resolve));
+  const call = {
+    method: ProbeServiceService.probe.path,
+    request: Buffer.alloc(0),
+    leftMs: undefined,
+    cancelled: false,
+  };
+  stream.write({ calls: [{ ...call, id: 1, principalStatement: '', traceparent: '', tracestate: '' }] });
+  expect(await ended).toMatchObject({ code: status.UNAVAILABLE });
+  expect(answers).toMatchObject([{ closing: true }]);
+  expect((await handled.promise).aborted).toBe(true);
+});
+
+test('a connection whose calls do not end is closed after its age and grace', async () => {
+  const handled = Promise.withResolvers<AbortSignal>();
+  const server = await serveProbe(
+    async (_, { signal }) => {
+      handled.resolve(signal);
+      return new Promise(() => undefined);
+    },
+    undefined,
+    { maxConnectionAgeMs: 200, connectionGraceMs: 200 },
+  );
+  cleanups.push(() => server.close(0));
+  const { path, requestSerialize, responseDeserialize } = ProbeServiceService.probe;
+  const client = stubbornCaller(server.port);
+  const failure = await new Promise((resolve) =>
+    client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, resolve),
+  );
+  expect(failure).toMatchObject({ code: status.UNAVAILABLE });
+  expect((await handled.promise).aborted).toBe(true);
 });
