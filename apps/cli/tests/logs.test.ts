@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,11 @@ const script = path.resolve(import.meta.dirname, '../src/main.ts');
 const data = mkdtempSync(path.join(tmpdir(), 'longwave-logs-'));
 const logs = path.join(data, 'logs');
 mkdirSync(logs);
-afterAll(() => rmSync(data, { recursive: true }));
+const followers: ChildProcess[] = [];
+afterAll(() => {
+  for (const follower of followers) follower.kill();
+  rmSync(data, { recursive: true });
+});
 
 const line = (second: number, service: string, level: string, event: string, fields: object = {}) =>
   JSON.stringify({ level, time: `2026-11-25T10:00:0${second}.000Z`, service, event, ...fields });
@@ -99,6 +103,45 @@ test('--follow goes on with new lines, also of a service that starts later, unti
   child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
   rmSync(path.join(logs, 'encoder.log'));
+});
+
+test('--follow of a service shows all of its processes, also one that starts later, and no other service', async () => {
+  const child = spawn(process.execPath, [script, 'logs', 'management', '--follow', '--lines', '1', '--data', data], {
+    env: bareEnvironment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  followers.push(child);
+  const reader = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async () => (await reader.next()).value as string;
+  expect(await next()).toBe(failed);
+  const second = path.join(logs, 'management-2.log');
+  appendFileSync(path.join(logs, 'rest-gateway.log'), `${line(6, 'rest-gateway', 'info', 'service.stopped')}\n`);
+  const [started, added] = [2, 7].map((at) => line(at, 'management', 'info', 'service.started', { process: at }));
+  appendFileSync(second, `${started}\n`);
+  expect(await next()).toBe(started);
+  appendFileSync(path.join(logs, 'management.log'), `${added}\n`);
+  expect(await next()).toBe(added);
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exited;
+  rmSync(second);
+});
+
+test('nothing in a line steers the terminal of people', () => {
+  const evil = '\u001b]0;title\u0007\u009b2Jx\u202e';
+  const err = { stack: `Error: ${evil}\r\n    at ${evil}` };
+  const text = JSON.stringify({
+    ...{ level: 'info', time: '2026-11-25T10:00:04.000Z', service: 'management' },
+    ...{ event: `two\nlines${evil}`, [evil]: evil, note: `a b${evil}`, err },
+  });
+  const engines = `LOG:\t${evil}`;
+  for (const each of [text, engines]) {
+    const shown = renderLogLine(parseLogLine('management', each, ''));
+    expect(shown).not.toMatch(/(?![\n\t])[\p{Cc}\u202e]/u);
+    expect(shown).toContain(String.raw`\u001b]0;title\u0007\u009b2Jx\u202e`);
+  }
+  expect(renderLogLine(parseLogLine('management', text, '')).split('\n')).toHaveLength(3);
+  expect(renderLogLine(parseLogLine('postgres', engines, ''))).toContain('LOG:\t');
 });
 
 test('people read time, level, service, event and fields, with the stack of an error below', () => {

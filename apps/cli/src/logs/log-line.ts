@@ -53,21 +53,31 @@ export function parseLogLine(source: string, text: string, before: string): LogL
 export const jsonOf = ({ source, time, text, fields }: LogLine): string =>
   fields ? text : JSON.stringify({ ...(time !== '' && { time }), service: source, event: text });
 
+/** A text without what steers a terminal: control characters but the tab, and those that turn the direction of writing, as `\\u001b`. */
+export const escapeControls = (text: string): string =>
+  text.replaceAll(
+    /(?!\t)[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu,
+    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 const shownElsewhere = new Set(['time', 'level', 'service', 'event']);
 
 const render = (value: unknown) =>
   typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
 
-/** A line for people: time, level, service, event, then the other fields as `name=value`; the stack of an error below it. */
+/**
+ * A line for people: time, level, service, event, then the other fields as `name=value`; the stack of an error below it. Nothing in it steers a
+ * terminal: clients and files choose parts of fields.
+ */
 export function renderLogLine({ source, time, level = '', text, fields }: LogLine): string {
   const begin = `${time.slice(11, 23).padEnd(12)} ${level.padEnd(5)} ${source.padEnd(16)}`;
-  if (!fields) return `${begin} ${text}`;
+  if (!fields) return escapeControls(`${begin} ${text}`);
   const { err, ...others } = fields;
   const stack = z.object({ stack: z.string() }).safeParse(err).data?.stack;
   const pairs = Object.entries(others)
     .filter(([name]) => !shownElsewhere.has(name))
     .map(([name, value]) => `${name}=${render(value)}`);
   const failure = err === undefined || stack !== undefined ? [] : [`err=${render(err)}`];
-  const below = stack === undefined ? '' : `\n${stack.replaceAll(/^/gm, '    ')}`;
-  return `${[begin, String(fields['event']), ...pairs, ...failure].join(' ')}${below}`;
+  const line = [begin, String(fields['event']), ...pairs, ...failure].join(' ');
+  return [line, ...(stack?.split('\n').map((each) => `    ${each}`) ?? [])].map(escapeControls).join('\n');
 }

@@ -5,7 +5,7 @@ import { dataFolderOfTool } from '../find-fleet.ts';
 import { nearest } from '@longwave/service-kit/nearest';
 import { positiveNumber } from '../positive-number.ts';
 import { levelOf, passes, sinceOf, traceOf, type LineFilter } from './choose-lines.ts';
-import { jsonOf, renderLogLine, type LogLine } from './log-line.ts';
+import { escapeControls, jsonOf, renderLogLine, type LogLine } from './log-line.ts';
 import { findLogs, followLogs, readLogs, type LogFile } from './read-logs.ts';
 
 const usage = `${typed} logs [SERVICE] [--request ID] [--since TIME] [--level LEVEL] [--lines N] [--follow] [--json] [--data FOLDER]
@@ -31,15 +31,15 @@ Examples:
 
 const defaultLines = 200;
 
-/** Whether a file is that of a process of this name, or of a further process of this service. */
-const isLogOf = (name: string, { source }: LogFile) =>
+/** Whether a log is that of a process of this name, or of a further process of this service. */
+const isLogOf = (name: string, source: string) =>
   source === name || (source.startsWith(`${name}-`) && /^\d+$/.test(source.slice(name.length + 1)));
 
 /** The files of a service, or all of them. Throws `UsageError` for a name that has none. */
 function chooseFiles(folder: string, files: readonly LogFile[], source: string | undefined): readonly LogFile[] {
   if (files.length === 0) throw new UsageError(`There are no logs in ${folder}. Name the data folder with --data.`);
   if (source === undefined) return files;
-  const found = files.filter((file) => isLogOf(source, file));
+  const found = files.filter((file) => isLogOf(source, file.source));
   if (found.length > 0) return found;
   const names = files.map((file) => file.source);
   const near = nearest(source, names);
@@ -101,7 +101,8 @@ await runOperations(
     const folder = `${dataFolderOfTool()}/logs`;
     const all = findLogs(folder);
     const files = chooseFiles(folder, all, source);
-    const print = json || !process.stdout.isTTY ? jsonOf : renderLogLine;
+    const forTerminal = json ? (line: LogLine) => escapeControls(jsonOf(line)) : renderLogLine;
+    const print = process.stdout.isTTY ? forTerminal : jsonOf;
     // The reader of a pipe may end before us: `| head`.
     process.stdout.on('error', () => process.exit(0));
     const traces = await tracesOf(all, request);
@@ -109,7 +110,7 @@ await runOperations(
     if (!follow) return 0;
     const stop = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-    const wants = (each: string) => source === undefined || each === source;
+    const wants = (each: string) => source === undefined || isLogOf(source, each);
     for await (const line of followLogs(folder, all, wants, stop.signal)) {
       const trace = request !== undefined && line.text.includes(request) ? traceOf(line) : undefined;
       if (trace !== undefined) traces.add(trace);
