@@ -26,6 +26,7 @@ import { runOperations } from '../checks/run-operations.ts';
 import { typed } from '../command.ts';
 import { dataFolderOfTool, fleetOn } from '../find-fleet.ts';
 import { positiveNumber } from '../positive-number.ts';
+import { assertUnitRunsHere } from './assert-unit-runs-here.ts';
 import { planStep } from './plan-step.ts';
 
 const usage = `${typed} upgrade [--max-backup-age HOURS | --without-backup] [--back] [--check] [--unit NAME] [--data FOLDER] [-- OPTIONS]
@@ -129,6 +130,7 @@ await runOperations(
     },
   },
   async (values, options) => {
+    if (values.unit !== undefined) assertUnitRunsHere(values.unit);
     const data = dataFolder(dataFolderOfTool());
     const access = fleetOn(data.root);
     if (!access)
