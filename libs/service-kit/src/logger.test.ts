@@ -73,6 +73,19 @@ test('an error is written with its type, message, stack and code', () => {
   });
 });
 
+test('of an error of PostgreSQL its code, table and constraint are written, and no value of a row', () => {
+  const row = 'Failing row contains (acc_1, anna@example.com).';
+  const error = Object.assign(new Error('duplicate key value violates unique constraint "account_email_key"'), {
+    ...{ code: '23505', table: 'account', constraint: 'account_email_key' },
+    ...{ detail: row, where: row, hint: row, internalQuery: row },
+  });
+  for (const value of [error, new AggregateError([error], 'both failed'), { first: error }, [error]]) {
+    const { line } = write((logger) => logger.error({ err: value }, 'query.failed'));
+    expect(line).not.toContain('anna@example.com');
+    expect(line).toContain('"code":"23505","table":"account","constraint":"account_email_key"');
+  }
+});
+
 test('a value that is no JSON does not keep its line from being written', () => {
   const circular: Record<string, unknown> = {};
   circular['self'] = circular;

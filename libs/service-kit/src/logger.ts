@@ -26,11 +26,19 @@ const eventName = /^[a-z0-9_.]+$/;
 /** Errors of this realm and of others, and those of the platform (a DOMException of an abort). */
 const isError = (value: unknown): value is Error => value instanceof Error || types.isNativeError(value);
 
+/** Fields in which PostgreSQL quotes rows, values and statements. Its code, message, table and constraint say what happened. */
+const quotingFields: ReadonlySet<string> = new Set(['detail', 'where', 'hint', 'internalQuery']);
+
+/** Leaves those of errors out, also where one stands within another value. */
+function withoutQuotes(this: object, name: string, value: unknown): unknown {
+  return quotingFields.has(name) && (isError(this) || 'stack' in this) ? undefined : value;
+}
+
 /** A field under its own name, and redacted with it, because a name tells that its value is secret; what is no JSON becomes a text. */
 function redactField(name: string, value: unknown): object {
   const shown = isError(value) ? stdSerializers.err(value) : value;
   try {
-    return JSON.parse(redact(JSON.stringify({ [name]: shown }))) as object;
+    return JSON.parse(redact(JSON.stringify({ [name]: shown }, withoutQuotes))) as object;
   } catch {
     return { [name]: redact(isError(value) ? (value.stack ?? value.message) : String(value)) };
   }
