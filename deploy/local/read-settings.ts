@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { FleetOptions, PublicUrls } from '@longwave/fleet';
 import { defaultDataFolder, workspaceRoot } from '@longwave/fleet/running';
-import { namesOf, services } from '@longwave/services';
+import { namesOf, services, type ServiceName } from '@longwave/services';
 import { portsFrom } from './ports.ts';
 import { publicUrlsOf } from './public-urls.ts';
 import { settingNames, settings, textOf, type SettingName, type Settings } from './settings.ts';
@@ -105,9 +105,29 @@ export function readSettings(
   };
 }
 
-/** The variables of every service that settings decide; each service reads those it knows. */
-function serviceVariables(given: StartSettings): NonNullable<FleetOptions['env']> {
-  const variables = Object.entries({
+const ofResources: readonly ServiceName[] = [
+  'management',
+  'analytics-sink',
+  'hosting-exchange',
+  'rest-gateway',
+  'mcp-server',
+];
+
+/** The services that read a variable which settings decide: no other gets it, because some are secret. */
+export const readersOf: Readonly<Record<keyof ReturnType<typeof decidedVariables>, readonly ServiceName[]>> = {
+  LOG_LEVEL: namesOf(services),
+  FETCH_ALLOW_ORIGINS: ['auth-server', 'management', 'encoder', 'hosting-exchange'],
+  PLANS_FILE: ['auth-server'],
+  WEBSUB_HUB: ['public-delivery'],
+  MAIL_URL: ['auth-server'],
+  MAIL_FROM: ['auth-server'],
+  POLICY_URL: ofResources,
+  TERMS_URL: ofResources,
+};
+
+/** The variables of services that settings decide. */
+function decidedVariables(given: StartSettings) {
+  return {
     LOG_LEVEL: given.log_level,
     FETCH_ALLOW_ORIGINS: given.fetch_allow_origins?.join(','),
     PLANS_FILE: given.plans_file,
@@ -116,8 +136,16 @@ function serviceVariables(given: StartSettings): NonNullable<FleetOptions['env']
     MAIL_FROM: given.mail_from,
     POLICY_URL: given.policy_url,
     TERMS_URL: given.terms_url,
-  }).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return Object.fromEntries(namesOf(services).map((service) => [service, Object.fromEntries(variables)]));
+  };
+}
+
+/** Those of each service. */
+function serviceVariables(given: StartSettings): NonNullable<FleetOptions['env']> {
+  const variables = Object.entries(decidedVariables(given)).filter(
+    (entry): entry is [keyof typeof readersOf, string] => entry[1] !== undefined,
+  );
+  const ofService = (service: ServiceName) => variables.filter(([name]) => readersOf[name].includes(service));
+  return Object.fromEntries(namesOf(services).map((service) => [service, Object.fromEntries(ofService(service))]));
 }
 
 /** The installation that settings describe. */

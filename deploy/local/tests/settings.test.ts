@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { defaultDataFolder, workspaceRoot } from '@longwave/fleet';
-import { fleetOptionsOf, readSettings, SettingsError } from '../read-settings.ts';
+import { namesOf, services } from '@longwave/services';
+import { z } from 'zod';
+import { fleetOptionsOf, readersOf, readSettings, SettingsError } from '../read-settings.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -45,17 +47,29 @@ test('services get the settings of the environment of npm start, and nothing els
     ...{ PLANS_FILE: 'plans.json', MAIL_URL: 'smtp://localhost:2525', MAIL_FROM: 'Pod <no-reply@podcasts.example>' },
     ...{ DATABASE_URL: 'postgresql://elsewhere', S3_SECRET_KEY: 'secret', PATH: '/bin' },
   };
-  expect(fleetOptionsOf(read([], environment)).env['auth-server']).toEqual({
+  const { env } = fleetOptionsOf(read([], environment));
+  expect(env['auth-server']).toEqual({
     LOG_LEVEL: 'debug',
-    WEBSUB_HUB: 'https://hub.example',
     FETCH_ALLOW_ORIGINS: 'http://localhost:9000',
     PLANS_FILE: '/home/me/plans.json',
-    POLICY_URL: 'https://podcasts.example/data',
-    TERMS_URL: 'https://podcasts.example/terms',
     MAIL_URL: 'smtp://localhost:2525',
     MAIL_FROM: 'Pod <no-reply@podcasts.example>',
   });
+  expect(env['public-delivery']).toEqual({ LOG_LEVEL: 'debug', WEBSUB_HUB: 'https://hub.example' });
+  expect(env['mcp-server']).toEqual({
+    LOG_LEVEL: 'debug',
+    POLICY_URL: 'https://podcasts.example/data',
+    TERMS_URL: 'https://podcasts.example/terms',
+  });
   expect(fleetOptionsOf(read()).env['public-delivery']).toEqual({ LOG_LEVEL: 'info' });
+});
+
+test.each(namesOf(services))('%s gets exactly the decided variables that its configuration has', async (service) => {
+  const file = path.join(workspaceRoot, 'apps', service, 'src/config.ts');
+  const { configuration } = (await import(file)) as { readonly configuration: z.ZodType };
+  const { properties = {} } = z.toJSONSchema(configuration, { io: 'input', unrepresentable: 'any' });
+  const given = Object.entries(readersOf).flatMap(([name, readers]) => (readers.includes(service) ? [name] : []));
+  expect(given).toEqual(Object.keys(readersOf).filter((name) => name in properties));
 });
 
 test('without settings everything is on this machine alone', () => {
