@@ -70,7 +70,20 @@ test('public addresses without TLS, without a DNS name, or of one origin are eac
     says: 'no-such-name.invalid has no address',
     advice: 'Add an A or AAAA record for no-such-name.invalid that leads to this machine.',
   });
-  expect(found['MEDIA_URL']).toMatchObject({ well: false, says: 'the same origin as MCP_URL' });
+  expect(found['MEDIA_URL']).toMatchObject({
+    well: false,
+    says: expect.stringContaining('shares the host name pod.example.org with'),
+  });
+});
+
+test('ports do not keep public addresses of one host name apart, as services see it too, but on this machine', () => {
+  const shared = checksOf({ BASE_URL: 'https://no-such-name.invalid', MEDIA_URL: 'https://no-such-name.invalid:8443' });
+  expect(shared['MEDIA_URL']).toMatchObject({
+    well: false,
+    says: expect.stringContaining('shares the host name no-such-name.invalid with BASE_URL'),
+  });
+  const here = checksOf({ BASE_URL: 'http://localhost:8080', MEDIA_URL: 'http://localhost:8083' });
+  expect(here['MEDIA_URL']).toMatchObject({ well: true });
 });
 
 test('a mail server that lets us in is well; one that does not answer, or speaks no SMTP, is not', async () => {

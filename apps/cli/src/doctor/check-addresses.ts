@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import type { Check } from '../checks/check.ts';
 import { certificateEnd } from '../checks/public-certificate.ts';
+import { sharedOriginFaults } from '@longwave/service-kit';
 import { describeSeconds } from '../checks/sizes.ts';
 
 const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127\./.test(host);
@@ -48,26 +49,23 @@ async function lookAt(url: URL): Promise<Finding> {
   return { well: true, says: `answers ${answer.status}, certificate until ${end.toISOString().slice(0, 10)}` };
 }
 
-/** @param seen names of the addresses so far, by origin; this one is added */
-async function findingOf(name: string, text: string, seen: Map<string, string>): Promise<Finding> {
+async function findingOf(text: string, shared: string | undefined): Promise<Finding> {
   if (!URL.canParse(text)) return wrong(`“${text}” is no address`, 'Write it like https://pod.example.');
-  const url = new URL(text);
-  const other = seen.get(url.origin);
-  seen.set(url.origin, name);
-  if (other !== undefined) return wrong(`the same origin as ${other}`, 'Give each public address a host of its own.');
-  return lookAt(url);
+  return shared === undefined ? lookAt(new URL(text)) : wrong(shared, 'Services refuse to start with it.');
 }
 
 /**
- * The public addresses, when they are set: each must be an origin of its own, because foreign text never shares an origin with a session.
+ * The public addresses, when they are set: what services refuse (`sharedOriginFaults`), because foreign text never shares an origin or cookies
+ * with a session, is said here too.
  * @param addresses by the variable or setting that names them; those that are undefined are not looked at
  */
 export async function checkAddresses(
   addresses: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Check[]> {
-  const seen = new Map<string, string>();
-  const findings = Object.entries(addresses).flatMap(([name, text]) =>
-    text === undefined ? [] : [[name, findingOf(name, text, seen)] as const],
+  const named = Object.entries(addresses);
+  const faults = new Map(sharedOriginFaults(named));
+  const findings = named.flatMap(([name, text]) =>
+    text === undefined ? [] : [[name, findingOf(text, faults.get(name))] as const],
   );
   return Promise.all(findings.map(async ([name, finding]) => ({ part: 'public addresses', name, ...(await finding) })));
 }

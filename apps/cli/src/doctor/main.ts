@@ -29,7 +29,8 @@ needs no running service, and changes nothing but an object of a few bytes that 
   --data FOLDER       optional: data folder (default: .longwave)
 
 Of the environment, DATABASE_URL, REDIS_URL, KAFKA_BROKERS and S3_ENDPOINT with its keys are looked at when they are set; and without
---config (or LONGWAVE_CONFIG) BASE_URL, MCP_URL, API_URL, MEDIA_URL and MAIL_URL, else the addresses of the running service.
+--config (or LONGWAVE_CONFIG) BASE_URL, MCP_URL, API_URL, MEDIA_URL, S3_PUBLIC_ENDPOINT and MAIL_URL,
+else the addresses of the running service.
 
 Exit code: 0 when nothing is wrong, 1 when something is, 2 when the command line is wrong.
 
@@ -40,8 +41,8 @@ Examples:
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The public addresses of variables. */
-const checkAddressesOf = ({ BASE_URL, MCP_URL, API_URL, MEDIA_URL }: Environment) =>
-  checkAddresses({ BASE_URL, MCP_URL, API_URL, MEDIA_URL });
+const checkAddressesOf = ({ BASE_URL, MCP_URL, API_URL, MEDIA_URL, S3_PUBLIC_ENDPOINT }: Environment) =>
+  checkAddresses({ BASE_URL, MCP_URL, API_URL, MEDIA_URL, S3_PUBLIC_ENDPOINT });
 
 /** The variables of this process, with the addresses of the service that runs where there are none. */
 function ownEnvironment(fleet: ReturnType<typeof fleetOn>): Environment {
