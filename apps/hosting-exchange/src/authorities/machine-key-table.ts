@@ -49,9 +49,8 @@ export async function findKeys(
   );
 }
 
-/** What management has answered a moment before may still be under way to this service. */
-const underWayMs = 500;
-const askAgainMs = 50;
+/** What management has answered a moment before may still be under way to this service: it is looked for again after these times, 500 ms in all. */
+const looksAgainMs = [100, 200, 200];
 
 /** The keys of an authority by their ids. Waits a moment for those that are not known, or not in use yet. */
 export async function awaitKeys(
@@ -59,13 +58,13 @@ export async function awaitKeys(
   authorityId: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, MachineKey>> {
-  const until = performance.now() + underWayMs;
-  for (;;) {
-    const keys = await findKeys(pool, authorityId, ids);
-    const isComplete = ids.every((id) => keys.has(id) && keys.get(id)!.state !== 'pending');
-    if (isComplete || performance.now() > until) return keys;
-    await sleep(askAgainMs);
+  let keys = await findKeys(pool, authorityId, ids);
+  for (const waitMs of looksAgainMs) {
+    if (ids.every((id) => keys.has(id) && keys.get(id)!.state !== 'pending')) break;
+    await sleep(waitMs);
+    keys = await findKeys(pool, authorityId, ids);
   }
+  return keys;
 }
 
 /** Stores a version of a key and answers whether it is newer than the one before; an older version never overwrites a newer one. */
