@@ -1,4 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { findProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
 import { readJson } from './read-json.ts';
@@ -7,6 +8,17 @@ import { readJson } from './read-json.ts';
 export function findHolder<N extends object>(file: string): (ProcessIdentity & Partial<N>) | undefined {
   const holder = readJson<ProcessIdentity & Partial<N>>(file);
   return holder && isAlive(holder) ? holder : undefined;
+}
+
+/** Makes a file that nobody sees before it is whole. Throws when it exists. */
+function createWhole(file: string, text: string): void {
+  const unfinished = `${file}.${randomUUID()}`;
+  try {
+    writeFileSync(unfinished, text, { flag: 'wx', mode: 0o600 });
+    linkSync(unfinished, file);
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
 }
 
 /**
@@ -23,7 +35,7 @@ export function lockFile<N extends object>(
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   for (let tries = 0; ; tries += 1) {
     try {
-      writeFileSync(file, JSON.stringify({ ...findProcess(process.pid), ...note }), { flag: 'wx', mode: 0o600 });
+      createWhole(file, JSON.stringify({ ...findProcess(process.pid), ...note }));
       return () => rmSync(file, { force: true });
     } catch (error) {
       const holder = findHolder<N>(file);
