@@ -357,3 +357,14 @@ test('a read whose connection breaks before the answer is asked of another proce
   expect((await two.askTimes(2, { method: 'POST', body: 'once' })).toSorted()).toEqual(['502', 'b']);
   expect(seen).toEqual(['GET', 'GET', 'POST']);
 });
+
+test('a read that ends every process that has it is repeated once, and leaves the others alone', async () => {
+  let broken = 0;
+  const breaking = (request: IncomingMessage) => {
+    broken++;
+    request.socket.destroy();
+  };
+  await using four = await severalBehindEdge([breaking, breaking, breaking, breaking]);
+  expect(await four.ask()).toBe('502');
+  expect(broken).toBe(2);
+});

@@ -97,8 +97,8 @@ function takeTurns(upstreams: readonly Upstream[]): () => readonly Upstream[] {
  * closed. An unreachable service is `bad_gateway`, a path of no service `not_found`. Forwarding headers of the client are dropped;
  * `X-Forwarded-For` names its address. The first route that fits decides; '' fits every path.
  *
- * Of several processes each takes its turn. A request that could not connect goes to the next one; so does a read that was not answered
- * because its connection broke.
+ * Of several processes each takes its turn. A request that could not connect goes to the next one; so does, once, a read that was not
+ * answered because its connection broke.
  * @param options.frontPage the root, when no route has it
  * @param options.trustedProxies proxies in front of this one, whose X-Forwarded-For is believed
  */
@@ -113,7 +113,13 @@ export function createEdge(
   const agent = new Agent({ keepAlive: true });
   const table = routes.map(({ prefix, upstreams }) => ({ prefix, inTurn: takeTurns(upstreams) }));
 
-  function forward(request: IncomingMessage, response: ServerResponse, [upstream, ...others]: readonly Upstream[]) {
+  /** @param isRepeated whether a process had the request already and broke the connection: one that ends processes is not given to all of them */
+  function forward(
+    request: IncomingMessage,
+    response: ServerResponse,
+    [upstream, ...others]: readonly Upstream[],
+    isRepeated = false,
+  ) {
     if (!upstream) return refuse(response, new Problem('bad_gateway', undefined, { retryAfterSeconds: 1 }));
     const onward = send({
       host: '127.0.0.1',
@@ -144,8 +150,9 @@ export function createEdge(
     });
     onward.once('error', (cause) => {
       if (isAnswered) return;
-      const mayGoOn = others.length > 0 && !response.destroyed && (!isConnected || isRepeatable(request));
-      if (mayGoOn) forward(request, response, others);
+      const mayAskAgain = !isConnected || (isRepeatable(request) && !isRepeated);
+      if (others.length > 0 && !response.destroyed && mayAskAgain)
+        forward(request, response, others, isRepeated || isConnected);
       else refuse(response, new Problem('bad_gateway', undefined, { cause, retryAfterSeconds: 1 }));
     });
     request.once('error', () => onward.destroy());
