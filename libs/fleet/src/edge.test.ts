@@ -104,6 +104,28 @@ test('behind a trusted proxy the address is the one that this proxy forwards', a
   await trusting.close(0);
 });
 
+test.each([
+  ['a client that is none of them', '203.0.113.7', '203.0.113.7'],
+  ['a proxy of requests before the balancer', '10.0.0.7', '203.0.113.9'],
+])(
+  'the PROXY header of a trusted proxy names %s: X-Forwarded-For counts for proxies alone',
+  async (_, named, heard) => {
+    const trustedProxies = createAddressSet(['127.0.0.1/32', '10.0.0.0/24']);
+    const { port } = upstream.address() as AddressInfo;
+    const routes = [{ prefix: '', upstreams: [soleUpstream(port)] }];
+    const front = await listenHttp('127.0.0.1:0', createEdge(routes, { trustedProxies }), {
+      proxyProtocol: trustedProxies,
+    });
+    serve = ({ headers }, response) => response.end(`heard ${headers['x-forwarded-for']};`);
+    const socket = connect(front.port, '127.0.0.1');
+    socket.write(
+      `PROXY TCP4 ${named} 10.0.0.1 4711 443\r\nGET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n`,
+    );
+    expect(await text(socket)).toContain(`heard ${heard};`);
+    await front.close(0);
+  },
+);
+
 test('bytes pass as they come, in both directions, before either side has ended', async () => {
   serve = (request, response) => {
     request.once('data', (chunk) => response.write(`heard ${chunk}`));
