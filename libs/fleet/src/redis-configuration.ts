@@ -8,7 +8,7 @@ export interface RedisConfiguration {
   readonly port: number;
   /** An address of the machine, or `*`. */
   readonly bind: string;
-  /** Of the default user, who may do everything. Letters and digits. */
+  /** Of the default user, who may do everything. One word of letters, digits, _ and -. */
   readonly password: string;
   /** Further users: `user` lines. */
   readonly users: readonly string[];
@@ -24,7 +24,7 @@ export interface RedisConfiguration {
 /** The text of redis.conf (Redis 7 or newer). Throws for a password that would be more than a word there, as in a backup that was altered. */
 export function renderRedisConfiguration(wanted: RedisConfiguration): string {
   const { folder, port, bind, password, users, databases, maxMemoryBytes, mode, tls } = wanted;
-  if (!/^[A-Za-z0-9]+$/.test(password)) throw new Error('The password of Redis must be of letters and digits.');
+  if (!/^[\w-]+$/.test(password)) throw new Error('The password of Redis must be one word of letters, digits, _ and -.');
   const lines = [
     ...(tls === undefined
       ? [`port ${port}`]
