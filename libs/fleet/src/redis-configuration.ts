@@ -24,7 +24,8 @@ export interface RedisConfiguration {
 /** The text of redis.conf (Redis 7 or newer). Throws for a password that would be more than a word there, as in a backup that was altered. */
 export function renderRedisConfiguration(wanted: RedisConfiguration): string {
   const { folder, port, bind, password, users, databases, maxMemoryBytes, mode, tls } = wanted;
-  if (!/^[\w-]+$/.test(password)) throw new Error('The password of Redis must be one word of letters, digits, _ and -.');
+  if (!/^[\w-]+$/.test(password))
+    throw new Error('The password of Redis must be one word of letters, digits, _ and -.');
   const lines = [
     ...(tls === undefined
       ? [`port ${port}`]
