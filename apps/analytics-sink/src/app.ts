@@ -1,7 +1,7 @@
 import { createAddressSet, createSenderOf, readAudienceLists } from '@longwave/audience';
 import { busFromConfig } from '@longwave/event-bus';
 import { listenHttp } from '@longwave/http-kit';
-import { createPool, databaseOutage, pingDatabase, repeatSweeps, type Pool } from '@longwave/postgres';
+import { createPool, databaseOutage, pingDatabase, repeatSweeps } from '@longwave/postgres';
 import { openKeyFile } from '@longwave/principal';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { ClientServiceService } from '@longwave/rpc/credential';
@@ -31,13 +31,6 @@ import { removeUserAgents } from './counting/user-agent-table.ts';
 /** How long auth-server may take to say whether a token still counts. */
 const checkTokenMs = 2_000;
 
-/** Where numbers are read: the read replica if there is one. Answers say up to when they are complete, so that they may lag. */
-function openNumbers(config: Config, primary: Pool): AsyncDisposable & { readonly pool: Pool } {
-  if (config.DATABASE_REPLICA_URL === undefined) return { pool: primary, [Symbol.asyncDispose]: async () => undefined };
-  const pool = createPool(() => config.DATABASE_REPLICA_URL!, 'audience', { name: 'analytics-sink numbers' });
-  return { pool, [Symbol.asyncDispose]: () => pool.end() };
-}
-
 /** Counts the audience: facts in from the bus, numbers out by gRPC. Owns schema `audience`. */
 export async function createApp(config: Config, logger: Logger): Promise<RunningApp> {
   await using stack = new AsyncDisposableStack();
@@ -47,7 +40,14 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
     createPool(() => config.DATABASE_URL, 'audience', { name: 'analytics-sink', copies: true }),
     (it) => it.end(),
   );
-  const numbers = stack.use(openNumbers(config, pool));
+  // Answers with numbers say up to when these are complete, so a read replica may lag.
+  const numbers =
+    config.DATABASE_REPLICA_URL === undefined
+      ? pool
+      : stack.adopt(
+          createPool(() => config.DATABASE_REPLICA_URL!, 'audience', { name: 'analytics-sink numbers' }),
+          (it) => it.end(),
+        );
   const bus = stack.use(await busFromConfig(config, { clientName: 'analytics-sink', logger }));
   const principalKeys = openKeyFile(config.PRINCIPAL_KEYS, {
     now: Date.now,
@@ -57,7 +57,7 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
     listen: config.GRPC_LISTEN,
     tls: tlsFromConfig(config),
     services: [
-      audienceService(numbers.pool, createCheckAccess(principalKeys, clock)),
+      audienceService(numbers, createCheckAccess(principalKeys, clock)),
       anomalyService(pool, lists.listsVersion),
       listenerService(pool),
       evidenceService(pool),

@@ -95,7 +95,7 @@ test.each([
 });
 
 test.each(['data/secrets/../postgres.location', '../../outside', '/etc/hostname', 'data//secrets'])(
-  'a manifest with a path that leads out of its place is none: %s',
+  'a manifest with a path that leads out of its place is refused: %s',
   async (name) => {
     const { manifest } = await verifyFiles(backup);
     const files = [...manifest.files, { ...manifest.files[0], path: name }];

@@ -28,7 +28,8 @@ export interface VerifiedBackup {
 }
 
 /**
- * The first step of a path below a folder that is a link, or neither a folder nor a regular file at its end; undefined when there is none.
+ * Finds the first step of a path below a folder at which a link or a special file stands in place of a folder or, at the end, of a
+ * regular file. Answers undefined when every step is regular.
  * Throws where nothing is.
  */
 export function irregularPart(folder: string, name: string): string | undefined {
@@ -52,7 +53,7 @@ async function compare(folder: string, name: string, sha256: string, shown = nam
   return (await digestOf(path.join(folder, name))).sha256 === sha256 ? [] : [`${shown} was changed.`];
 }
 
-/** What is wrong with the list of files in a manifest: every file of the backup, and every one that it needs, must be in it. */
+/** Compares the list of files in a manifest with the files of the backup and with those that it needs. Answers a sentence for each that is not listed. */
 function compareList(backup: string, { files, database, bus }: Manifest): readonly string[] {
   const listed = new Set(files.map(({ path: name }) => name));
   const needed = [

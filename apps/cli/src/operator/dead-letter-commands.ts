@@ -43,8 +43,8 @@ const options: readonly CommandOption[] = [
 ];
 
 /**
- * The followers that `--topic` and `--group` name: exactly one with both, else those that run and fit. Throws for a topic
- * that is none.
+ * The followers that `--topic` and `--group` name: exactly one with both, else those that run and fit. Throws for an unknown
+ * topic.
  * @param findRunning asked when one of them is missing
  */
 export async function chooseFollowers(

@@ -49,23 +49,29 @@ export async function findKeys(
   );
 }
 
-/** What management has answered a moment before may still be under way to this service: it is looked for again after these times, 500 ms in all. */
-const looksAgainMs = [100, 200, 200];
+/** Pauses between looks, 500 ms in all: a key that management activated a moment before may still be under way to this service. */
+const pausesMs = [100, 200, 200];
 
-/** The keys of an authority by their ids. Waits a moment for those that are not known, or not in use yet. */
-export async function awaitKeys(
-  pool: Pool,
-  authorityId: string,
+/** Looks for keys until all of them are there and in use, four times at most. */
+export async function findUntilInUse<K extends Pick<MachineKey, 'state'>>(
   ids: readonly string[],
-): Promise<ReadonlyMap<string, MachineKey>> {
-  let keys = await findKeys(pool, authorityId, ids);
-  for (const waitMs of looksAgainMs) {
+  find: () => Promise<ReadonlyMap<string, K>>,
+): Promise<ReadonlyMap<string, K>> {
+  let keys = await find();
+  for (const pauseMs of pausesMs) {
     if (ids.every((id) => keys.has(id) && keys.get(id)!.state !== 'pending')) break;
-    await sleep(waitMs);
-    keys = await findKeys(pool, authorityId, ids);
+    await sleep(pauseMs);
+    keys = await find();
   }
   return keys;
 }
+
+/** The keys of an authority by their ids. Waits a moment for those that are not known, or not in use yet. */
+export const awaitKeys = (
+  pool: Pool,
+  authorityId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, MachineKey>> => findUntilInUse(ids, () => findKeys(pool, authorityId, ids));
 
 /** Stores a version of a key and answers whether it is newer than the one before; an older version never overwrites a newer one. */
 export async function saveKey(
