@@ -19,3 +19,9 @@ export function nearest(typed: string, names: readonly string[]): string | undef
     .filter(({ far }) => far <= Math.floor(typed.length / 3));
   return ranked.toSorted((a, b) => a.far - b.far)[0]?.name;
 }
+
+/** A sentence that offers the name nearest to a misspelt one, with a space before it; '' when there is none. */
+export function didYouMean(typed: string, names: readonly string[]): string {
+  const near = nearest(typed, names);
+  return near === undefined ? '' : ` Did you mean “${near}”?`;
+}

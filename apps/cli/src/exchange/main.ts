@@ -1,6 +1,6 @@
 /** `longwave exchange`: what a hosting platform does in the Hosting Exchange; it uses nothing but the public API. */
 import { streamId } from '@longwave/exchange-messages';
-import { nearest } from '@longwave/service-kit/nearest';
+import { didYouMean } from '@longwave/service-kit/nearest';
 import { typed, UsageError } from '../command.ts';
 import { describedLines } from '../manage/table.ts';
 import { parseOptions } from '../parse-options.ts';
@@ -105,13 +105,8 @@ async function exchange(args: readonly string[]): Promise<void> {
   if (name === '--help' || name === '-h') return console.log(usage);
   const command = commands.find((each) => args.slice(0, each.name.split(' ').length).join(' ') === each.name);
   if (!command) {
-    const near = nearest(
-      name,
-      commands.map((each) => each.name),
-    );
-    throw new UsageError(
-      `There is no command “exchange ${name}”.${near === undefined ? '' : ` Did you mean “${near}”?`}\n\n${usage}`,
-    );
+    const names = commands.map((each) => each.name);
+    throw new UsageError(`There is no command “exchange ${name}”.${didYouMean(name, names)}\n\n${usage}`);
   }
   const rest = args.slice(command.name.split(' ').length);
   if (rest.includes('--help') || rest.includes('-h')) return console.log(helpOf(command));

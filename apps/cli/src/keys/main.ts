@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dataFolder, keyNames, listKeys, type Installation, type KeyName, type KeyRow } from '@longwave/fleet';
 import { findRunner } from '@longwave/fleet/running';
-import { nearest } from '@longwave/service-kit/nearest';
+import { didYouMean } from '@longwave/service-kit/nearest';
 import { assertNoWords, runOperations } from '../checks/run-operations.ts';
 import { describeSeconds } from '../checks/sizes.ts';
 import { typed, UsageError } from '../command.ts';
@@ -50,8 +50,7 @@ function list(folder: string, isJson: boolean): number {
 function nameOf(word: string): KeyName {
   const name = keyNames.find((each) => each === word);
   if (name !== undefined) return name;
-  const near = nearest(word, keyNames);
-  throw new UsageError(`There is no key “${word}”.${near === undefined ? '' : ` Did you mean “${near}”?`}`);
+  throw new UsageError(`There is no key “${word}”.${didYouMean(word, keyNames)}`);
 }
 
 /** The installation of a data folder. Throws where there is none, or one that neither runs nor is stopped. */

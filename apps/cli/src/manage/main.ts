@@ -1,5 +1,5 @@
 /** `longwave manage`: the Management API for people; it uses nothing but the public API. */
-import { nearest } from '@longwave/service-kit/nearest';
+import { didYouMean } from '@longwave/service-kit/nearest';
 import { UsageError } from '../command.ts';
 import { liveSession } from '../sign-in/live-session.ts';
 import { fail } from '../sign-in/read-options.ts';
@@ -15,13 +15,8 @@ async function manage([name, ...args]: readonly string[]): Promise<void> {
   if (name === '--help' || name === '-h') return console.log(usage);
   const command = manageCommands.find((each) => each.name === name);
   if (!command) {
-    const near = nearest(
-      name,
-      manageCommands.map((each) => each.name),
-    );
-    throw new UsageError(
-      `There is no command “manage ${name}”.${near === undefined ? '' : ` Did you mean “${near}”?`}\n\n${usage}`,
-    );
+    const names = manageCommands.map((each) => each.name);
+    throw new UsageError(`There is no command “manage ${name}”.${didYouMean(name, names)}\n\n${usage}`);
   }
   const isHelp = args.includes('--help') || args.includes('-h');
   // The help of a command of the catalog needs the catalog.

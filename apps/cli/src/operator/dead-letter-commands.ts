@@ -2,7 +2,7 @@ import { busFromConfig, type BusLogger, type EventBus } from '@longwave/event-bu
 import { topics } from '@longwave/events';
 import type { FleetAccess } from '@longwave/fleet/running';
 import { readKafkaConfig } from '@longwave/service-kit';
-import { nearest } from '@longwave/service-kit/nearest';
+import { didYouMean } from '@longwave/service-kit/nearest';
 import { UsageError, type CommandDescription, type CommandOption, type Options } from '../command.ts';
 import type { Follower } from '../status/check-lags.ts';
 
@@ -52,10 +52,8 @@ export async function chooseFollowers(
   findRunning: () => Promise<readonly Follower[]>,
 ): Promise<readonly Follower[]> {
   const known: readonly string[] = Object.values(topics);
-  if (topic !== undefined && !known.includes(topic)) {
-    const near = nearest(topic, known);
-    throw new UsageError(`There is no topic “${topic}”.${near === undefined ? '' : ` Did you mean “${near}”?`}`);
-  }
+  if (topic !== undefined && !known.includes(topic))
+    throw new UsageError(`There is no topic “${topic}”.${didYouMean(topic, known)}`);
   if (topic !== undefined && group !== undefined) return [{ topic, group }];
   const found = (await findRunning()).filter(
     (each) => (topic ?? each.topic) === each.topic && (group ?? each.group) === each.group,
