@@ -26,13 +26,15 @@ const commands = {
     summary: 'start the whole service on this machine; the first time, make a complete trial run on a sample',
     usage: `npm start -- [options]
 
-  --public-url URL   public address of pages and the REST API, https://pod.example; the others are mcp.pod.example, api.pod.example,
-                     media.pod.example and objects.pod.example, or what --mcp-url, --api-url, --media-url and --objects-url say
-  --listen ADDRESS   address that the public ports are bound to (default 127.0.0.1)
-  --port-base N      port of the REST API (default 8080); N+1 is for agents (MCP), N+2 for ad server APIs, N+3 for feeds and audio, N+4 for uploads
-  --config FILE      file with settings, in YAML or JSON
-  --data FOLDER      folder for all data (default .longwave)
-  --adopt            the data folder is a copy that takes the place of the first one, with its database
+  --public-url URL        public address of pages and the REST API, https://pod.example; the others are mcp.pod.example, api.pod.example,
+                          media.pod.example and objects.pod.example, or what --mcp-url, --api-url, --media-url and --objects-url say
+  --listen ADDRESS        address that the public ports are bound to (default 127.0.0.1)
+  --port-base N           port of the REST API (default 8080); N+1 is for agents (MCP), N+2 for ad server APIs, N+3 for feeds and audio,
+                          N+4 for uploads
+  --metrics-port-base N   first of nine ports of health and metrics on 127.0.0.1, for Prometheus (default: free ones)
+  --config FILE           file with settings, in YAML or JSON
+  --data FOLDER           folder for all data (default .longwave)
+  --adopt                 the data folder is a copy that takes the place of the first one, with its database
 
 docs/configuration.md lists every setting. Each is a member of the file, an option and a LONGWAVE_ variable: public_url, --public-url,
 LONGWAVE_PUBLIC_URL. An option wins over a variable, a variable over the file. FETCH_ALLOW_ORIGINS, PLANS_FILE, WEBSUB_HUB, LOG_LEVEL,

@@ -153,6 +153,7 @@ export const fleetOptionsOf = (given: StartSettings) =>
   ({
     dataFolder: given.data,
     ports: portsFrom(given.port_base),
+    ...(given.metrics_port_base !== undefined && { metricsPortBase: given.metrics_port_base }),
     listen: given.listen,
     ...(given.urls && { urls: given.urls }),
     adopt: given.adopt,

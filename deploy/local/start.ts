@@ -69,7 +69,7 @@ try {
 } catch (error) {
   if (error instanceof PortTaken)
     console.error(
-      `\n${error.message}. Choose others with: npm start -- --port-base ${error.port + 1000}${dataOptionOf(settings.data)}`,
+      `\n${error.message}. Choose others with: npm start -- --${error.option} ${error.port + 1000}${dataOptionOf(settings.data)}`,
     );
   else if (error instanceof FleetIsRunning) console.error(`\n${error.message}`);
   else console.error(`\n${error instanceof Error ? error.message : String(error)}`);

@@ -39,7 +39,7 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
   upgrade: {
     script: 'apps/cli/src/upgrade/main.ts',
-    usage: '[--check] [--back] [--unit NAME] [--max-backup-age HOURS | --without-backup] [-- OPTIONS]',
+    usage: '[--check] [--back] [--unit NAME] [--max-backup-age HOURS | --without-backup] [--json] [-- OPTIONS]',
     summary: 'Takes the running service over to the release of this folder, migrations first.',
   },
   keys: {

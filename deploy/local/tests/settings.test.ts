@@ -89,6 +89,8 @@ test('the installation gets the addresses, ports, folder and proxies of the sett
     '9000',
     '--data',
     '/data',
+    '--metrics-port-base',
+    '9101',
   ];
   const { env: _env, ...options } = fleetOptionsOf(
     read([...args, '--adopt', '--trusted-proxies', '10.0.0.2,10.1.0.0/16']),
@@ -96,13 +98,14 @@ test('the installation gets the addresses, ports, folder and proxies of the sett
   expect(options).toEqual({
     dataFolder: '/data',
     ports: { base: 9000, mcp: 9001, api: 9002, media: 9003, objectStore: 9004 },
+    metricsPortBase: 9101,
     listen: '10.0.0.5',
     urls: expect.objectContaining({ base: 'https://pod.example', objects: 'https://objects.pod.example' }),
     adopt: true,
     trustedProxies: '10.0.0.2,10.1.0.0/16',
     proxyProtocol: false,
   });
-  expect(fleetOptionsOf(read())).not.toHaveProperty('urls');
+  for (const absent of ['urls', 'metricsPortBase']) expect(fleetOptionsOf(read())).not.toHaveProperty(absent);
 });
 
 test('an option wins over a variable, a variable over one without prefix, and that over the file', () => {

@@ -1,18 +1,28 @@
 import { namesOf, publicHosts, routesOf, soleServiceOf, type PublicHost } from '@longwave/services';
 import type { Apps } from './apps.ts';
 import { freePorts, isPortFree } from './free-ports.ts';
+import type { FleetUrls } from './service-environment.ts';
 
 /** The ports the outside uses; all others are private. */
 export type PublicPorts = Readonly<Record<PublicHost | 'objectStore', number>>;
 
+/** The public roots of an installation that only this machine reaches. */
+export function localUrls({ base, mcp, api, media }: PublicPorts): FleetUrls {
+  const url = (port: number) => `http://localhost:${port}`;
+  return { base: url(base), mcp: url(mcp), api: url(api), media: url(media) };
+}
+
 /** Raised before anything is started. */
 export class PortTaken extends Error {
   readonly port: number;
+  /** The option of `npm start` that chooses another one. */
+  readonly option: 'port-base' | 'metrics-port-base';
 
-  constructor(port: number, purpose: string) {
+  constructor(port: number, purpose: string, option: PortTaken['option'] = 'port-base') {
     super(`Port ${port} (${purpose}) is used by another program`);
     this.name = 'PortTaken';
     this.port = port;
+    this.option = option;
   }
 }
 
@@ -53,6 +63,25 @@ export async function portsPerService<S extends string>(
 ): Promise<Record<S, readonly number[]>> {
   const ports = await freePorts(names.length * replicas);
   const entries = names.map((name, index) => [name, ports.slice(index * replicas, (index + 1) * replicas)] as const);
+  return Object.fromEntries<readonly number[]>(entries) as Record<S, readonly number[]>;
+}
+
+/**
+ * The ports of health and metrics of each replica of each service, which are on 127.0.0.1: neighbours from `base` on, in the order of the
+ * services, else free ones. Throws `PortTaken` when one of the neighbours is not free.
+ */
+export async function chooseMetricsPorts<S extends string>(
+  names: readonly S[],
+  replicas: number,
+  base: number | undefined,
+): Promise<Record<S, readonly number[]>> {
+  if (base === undefined) return portsPerService(names, replicas);
+  const entries = names.map(
+    (name, at) => [name, Array.from({ length: replicas }, (_, replica) => base + at * replicas + replica)] as const,
+  );
+  for (const [name, ports] of entries)
+    for (const port of ports)
+      if (!(await isPortFree(port, '127.0.0.1'))) throw new PortTaken(port, `metrics of ${name}`, 'metrics-port-base');
   return Object.fromEntries<readonly number[]>(entries) as Record<S, readonly number[]>;
 }
 

@@ -37,8 +37,8 @@ export { sharedRedisDatabases, startTestRedis, type TestRedis } from './test-red
 export { workspaceRoot } from './workspace-root.ts';
 export { findRunningFleet, FleetIsRunning, type FleetAccess } from './fleet-state.ts';
 export { ownApps } from './apps.ts';
-export { PortTaken, type PublicPorts } from './fleet-ports.ts';
-export type { PublicUrls } from './service-environment.ts';
+export { localUrls, PortTaken, type PublicPorts } from './fleet-ports.ts';
+export type { FleetUrls, PublicUrls } from './service-environment.ts';
 export { createEdge } from './edge.ts';
 export { soleUpstream } from './upstreams.ts';
 export type { OutsideEngines } from './start-engines.ts';

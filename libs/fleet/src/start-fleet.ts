@@ -7,7 +7,14 @@ import { endLeftovers } from './child.ts';
 import { dataFolder as openDataFolder } from './data-folder.ts';
 import { claimVersion } from './data-version.ts';
 import { developmentCa } from './development-ca.ts';
-import { chooseHttpPorts, choosePorts, portsPerService, type PublicPorts } from './fleet-ports.ts';
+import {
+  chooseHttpPorts,
+  chooseMetricsPorts,
+  choosePorts,
+  localUrls,
+  portsPerService,
+  type PublicPorts,
+} from './fleet-ports.ts';
 import { lockDataFolder, publishFleet, type FleetAccess } from './fleet-state.ts';
 import type { ServiceEvent } from './keep-running.ts';
 import { locateFolder } from './reachable-folder.ts';
@@ -29,6 +36,8 @@ export interface FleetOptions<S extends string = ServiceName> {
   readonly ports: PublicPorts | 'free';
   /** The address that public ports are bound to. Default: 127.0.0.1. All other ports are bound to that one always. */
   readonly listen?: string;
+  /** First of the ports of health and metrics, one for each process; see `chooseMetricsPorts`. Default: free ones. */
+  readonly metricsPortBase?: number;
   /** Where clients reach the installation, through a proxy in front of it. Default: the ports of this machine. */
   readonly urls?: PublicUrls;
   /** Whether a copied data folder takes over the database of the first one. */
@@ -121,6 +130,7 @@ export async function startFleetOf<S extends string>(
   await endLeftovers(data.pids);
   const { listen = '127.0.0.1' } = options;
   const ports = await choosePorts(apps, options.ports, listen);
+  const healthPorts = await chooseMetricsPorts(allNames, replicas, options.metricsPortBase);
   mkdirSync(data.logs, { recursive: true });
   const secrets = () => openSecrets(data.secrets, apps.services);
   writeObjectStoreKeys(data, apps.services, secrets());
@@ -143,7 +153,6 @@ export async function startFleetOf<S extends string>(
     timed,
     onEvent,
   });
-  const url = (port: number) => `http://localhost:${port}`;
   const { outside = {} } = options.engines ?? {};
   const { bucket = 'longwave' } = outside.objectStore ?? {};
   const { endpoint, region, accessKey, secretKey } = engines.objectStore.first;
@@ -159,12 +168,12 @@ export async function startFleetOf<S extends string>(
     data,
     listen,
     urls: options.urls ?? {
-      ...{ base: url(ports.base), mcp: url(ports.mcp), api: url(ports.api), media: url(ports.media) },
+      ...localUrls(ports),
       objects: endpoint,
     },
     replicas,
     grpcPorts: await portsPerService(allNames, replicas),
-    healthPorts: await portsPerService(allNames, replicas),
+    healthPorts,
     httpPorts: await chooseHttpPorts(apps, ports, replicas),
     identities,
     enginesCa: joinAuthorities(

@@ -10,7 +10,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { dataFolder, removeDataFolder, temporaryDataFolder, type DataFolder } from '../src/data-folder.ts';
 import { findRunningFleet } from '../src/fleet-state.ts';
-import { PortTaken, type PublicPorts } from '../src/fleet-ports.ts';
+import { chooseMetricsPorts, PortTaken, type PublicPorts } from '../src/fleet-ports.ts';
 import { freePorts } from '../src/free-ports.ts';
 import { isAlive, type ProcessIdentity } from '../src/process-identity.ts';
 import { NotEnoughRoom } from '../src/room.ts';
@@ -224,7 +224,15 @@ test('a taken port is refused by number and purpose before anything starts', asy
     startFleet({ dataFolder: data.root, ports: { base, mcp, api, media, objectStore }, services: [] }),
   ).rejects.toThrow(new PortTaken(media, 'feeds and audio'));
   expect(() => children()).toThrow();
+  const metrics = { metricsPortBase: media - 3, names: ['a', 'b'], replicas: 2 };
+  await expect(chooseMetricsPorts(metrics.names, metrics.replicas, metrics.metricsPortBase)).rejects.toThrow(
+    new PortTaken(media, 'metrics of b', 'metrics-port-base'),
+  );
   blocker.close();
+  expect(await chooseMetricsPorts(metrics.names, metrics.replicas, metrics.metricsPortBase)).toEqual({
+    a: [media - 3, media - 2],
+    b: [media - 1, media],
+  });
 });
 
 test('with too little free disk space nothing is started, and the sentence says how much is missing where', async () => {

@@ -1,7 +1,8 @@
 /** `longwave backup`: backups of a running installation. */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { didYouMean } from '@longwave/service-kit/nearest';
 import { describeBytes } from '../checks/sizes.ts';
 import { progressLine } from '../checks/progress-line.ts';
 import { assertNoWords, runOperations } from '../checks/run-operations.ts';
@@ -104,6 +105,7 @@ async function verify(folder: string, name: string | undefined, json: boolean | 
 }
 
 function list(folder: string, json: boolean | undefined): number {
+  if (!existsSync(folder)) throw new Error(`${folder} does not exist.`);
   const found = listBackups(folder).map((name) => ({ name, ...numbersOf(path.join(backupsFolder(folder), name)) }));
   const lines = found.map(
     ({ name, rows, objects, object_bytes: size, version }) =>
@@ -116,8 +118,11 @@ function list(folder: string, json: boolean | undefined): number {
 await runOperations(
   { usage, options: { backup: { type: 'string' }, json: { type: 'boolean' } } },
   async ({ backup, json }, typedWords) => {
-    const verb = ['verify', 'list'].find((each) => each === typedWords[0]);
+    const verbs = ['verify', 'list'];
+    const verb = verbs.find((each) => each === typedWords[0]);
     const [folder, ...words] = verb === undefined ? typedWords : typedWords.slice(1);
+    if (verb === undefined && words.length === 1)
+      throw new UsageError(`There is no “backup ${folder}”.${didYouMean(folder!, verbs)}`);
     assertNoWords(words);
     if (folder === undefined) throw new UsageError('FOLDER is missing: the folder for the backups.');
     if (verb !== 'verify' && backup !== undefined) throw new UsageError('--backup belongs to verify alone.');

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import type { Check } from '../checks/check.ts';
+import { explainNetworkError } from '../checks/explain-network-error.ts';
 import { certificateEnd } from '../checks/public-certificate.ts';
 import { sharedOriginFaults } from '@longwave/service-kit';
 import { describeSeconds } from '../checks/sizes.ts';
@@ -25,7 +26,7 @@ async function lookAt(url: URL): Promise<Finding> {
     end = await certificateEnd(url);
   } catch (error) {
     return wrong(
-      `${url.host}: ${(error as Error).message}`,
+      `${url.host}: ${explainNetworkError(error)}`,
       'The proxy must listen there with a certificate of this name that browsers know; its log says why it has none.',
     );
   }
@@ -34,7 +35,7 @@ async function lookAt(url: URL): Promise<Finding> {
     answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(10_000) });
   } catch (error) {
     return wrong(
-      `${url.origin}: ${(error as Error).message}`,
+      `${url.origin}: ${explainNetworkError(error)}`,
       'Nothing answers behind the proxy: is the service running?',
     );
   }

@@ -1,5 +1,6 @@
 import { createTransport } from 'nodemailer';
 import type { Check } from '../checks/check.ts';
+import { explainNetworkError } from '../checks/explain-network-error.ts';
 
 /**
  * Whether the mail server lets this machine in: connection, TLS and login, without a mail.
@@ -20,7 +21,7 @@ export async function checkMail(name: string, url: string | undefined): Promise<
     return {
       ...base,
       well: false,
-      says: (error as Error).message,
+      says: [URL.parse(url)?.host, explainNetworkError(error)].filter(Boolean).join(': '),
       advice: 'Check host, port, user and password: smtps://user:password@mail.example:465, or smtp://…:587.',
     };
   }

@@ -76,7 +76,11 @@ await runOperations(
       return list(installation.data.root, json);
     }
     if (verb !== 'rotate')
-      throw new UsageError(verb === undefined ? 'Say list or rotate.' : `There is no “keys ${verb}”.`);
+      throw new UsageError(
+        verb === undefined
+          ? 'Say list or rotate.'
+          : `There is no “keys ${verb}”.${didYouMean(verb, ['list', 'rotate'])}`,
+      );
     if (words.length === 0) throw new UsageError('NAME is missing: the key to rotate, as `keys list` shows it.');
     if (isForced && !isFinish) throw new UsageError('--now belongs to --finish.');
     const names = [...new Set(words.map(nameOf))];
@@ -84,7 +88,7 @@ await runOperations(
       isFinish ? finish(name, installation, isForced) : rotate(name, installation),
     );
     if (json) console.log(JSON.stringify({ keys: done.map(({ row }) => row) }, null, 2));
-    else console.log(done.map(({ row, text }) => (done.length > 1 ? `${row.name}\n${text}` : text)).join('\n\n'));
+    else console.log(done.map(({ text }) => text).join('\n\n'));
     return 0;
   },
 );

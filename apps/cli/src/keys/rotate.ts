@@ -61,7 +61,7 @@ export async function rotate(name: KeyName, installation: Installation): Promise
   const used = kind.beginsNextMonth
     ? `It is used from ${usedFrom(kind, now).toISOString()} on.`
     : 'It is used from now on.';
-  return { row, text: `Made a new key: ${kind.purpose}. ${used}\n${nextStep(name, kind, row)}` };
+  return { row, text: `${name}: made a new one (${kind.purpose}). ${used}\n${nextStep(name, kind, row)}` };
 }
 
 /** Ends the keys that were replaced. Throws in words while one of them must stay. */
@@ -82,7 +82,7 @@ export async function finish(name: KeyName, installation: Installation, isForced
   saveRecord(secrets, name, { ...record, replaced_at: plan.replaced_at });
   return {
     row: rowOf(data, name),
-    text: `Ended ${plan.drop} former ${plan.drop === 1 ? 'key' : 'keys'}: ${keyKinds[name].purpose}.`,
+    text: `${name}: ended ${plan.drop} former ${plan.drop === 1 ? 'one' : 'ones'} (${keyKinds[name].purpose}).`,
   };
 }
 

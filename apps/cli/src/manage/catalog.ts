@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearest } from '@longwave/service-kit/nearest';
+import { didYouMean, nearest } from '@longwave/service-kit/nearest';
 import { UsageError } from '../command.ts';
 import type { ManagementApi } from './management-api.ts';
 
@@ -73,7 +73,7 @@ export function resourceTypeOf({ resource_types: types }: Catalog, text: string)
   const found = types.find(({ resource_type: type, noun }) => type === text || noun === text);
   if (found) return found.resource_type;
   const names = types.flatMap(({ resource_type: type, noun }) => [type, noun]);
-  throw unknownType(text, nearest(text, names));
+  throw new UsageError(`There is no resource type “${text}”.${didYouMean(text, names)} “manage types” lists them.`);
 }
 
 /** The subject of the commands that a text names: a resource type, or operations. Throws `UsageError` that names the nearest. */
@@ -81,11 +81,6 @@ export function subjectTypeOf(catalog: Catalog, text: string): string {
   const subjects = catalog.commands.map(({ subject_type: subject }) => subject);
   return subjects.find((each) => each === text || each === `${text}s`) ?? resourceTypeOf(catalog, text);
 }
-
-const unknownType = (text: string, near: string | undefined) =>
-  new UsageError(
-    `There is no resource type “${text}”.${near === undefined ? '' : ` Did you mean “${near}”?`} “manage types” lists them.`,
-  );
 
 /** A command by its type. Throws `UsageError` that names the commands of the same noun, or the nearest. */
 export function commandOf({ commands }: Catalog, type: string): Command {

@@ -28,8 +28,10 @@ import { dataFolderOfTool, fleetOn } from '../find-fleet.ts';
 import { positiveNumber } from '../positive-number.ts';
 import { assertUnitRunsHere } from './assert-unit-runs-here.ts';
 import { planStep } from './plan-step.ts';
+import { refuseOtherAddresses } from './refuse-other-addresses.ts';
 
-const usage = `${typed} upgrade [--max-backup-age HOURS | --without-backup] [--back] [--check] [--unit NAME] [--data FOLDER] [-- OPTIONS]
+const usage = `${typed} upgrade [--max-backup-age HOURS | --without-backup] [--back] [--check] [--unit NAME]
+                [--json] [--data FOLDER] [-- OPTIONS]
 
 Takes the running service over to the release of the folder in which it is typed: it checks whether the step may be made, runs the migrations
 while the release before goes on to work, stops that one and starts this one in its place. The service is away for the seconds between.
@@ -40,8 +42,9 @@ When a check fails, nothing was changed.
   --back                  optional: go back to this older release; refused when a newer one took away what this one uses
   --check                 optional: make the checks alone
   --unit NAME             optional: restart this unit of systemd, which runs the service from this folder, instead of starting it here
+  --json                  optional: print one JSON document, when the release runs or the checks are made
   --data FOLDER           optional: data folder of the service, absolute when the folder before was another one (default: .longwave)
-  -- OPTIONS              optional: options of npm start
+  -- OPTIONS              optional: options of npm start, as the running service has them: other public addresses are refused. Without --unit
 
 Exit code: 0 when it was done (and the service, started here, has ended well), 1 when it was refused or failed, 2 when the command line is wrong.
 
@@ -88,10 +91,16 @@ async function stop(data: DataFolder): Promise<void> {
     );
 }
 
-/** Starts this release here and waits until every service is ready. Answers its process. */
-async function start(folder: string, options: readonly string[]) {
+/**
+ * Starts this release here and waits until every service is ready. Answers its process.
+ * @param keepsOutput what it prints goes to standard error, because a document goes to standard output
+ */
+async function start(folder: string, options: readonly string[], { keepsOutput }: { readonly keepsOutput: boolean }) {
   const line = [path.join(workspaceRoot, 'deploy/local/launch.mjs'), 'start', '--data', folder, ...options];
-  const child = spawn(process.execPath, line, { cwd: workspaceRoot, stdio: 'inherit' });
+  const child = spawn(process.execPath, line, {
+    cwd: workspaceRoot,
+    stdio: ['inherit', keepsOutput ? 2 : 'inherit', 'inherit'],
+  });
   let code: number | null | undefined;
   const ended = new Promise<number>((resolve) => child.once('exit', (exit) => resolve((code = exit) ?? 1)));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
@@ -127,6 +136,7 @@ await runOperations(
       back: { type: 'boolean' },
       check: { type: 'boolean' },
       unit: { type: 'string' },
+      json: { type: 'boolean' },
     },
   },
   async (values, options) => {
@@ -137,12 +147,22 @@ await runOperations(
       throw new Error(
         'No service runs on this data folder. npm start of this release migrates its data and starts it; name another folder with --data.',
       );
+    if (values.unit === undefined) refuseOtherAddresses(options, access.urls);
     const maxAgeHours = values['without-backup']
       ? undefined
       : (positiveNumber('max-backup-age', values['max-backup-age']) ?? 24);
     const from = await assertMayGo(data, access, { goesBack: values.back === true, maxAgeHours });
     step(`✓ from ${from ?? 'an earlier release'} to ${ownVersion()}: the step, the backup and the disk are in order`);
-    if (values.check) return 0;
+    const tell = (isDone: boolean) => {
+      if (values.json)
+        console.log(
+          JSON.stringify({ data_folder: data.root, from: from ?? null, to: ownVersion(), done: isDone }, null, 2),
+        );
+    };
+    if (values.check) {
+      tell(false);
+      return 0;
+    }
     if (!values.back) {
       await deployMigrations(access.adminDatabaseUrl, openSecrets(data.secrets, services).rolePassword, ownApps);
       step('✓ migrations; the release before goes on');
@@ -153,14 +173,16 @@ await runOperations(
       execFileSync('systemctl', ['restart', values.unit], { stdio: 'inherit' });
       if (!(await until(() => fleetOn(data.root) !== undefined, maxStartMs))) throw new Error(failed(from));
       step(`✓ ${ownVersion()} runs`);
+      tell(true);
       return 0;
     }
     await stop(data);
     goBack();
     step('✓ stopped');
-    const { isReady, ended } = await start(data.root, options);
+    const { isReady, ended } = await start(data.root, options, { keepsOutput: values.json === true });
     if (!isReady) throw new Error(failed(from));
     step(`✓ ${ownVersion()} runs`);
+    tell(true);
     return ended;
   },
 );

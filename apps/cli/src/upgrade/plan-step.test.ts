@@ -16,6 +16,7 @@ test.each([
   ['0.10.0', '0.7.0', false, refused('add --back')],
   ['0.10.0', '0.7.0', true, { kind: 'back' }],
   ['0.6.0', '0.7.0', true, refused('leads nowhere')],
+  ['0.7.0', '0.7.0', true, refused('leads nowhere')],
 ] as const)('from data of %s to release %s (back: %s): %j', (from, own, goesBack, expected) => {
   expect(planStep(from, own, releases, { goesBack })).toEqual(expected);
 });

@@ -32,6 +32,8 @@ export function planStep(
     return refuse(`The data is of version ${from}, and this is the older ${own}. To go back: add --back.`);
   if (order < 0 && goesBack)
     return refuse(`The data is of version ${from}: this is a newer one, so --back leads nowhere.`);
+  if (order === 0 && goesBack)
+    return refuse(`The data is of version ${own}, which is this one, so --back leads nowhere.`);
   if (order > 0) return { kind: 'back' };
   if (order === 0) return { kind: 'same' };
   const between = releases.filter(

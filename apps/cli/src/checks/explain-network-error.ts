@@ -1,0 +1,28 @@
+/** What codes of Node, OpenSSL and Nodemailer mean. */
+const meanings: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'the name has no address',
+  EAI_AGAIN: 'no name server answers',
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'the connection was closed',
+  EHOSTUNREACH: 'no way leads there',
+  ENETUNREACH: 'no way leads there',
+  ETIMEDOUT: 'no answer in time',
+  TimeoutError: 'no answer in time',
+  CERT_HAS_EXPIRED: 'the certificate has ended',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is signed by itself',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the authority of the certificate is not known here',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the authority of the certificate is not known here',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the authority of the certificate is not known here',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is of another name',
+  EAUTH: 'the server refuses user or password',
+};
+
+/** Why a connection failed, in words where they are known; `fetch` hides the reason in the cause of its error. */
+export function explainNetworkError(error: unknown): string {
+  const { cause = error } = error as Error;
+  const { code, name, message } = cause as NodeJS.ErrnoException;
+  // Nodemailer gives codes of its own (ESOCKET, EDNS); those of Node stand in its messages.
+  const own = [code, name, ...(message.match(/\bE[A-Z_]{4,}\b/g) ?? [])];
+  const meaning = own.map((each) => meanings[each ?? '']).find((text) => text !== undefined);
+  return meaning ?? message;
+}
