@@ -29,9 +29,16 @@ const isError = (value: unknown): value is Error => value instanceof Error || ty
 /** Fields in which PostgreSQL quotes rows, values and statements. Its code, message, table and constraint say what happened. */
 const quotingFields: ReadonlySet<string> = new Set(['detail', 'where', 'hint', 'internalQuery']);
 
-/** Leaves those of errors out, also where one stands within another value. */
+/** A value that PostgreSQL refused, in a message of its class 22 (data exception), which may be the message of a cause: `…: "what was sent"`. */
+const quotedValue =
+  /(invalid input (?:syntax|value) for [^:\n]*: |out of range: |malformed \w+ literal: |\bvalue )"[^]*?"(?=\n {4}at |\ncaused by| is out of range|$)/g;
+
+/** Leaves out what PostgreSQL quotes in errors, also where one stands within another value. */
 function withoutQuotes(this: object, name: string, value: unknown): unknown {
-  return quotingFields.has(name) && (isError(this) || 'stack' in this) ? undefined : value;
+  if (!isError(this) && !('stack' in this)) return value;
+  if (quotingFields.has(name)) return undefined;
+  const isMessage = (name === 'message' || name === 'stack') && typeof value === 'string';
+  return isMessage ? value.replace(quotedValue, '$1"…"') : value;
 }
 
 /** A field under its own name, and redacted with it, because a name tells that its value is secret; what is no JSON becomes a text. */
