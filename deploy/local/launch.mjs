@@ -3,7 +3,7 @@
  * The program behind every npm script: makes the machine ready (packages, Node 24, ffmpeg, Redis, generated code, builds), then runs
  * the command. Plain JavaScript without dependencies, because it runs before anything is installed, on any Node ≥ 20.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import {
@@ -22,6 +22,8 @@ const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.met
 const commands = {
   start: {
     script: 'deploy/local/start.ts',
+    /** Looks at the options before anything is built. */
+    check: 'deploy/local/check-settings.ts',
     needs: ['system', 'build'],
     summary: 'start the whole service on this machine; the first time, make a complete trial run on a sample',
     usage: `npm start -- [options]
@@ -241,6 +243,10 @@ async function main([name, ...args]) {
   // Every program run from here on finds Node 24 first.
   process.env.PATH = [path.dirname(node), path.join(root, 'node_modules/.bin'), process.env.PATH].join(path.delimiter);
   process.env.NODE_COMPILE_CACHE ??= compileCache(root);
+  if (command.check) {
+    const { status } = spawnSync(node, [path.join(root, command.check), ...args], { stdio: 'inherit' });
+    if (status !== 0) return status ?? 1;
+  }
   if (command.needs.includes('system')) ensureSystemPackages({ forTests: name === 'test' });
   if (command.needs.includes('build')) await build(root);
   else if (needsGeneratedCode(name, args)) await generateCode(root);

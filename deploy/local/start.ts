@@ -4,9 +4,10 @@ import { FleetIsRunning, PortTaken, startFleet, type Fleet } from '@longwave/fle
 import { outliveWriteErrors } from '@longwave/service-kit';
 import { describeEvent } from './describe-event.ts';
 import { dataOptionOf, describeProxied, describeRunning } from './next-steps.ts';
-import { fleetOptionsOf, readSettings, SettingsError, type StartSettings } from './read-settings.ts';
+import { fleetOptionsOf, type StartSettings } from './read-settings.ts';
 import { createReport, type Report } from './report.ts';
 import { samples } from './samples.ts';
+import { settingsOfProcess } from './settings-of-process.ts';
 import { stopRequested } from './stop-signal.ts';
 
 /** The complete trial run on the bundled sample, once per installation. Answers whether it passed. */
@@ -56,14 +57,7 @@ async function main(settings: StartSettings): Promise<number> {
 }
 
 for (const stream of [process.stdout, process.stderr]) outliveWriteErrors(stream);
-let settings: StartSettings;
-try {
-  settings = readSettings(process.argv.slice(2), process.env, process.env['INIT_CWD'] ?? process.cwd());
-} catch (error) {
-  if (!(error instanceof SettingsError)) throw error;
-  console.error(`${error.message}\nnpm start -- --help explains the options.`);
-  process.exit(2);
-}
+const settings = settingsOfProcess();
 try {
   process.exit(await main(settings));
 } catch (error) {

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
+import { bareEnvironment } from '@longwave/test-kit';
 import { build } from 'esbuild';
 import { tools } from '../src/tools.ts';
 
@@ -39,3 +41,16 @@ test.each(['exchange', 'status', 'logs', 'doctor', 'backup'])(
     expect(loaded.filter((file) => /generated|^libs\/(rpc|command-catalog)\//.test(file))).toEqual([]);
   },
 );
+
+test('npm start refuses wrong settings before anything is built', async () => {
+  const check = 'deploy/local/check-settings.ts';
+  const loaded = await loadedBy(check);
+  expect(loaded).toContain('deploy/local/read-settings.ts');
+  expect(loaded.filter((file) => /generated|^libs\/(rpc|command-catalog)\//.test(file))).toEqual([]);
+  const { status, stderr } = spawnSync(process.execPath, [path.join(root, check), '--port-bse', '9000'], {
+    encoding: 'utf8',
+    env: bareEnvironment,
+  });
+  expect(status).toBe(2);
+  expect(stderr).toContain('Did you mean --port-base?');
+});
