@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from '@jest/globals';
-import { z } from 'zod';
+import { readReleases, releaseSchema } from '@longwave/fleet';
 
 const root = path.resolve(import.meta.dirname, '../..');
 export const textOf = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -14,13 +14,9 @@ export function tryGit(...args: readonly string[]): string | undefined {
   return status === 0 ? stdout.trim() : undefined;
 }
 
-export const versionSchema = z.string().regex(/^\d+\.\d+\.\d+$/);
+export const versionSchema = releaseSchema.shape.version;
 
-/** docs/releases.json, the earliest first. */
-export const releases = z
-  .array(z.strictObject({ version: versionSchema, date: z.iso.date(), commit: z.string().regex(/^[0-9a-f]{40}$/) }))
-  .nonempty()
-  .parse(JSON.parse(textOf('docs/releases.json')));
+export const releases = readReleases();
 export const newest = releases.at(-1)!;
 
 /** A clone of part of the history, or an archive without one, cannot tell which commits exist. */

@@ -14,6 +14,7 @@ export { startVersityGateway } from './versity-gateway.ts';
 export { privateLog, startEmbeddedPostgres } from './embedded-postgres.ts';
 export { freePort, freePorts, isPortFree } from './free-ports.ts';
 export { dataVersion, ownVersion, setDataVersion } from './data-version.ts';
+export { readReleases, releaseSchema, type Release } from './releases.ts';
 export { assertRoom, roomNeededBytes } from './room.ts';
 export { assertReleaseFits, deployMigrations } from './migrate-schema.ts';
 export { startObjectStoreServer, type ObjectStoreServer } from './object-store-server.ts';

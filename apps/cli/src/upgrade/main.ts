@@ -1,6 +1,5 @@
 /** `longwave upgrade`: takes a running installation over to the release of this folder, or back to it. */
 import { execFileSync, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -12,6 +11,7 @@ import {
   openSecrets,
   ownApps,
   ownVersion,
+  readReleases,
   roomNeededBytes,
   setDataVersion,
   workspaceRoot,
@@ -20,7 +20,6 @@ import {
 } from '@longwave/fleet';
 import { findRunner } from '@longwave/fleet/running';
 import { services } from '@longwave/services';
-import { z } from 'zod';
 import { readLastBackup } from '../backup/last-backup.ts';
 import { runOperations } from '../checks/run-operations.ts';
 import { typed } from '../command.ts';
@@ -55,11 +54,7 @@ Examples:
 const maxStopMs = 120_000;
 const maxStartMs = 300_000;
 
-const releasesSchema = z.array(z.object({ version: z.string() }));
-const releases = () =>
-  releasesSchema
-    .parse(JSON.parse(readFileSync(path.join(workspaceRoot, 'docs/releases.json'), 'utf8')))
-    .map(({ version }) => version);
+const releases = () => readReleases().map(({ version }) => version);
 
 function assertBackup(folder: string, maxAgeHours: number): void {
   const last = readLastBackup(folder);
