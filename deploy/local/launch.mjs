@@ -112,6 +112,22 @@ The exit code is 0 only if every step passed.`,
 Each case has steady listeners, commands and an encode, and prints how soon everything succeeds again, what failed meanwhile, and every
 acknowledged command, event or byte that was lost or doubled. The exit code is 1 when there is one. All cases take about an hour: docs/faults.md.`,
   },
+  'last-release': {
+    script: 'deploy/local/last-release.ts',
+    needs: ['system', 'build'],
+    summary: 'prove that the last release works on the schema of this checkout, before a new one is made',
+    usage: `npm run last-release -- [--version X.Y.Z]
+
+  --version X.Y.Z   another release of docs/releases.json than the newest
+
+1. It takes the release from the history of this repository, installs its packages, starts it on new data, and waits for its trial run.
+2. It applies the migrations of this checkout while that release answers a request every 50 ms, and counts those that fail.
+3. The release makes a complete run on the migrated schema.
+4. Then longwave upgrade puts this checkout in its place: it must give listeners the same file as before, and make a complete run too.
+
+Everything is made in temporary folders, on free ports, and removed at the end. The exit code is 0 only if everything held, and 2 when the
+command line is wrong.`,
+  },
   contracts: {
     script: 'deploy/local/contracts.ts',
     needs: [],

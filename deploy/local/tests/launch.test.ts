@@ -15,7 +15,7 @@ function run(script: string, ...args: string[]) {
   return { status, stdout, stderr };
 }
 
-test.each(['start', 'fleet', 'demo', 'test', 'bench', 'contracts', 'migrate', 'package'])(
+test.each(['start', 'fleet', 'demo', 'test', 'bench', 'last-release', 'contracts', 'migrate', 'package'])(
   '%s explains itself',
   (command) => {
     const { status, stdout, stderr } = run('launch.mjs', command, '--help');
@@ -52,6 +52,35 @@ test('start and demo name a wrong option and where the options are explained, wi
     status: 2,
     stderr: expect.stringContaining('npm run demo -- --help explains the options.'),
   });
+});
+
+/** Runs `last-release` where Git finds an empty repository, whose history is whole or cut off. */
+function lastReleaseIn({ isShallow }: { readonly isShallow: boolean }) {
+  const repository = mkdtempSync(path.join(tmpdir(), 'longwave-git-'));
+  try {
+    spawnSync('git', ['init', '--quiet', '--bare', repository]);
+    if (isShallow) writeFileSync(path.join(repository, 'shallow'), `${'1'.repeat(40)}\n`);
+    const { status, stdout } = spawnSync(process.execPath, [path.join(folder, 'last-release.ts')], {
+      encoding: 'utf8',
+      env: { ...bareEnvironment, GIT_DIR: repository },
+    });
+    return { status, stdout };
+  } finally {
+    rmSync(repository, { recursive: true });
+  }
+}
+
+test('last-release refuses a release that there is not', () => {
+  expect(run('last-release.ts', '--version', '0.0.1')).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/^There is no release “0\.0\.1”; docs\/releases\.json has 0\.1\.0, .*\n.* -- --help/),
+  });
+});
+
+test('last-release says what to type when the history lacks the release', () => {
+  const says = (words: string) => ({ status: 1, stdout: expect.stringContaining(words) });
+  expect(lastReleaseIn({ isShallow: true })).toEqual(says('In a shallow clone type: git fetch --unshallow'));
+  expect(lastReleaseIn({ isShallow: false })).toEqual(says('is not in the history of this folder. Type: git fetch.'));
 });
 
 test('migrate says whose migrations it needs', () => {
