@@ -3,6 +3,7 @@ import path from 'node:path';
 import { createEventBus, type EventBus } from '@longwave/event-bus';
 import { topics, type DeliveryFact } from '@longwave/events';
 import {
+  awayAddresses,
   developmentCa,
   freePorts,
   removeDataFolder,
@@ -129,8 +130,7 @@ export async function startSinkWorld(): Promise<SinkWorld> {
         REDIS_URL: redis.url,
         PRINCIPAL_KEYS: folder.inside('principal-keys.json'),
         ACCESS_TOKEN_KEYS: folder.inside('principal-keys.json'),
-        // It is asked about clients of the Audience Analytics Sink API, which these tests leave alone.
-        AUTH_SERVER_ADDRESS: '127.0.0.1:1',
+        ...awayAddresses('analytics-sink'),
         HTTP_LISTEN: '127.0.0.1:0',
         BASE_URL: 'http://base.test',
         API_URL: 'http://api.test',

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createEventBus, type EventBus } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import {
+  awayAddresses,
   developmentCa,
   freePorts,
   removeDataFolder,
@@ -129,6 +130,7 @@ beforeAll(async () => {
         REDIS_URL: redis.url.replace(/:\d+(?=\/|$)/, `:${line.port}`),
         PRINCIPAL_KEYS: folder.inside('principal-keys.json'),
         ACCESS_TOKEN_KEYS: keysFile,
+        ...awayAddresses('analytics-sink'),
         AUTH_SERVER_ADDRESS: `127.0.0.1:${authServer.port}`,
         BASE_URL: 'http://base.test',
         API_URL: 'http://api.test',

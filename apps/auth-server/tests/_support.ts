@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { developmentCa, startTestDatabase, startTestRedis } from '@longwave/fleet';
+import { awayAddresses, developmentCa, startTestDatabase, startTestRedis } from '@longwave/fleet';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { newId } from '@longwave/ids';
 import { openChannel, readTls } from '@longwave/rpc';
@@ -94,8 +94,7 @@ export async function startAuthServer(options: StartOptions = {}) {
         TLS_CA: own.ca,
         TLS_CERT: own.cert,
         TLS_KEY: own.key,
-        // Nothing answers there.
-        MANAGEMENT_ADDRESS: '127.0.0.1:9',
+        ...awayAddresses('auth-server'),
         DATABASE_URL: options.databaseUrl ?? database.url,
         REDIS_URL: options.redisUrl ?? redis.url,
         PRINCIPAL_PRIVATE_KEY: path.join(folder, 'principal.json'),

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import { developmentCa, startTestObjectStore, startTestRedis } from '@longwave/fleet';
+import { awayAddresses, developmentCa, startTestObjectStore, startTestRedis } from '@longwave/fleet';
 import { createObjectStore, type ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
 import { readTls, rpcService, serveRpc, type Tls } from '@longwave/rpc';
@@ -148,6 +148,7 @@ export async function createWorld(): Promise<World> {
     S3_SECRET_KEY: s3.secretKey,
     REDIS_URL: redisServer.url,
     GRPC_LISTEN: '127.0.0.1:0',
+    ...awayAddresses('encoder'),
     MANAGEMENT_ADDRESS: management.address,
     MEDIA_URL: 'http://127.0.0.1:9',
     FETCH_ALLOW_ORIGINS: web.origin,

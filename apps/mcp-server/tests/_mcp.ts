@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { developmentCa, freePorts, startTestRedis, type IdentityFiles } from '@longwave/fleet';
+import { awayAddresses, developmentCa, freePort, startTestRedis, type IdentityFiles } from '@longwave/fleet';
 import { readTls, serveRpc } from '@longwave/rpc';
 import { createLogger } from '@longwave/service-kit';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -42,15 +42,15 @@ interface Addresses {
   readonly analyticsSink?: string;
 }
 
-const environmentOf = (own: IdentityFiles, redisUrl: string, addresses: Required<Addresses>, unused: string) => ({
+const environmentOf = (own: IdentityFiles, redisUrl: string, addresses: Addresses) => ({
   HEALTH_LISTEN: '127.0.0.1:0',
   TLS_CA: own.ca,
   TLS_CERT: own.cert,
   TLS_KEY: own.key,
   REDIS_URL: redisUrl,
-  MANAGEMENT_ADDRESS: addresses.management,
-  ANALYTICS_SINK_ADDRESS: addresses.analyticsSink,
-  PUBLIC_DELIVERY_ADDRESS: unused,
+  ...awayAddresses('mcp-server'),
+  ...(addresses.management && { MANAGEMENT_ADDRESS: addresses.management }),
+  ...(addresses.analyticsSink && { ANALYTICS_SINK_ADDRESS: addresses.analyticsSink }),
   BASE_URL: baseUrl,
   TERMS_URL: `${baseUrl}/terms`,
   MEDIA_URL: mediaUrl,
@@ -74,19 +74,13 @@ export async function startMcpServer(
     },
   });
   stack.defer(() => authServer.close(100));
-  const [port, awayPort] = await freePorts(2);
-  const away = `127.0.0.1:${awayPort}`;
+  const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const logLines: string[] = [];
   stack.use(
     await createApp(
       readConfiguration({
-        ...environmentOf(
-          identities['mcp-server'],
-          redisUrl,
-          { management: addresses.management ?? away, analyticsSink: addresses.analyticsSink ?? away },
-          away,
-        ),
+        ...environmentOf(identities['mcp-server'], redisUrl, addresses),
         HTTP_LISTEN: `127.0.0.1:${port}`,
         AUTH_SERVER_ADDRESS: `127.0.0.1:${authServer.port}`,
         MCP_URL: url,

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createEventBus } from '@longwave/event-bus';
 import { topics, type DecisionMade } from '@longwave/events';
 import {
+  awayAddresses,
   freePorts,
   removeDataFolder,
   startChild,
@@ -48,6 +49,7 @@ async function startService(
       TLS_KEY: identities[name].key,
       REDIS_URL: redisUrl,
       PRINCIPAL_KEYS: principalKeys,
+      ...awayAddresses(name),
       ...env,
     },
     logFile: folder.logFile(name),
@@ -64,8 +66,6 @@ async function startSink(stack: AsyncDisposableStack, installation: Installation
   return startService(stack, installation, 'analytics-sink', {
     DATABASE_URL: database.url,
     ACCESS_TOKEN_KEYS: installation.principalKeys,
-    // It is asked about clients of its own API alone.
-    AUTH_SERVER_ADDRESS: '127.0.0.1:1',
     HTTP_LISTEN: '127.0.0.1:0',
     BASE_URL: 'http://longwave.test',
     API_URL: 'http://api.test',
@@ -87,10 +87,6 @@ async function startManagement(stack: AsyncDisposableStack, installation: Instal
     DATABASE_URL: database.url,
     ENCODER_ADDRESS: `127.0.0.1:${encoderPort}`,
     ANALYTICS_SINK_ADDRESS: sink,
-    // Both are asked by its own API alone.
-    AUTH_SERVER_ADDRESS: '127.0.0.1:1',
-    INTERNAL_SERVING_ADDRESS: '127.0.0.1:1',
-    PUBLIC_DELIVERY_ADDRESS: '127.0.0.1:1',
     HTTP_LISTEN: '127.0.0.1:0',
     BASE_URL: 'http://longwave.test',
     API_URL: 'http://api.test',

@@ -12,6 +12,7 @@ import {
   type DomainEvent,
 } from '@longwave/events';
 import {
+  awayAddresses,
   developmentCa,
   startTestDatabase,
   startTestObjectStore,
@@ -166,9 +167,8 @@ export async function openBench(): Promise<Bench> {
     S3_BUCKET: s3.bucket,
     S3_ACCESS_KEY: s3.accessKey,
     S3_SECRET_KEY: s3.secretKey,
+    ...awayAddresses('public-delivery'),
     INTERNAL_SERVING_ADDRESS: serving.address,
-    // Nobody is there, as in an installation without it.
-    HOSTING_EXCHANGE_ADDRESS: '127.0.0.1:1',
     // A decision is waited for on a busy machine too; how long listeners wait is the subject of one test, which sets it.
     DECIDE_DEADLINE_MS: '10000',
     BASE_URL: 'http://base.test',

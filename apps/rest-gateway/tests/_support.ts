@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { developmentCa, freePorts, startTestRedis } from '@longwave/fleet';
+import { awayAddresses, developmentCa, freePorts, startTestRedis } from '@longwave/fleet';
 import { readTls } from '@longwave/rpc';
 import { createLogger } from '@longwave/service-kit';
 import { Redis } from 'ioredis';
@@ -78,6 +78,7 @@ export async function startGateway(
         TLS_CERT: own.cert,
         TLS_KEY: own.key,
         REDIS_URL: options.down?.includes('redis') ? `redis://${unused}` : redisServer.url,
+        ...awayAddresses('rest-gateway'),
         MANAGEMENT_ADDRESS: addressOf('management'),
         AUTH_SERVER_ADDRESS: addressOf('authServer'),
         ANALYTICS_SINK_ADDRESS: addressOf('analyticsSink'),

@@ -58,10 +58,12 @@ const callerNames = `'(?:${[...names, 'operator'].join('|')})'`;
 /** A list of callers as the code of a service writes it: `[...gateways, 'encoder', 'operator']`, or `: gateways`. */
 const callerLists = new RegExp(`\\[((?:\\s*(?:\\.\\.\\.\\w+|${callerNames}),?)+)\\s*\\]|: (gateways)\\b`, 'g');
 
-/** Every service that one of a service's methods lets in, by its sources. */
+/** Every service that one of a service's methods lets in, by those of its sources that serve RPCs. */
 function allowedBy(name: ServiceName): readonly string[] {
-  const files = globSync([`apps/${name}/src/rpc/*.ts`, `apps/${name}/src/server.ts`], { cwd: root });
-  const texts = files.map((file) => readFileSync(path.join(root, file), 'utf8'));
+  const files = globSync(`apps/${name}/src/**/*.ts`, { cwd: root, exclude: ['**/tests/**', '**/generated/**'] });
+  const texts = files
+    .map((file) => readFileSync(path.join(root, file), 'utf8'))
+    .filter((text) => /\b(?:rpc|receipt)Service\(/.test(text));
   const lists = texts.flatMap((text) => [...text.matchAll(callerLists)].map(([list]) => list));
   const found = lists.flatMap((list) => [
     ...(list.includes('gateways') ? gateways : []),

@@ -5,7 +5,14 @@ import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { developmentCa, freePort, startTestDatabase, startTestRedis, workspaceRoot } from '@longwave/fleet';
+import {
+  awayAddresses,
+  developmentCa,
+  freePort,
+  startTestDatabase,
+  startTestRedis,
+  workspaceRoot,
+} from '@longwave/fleet';
 import { provisionOwners } from '@longwave/postgres';
 import { until } from '@longwave/test-kit';
 import pg from 'pg';
@@ -32,7 +39,6 @@ test('a packaged service starts with Node alone, outside of the repository, and 
   await using redis = await startTestRedis();
   const tls = (await developmentCa(path.join(out, 'tls'), ['rest-gateway'], new Date()))['rest-gateway'];
   const [health, http] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
-  const calls = ['MANAGEMENT', 'AUTH_SERVER', 'ANALYTICS_SINK', 'PUBLIC_DELIVERY'];
   const service = spawn(process.execPath, ['.'], {
     cwd: gateway,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -40,7 +46,7 @@ test('a packaged service starts with Node alone, outside of the repository, and 
       ...{ NODE_ENV: 'production', LOG_LEVEL: 'warn', HEALTH_LISTEN: health, HTTP_LISTEN: http, REDIS_URL: redis.url },
       ...{ TLS_CA: tls.ca, TLS_CERT: tls.cert, TLS_KEY: tls.key },
       ...{ BASE_URL: `http://${http}`, MEDIA_URL: 'http://127.0.0.1:1' },
-      ...Object.fromEntries(calls.map((name) => [`${name}_ADDRESS`, '127.0.0.1:1'])),
+      ...awayAddresses('rest-gateway'),
     },
   });
   const ended = once(service, 'exit');

@@ -1,3 +1,4 @@
+export { awayAddresses } from './away-addresses.ts';
 export { bucketPolicy } from './bucket-policy.ts';
 export { startChild, type Child } from './child.ts';
 export {

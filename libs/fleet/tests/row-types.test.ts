@@ -69,7 +69,7 @@ test.each(schemaOwners(services))(
     // A schema that two apps read stands in the library that both use.
     const schemaFile = realpathSync(path.join(workspaceRoot, `apps/${app}/prisma/schema.prisma`));
     const file = path.resolve(path.dirname(schemaFile), '../src/generated/rows.ts');
-    expect(columns.length).toBeGreaterThan(10);
+    expect(columns.length).toBeGreaterThan(0);
     expect(readInterface(file, 'Rows')).toEqual(expected.Rows);
     expect(readInterface(file, 'JsonRows')).toEqual(expected.JsonRows);
   },
