@@ -1,7 +1,7 @@
 /**
  * Writes contracts/*.json, the tables of docs/commands.md and docs/configuration.md, the schema of the file of settings, what the Helm chart
- * knows about services and the containers of deploy/server from the code they are derived from. `--check` writes nothing and fails on any difference: a reviewer sees every
- * change of the wire.
+ * knows about services and the containers of deploy/server from the code they are derived from, and the picture of npm start from its text.
+ * `--check` writes nothing and fails on any difference: a reviewer sees every change of the wire.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -27,6 +27,7 @@ import { z } from 'zod';
 import { commandTables } from './commands-page.ts';
 import { composeServices, containersCaddyfile } from './compose-services.ts';
 import { configurationTables, settingsSchema } from './configuration-page.ts';
+import { drawTerminal } from './draw-terminal.ts';
 import { withGeneratedPart } from './generated-part.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -152,6 +153,13 @@ const files: readonly (readonly [file: string, text: string])[] = [
   [
     'deploy/server/containers.Caddyfile',
     containersCaddyfile(readFileSync(path.join(root, 'deploy/server/Caddyfile'), 'utf8')),
+  ],
+  [
+    'docs/images/npm-start.svg',
+    drawTerminal(
+      readFileSync(path.join(root, 'docs/images/npm-start.txt'), 'utf8'),
+      'Output of npm start on a fresh clone',
+    ),
   ],
   ['helm/longwave/files/services.json', `${JSON.stringify({ notice, services: chartServices(services) }, null, 2)}\n`],
 ];

@@ -1,8 +1,3 @@
-/**
- * Draws the text of a terminal as SVG, for the pictures of the documentation:
- * node deploy/local/draw-terminal.ts "Output of npm start on a fresh clone" < docs/images/npm-start.txt > docs/images/npm-start.svg
- */
-import { readFileSync } from 'node:fs';
 import { escapeXml } from '@longwave/feed';
 
 const lineHeight = 18;
@@ -24,7 +19,10 @@ function drawLine(line: string, index: number): string {
   return `<text x="${margin}" y="${32 + index * lineHeight}">${drawn}</text>`;
 }
 
-/** @param label what the picture shows, for those who do not see it */
+/**
+ * The text of a terminal as SVG, for the pictures of the documentation.
+ * @param label what the picture shows, for those who do not see it
+ */
 export function drawTerminal(text: string, label: string): string {
   const lines = text.trimEnd().split('\n');
   const width = Math.ceil(Math.max(...lines.map((line) => [...line].length)) * characterWidth) + 2 * margin;
@@ -37,5 +35,3 @@ ${lines.flatMap((line, index) => (line === '' ? [] : [drawLine(keepSpaces(line),
 </svg>
 `;
 }
-
-if (import.meta.main) process.stdout.write(drawTerminal(readFileSync(0, 'utf8'), process.argv[2] ?? ''));

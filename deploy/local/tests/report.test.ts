@@ -3,8 +3,6 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import { workspaceRoot } from '@longwave/fleet';
-import { namesOf, services } from '@longwave/services';
-import { drawTerminal } from '../draw-terminal.ts';
 import { dataOptionOf, describeAccount, describeRunning } from '../next-steps.ts';
 import { createReport } from '../report.ts';
 
@@ -108,12 +106,8 @@ describe('npm start ends with', () => {
   });
 });
 
-test('the picture of npm start is drawn from its text, which ends as npm start does', () => {
-  const images = path.resolve(import.meta.dirname, '../../../docs/images');
-  const text = readFileSync(path.join(images, 'npm-start.txt'), 'utf8');
-  expect(readFileSync(path.join(images, 'npm-start.svg'), 'utf8')).toBe(
-    drawTerminal(text, 'Output of npm start on a fresh clone'),
-  );
+test('the text in the picture of npm start ends as npm start does', () => {
+  const text = readFileSync(path.join(workspaceRoot, 'docs/images/npm-start.txt'), 'utf8');
   const dataFolder = '~/longwave/.longwave';
   const url = (port: number) => `http://localhost:${port}`;
   const ending = describeRunning({
@@ -124,8 +118,7 @@ test('the picture of npm start is drawn from its text, which ends as npm start d
     mailFolder: `${dataFolder}/mail`,
     dataOption: '',
   });
-  expect(text.endsWith(ending)).toBe(true);
-  for (const service of namesOf(services)) expect(text).toMatch(new RegExp(`^✓ ${service} +[\\d.]+ m?s   ready$`, 'm'));
+  expect(text.slice(-ending.length)).toBe(ending);
 });
 
 test('the API key of a demo is shown on a terminal, and nowhere else', () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { namesOf, services, type ServiceEntry } from '../src/index.ts';
@@ -16,9 +16,14 @@ test('every service is an app that is built from a main.ts, and every such app i
   expect(built).toEqual([...names].sort());
 });
 
-test('a service owns a schema exactly when its app has migrations, and no two own the same', () => {
+test('a service owns a schema exactly when its app has tables and migrations that make them, and no two own the same', () => {
   const owners = names.filter((name) => services[name].schema !== undefined);
-  expect(owners).toEqual(names.filter((name) => existsSync(path.join(root, 'apps', name, 'prisma/schema.prisma'))));
+  const ownersOf = (pattern: string) =>
+    names.filter((name) => globSync(`apps/${name}/prisma/${pattern}`, { cwd: root }).length > 0);
+  expect({ tables: owners, migrations: owners }).toEqual({
+    tables: ownersOf('schema.prisma'),
+    migrations: ownersOf('migrations/*/migration.sql'),
+  });
   expect(new Set(owners.map((name) => services[name].schema)).size).toBe(owners.length);
 });
 
@@ -44,6 +49,21 @@ test.each(names)('the lasting folders of %s are among its folders', (name) => {
   );
 });
 
+test.each(names)(
+  '%s is on the maps of README.md and docs/ARCHITECTURE.md, has a page and a line in the picture of npm start',
+  (name) => {
+    const has = (file: string, line: string) =>
+      existsSync(path.join(root, file)) && new RegExp(line, 'm').test(readFileSync(path.join(root, file), 'utf8'));
+    const places = {
+      'README.md': `^(?:apps/| {5}) +${name} {2,}\\S`,
+      'docs/ARCHITECTURE.md': `^\\| .*\`apps/${name}\`.* \\|`,
+      [`docs/services/${name}.md`]: `^# ${name}$`,
+      'docs/images/npm-start.txt': `^✓ ${name} +[\\d.]+ m?s   ready$`,
+    };
+    expect(Object.keys(places).filter((file) => !has(file, places[file]!))).toEqual([]);
+  },
+);
+
 /** The names in code style of a table cell, sorted. */
 const wordsOf = (cell: string) => [...new Set(cell.match(/`[^`]+`/g) ?? [])].map((word) => word.slice(1, -1)).sort();
 
@@ -56,7 +76,8 @@ function writtenPrefixes({ objects = {} }: ServiceEntry): readonly string[] {
 test.each(names)('docs/engines.md states the login and the rights of %s', (name) => {
   const lines = readFileSync(path.join(root, 'docs/engines.md'), 'utf8').split('\n');
   const row = lines.find((line) => line.startsWith(`| ${name} `));
-  const [, , database = '', own = '', bus = '', objects = ''] = row?.split('|') ?? [];
+  expect(row ?? 'its row is missing').toContain('|');
+  const [, , database = '', own = '', bus = '', objects = ''] = row!.split('|');
   const { schema, redis: { keys = [], channels = [], publishes = [], follows = [] } = {}, ...entry } = services[name];
   expect(wordsOf(database)).toEqual(schema === undefined ? [] : [schema, `longwave_${schema}`].sort());
   expect(wordsOf(own)).toEqual([...new Set([...keys, ...channels])].sort());
