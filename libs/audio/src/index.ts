@@ -18,4 +18,5 @@ export { id3SizeBytes, renderId3, type Id3Chapter } from './id3.ts';
 export { renderInfoFrame } from './info-frame.ts';
 export { readSamples } from './pcm.ts';
 export { createSilenceFinder, type Silence } from './silence.ts';
+export { slicesOf, type Extent } from './slices-of.ts';
 export { createWaveform, type Waveform } from './waveform.ts';

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
+import { slicesOf } from '@longwave/audio';
 import fc from 'fast-check';
-import { arrangementDocumentSchema, arrangementId, composeArrangement, partsOf, slicesOf } from './arrangement.ts';
+import { arrangementDocumentSchema, arrangementId, composeArrangement, partsOf } from './arrangement.ts';
 
 const format = { codec: 'mp3', bitrate: 128_000, channels: 2, sampleRate: 48_000 };
 /** Blobs, each with the piece of it that is arranged. */

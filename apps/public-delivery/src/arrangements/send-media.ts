@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { slicesOf } from '@longwave/audio';
 import { ifRangeHolds, evaluateConditions, type Validators } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
-import { slicesOf, type ArrangementPart } from './arrangement.ts';
+import type { ArrangementPart } from './arrangement.ts';
 import { readRange, type ByteInterval } from '../http/byte-range.ts';
 import type { FactSink } from '../facts/fact-sink.ts';
 import type { PartSource } from './part-source.ts';
