@@ -1,3 +1,28 @@
+import type { FrameRate } from './aac-track.ts';
+
+/** One size of the picture, from Apple's ladder for podcasts. Rates are kbit/s. */
+export interface PictureRung {
+  readonly height: number;
+  readonly width: number;
+  readonly profile: 'main' | 'high';
+  readonly level: string;
+  readonly maxRate: number;
+}
+
+/** From the smallest. Apple asks for 720p and 1080p. */
+export const pictureLadder: readonly PictureRung[] = Object.freeze([
+  { height: 360, width: 640, profile: 'main', level: '3.0', maxRate: 900 },
+  { height: 480, width: 854, profile: 'main', level: '3.1', maxRate: 1400 },
+  { height: 720, width: 1280, profile: 'high', level: '3.1', maxRate: 2800 },
+  { height: 1080, width: 1920, profile: 'high', level: '4.0', maxRate: 5500 },
+]);
+
+/** The rate of every rung of a source: its own, halved when it is above 30 pictures a second. */
+export function pictureRate({ frames, seconds }: FrameRate): FrameRate {
+  if (frames <= 30 * seconds) return { frames, seconds };
+  return frames % 2 === 0 ? { frames: frames / 2, seconds } : { frames, seconds: seconds * 2 };
+}
+
 /** Equal inputs give equal bytes, and nothing of the source's own data comes along. */
 const bitExact = (stream: 'a' | 'v') => [
   '-map_metadata',
@@ -20,4 +45,56 @@ export const aacArguments = (filters: readonly string[]): string[] => [
   ...['-c:a', 'aac', '-aac_coder', 'fast', '-b:a', '192k'],
   ...bitExact('a'),
   ...['-f', 'adts', 'pipe:1'],
+];
+
+/** The whole picture, with bars where the source has another shape. */
+const fit = (width: number, height: number) =>
+  `scale=${width}:${height}:force_original_aspect_ratio=decrease,pad=${width}:${height}:-1:-1,setsar=1`;
+
+/** Linux takes one argument of at most 128 KiB, which is about ten hours of cells. */
+const maxArgumentBytes = 131_071;
+
+/** A quarter of a picture before each first picture of a cell: ffmpeg takes the nearest picture, newer versions the next one. */
+function keyFrameTimes(starts: readonly number[], { frames, seconds }: FrameRate): string {
+  const times = starts.map((start) => ((Math.max(0, start - 0.25) * seconds) / frames).toFixed(3)).join(',');
+  if (times.length > maxArgumentBytes) throw new RangeError('the pictures are too long for one run');
+  return times;
+}
+
+const fragmented = '+frag_keyframe+empty_moov+default_base_moof';
+
+/**
+ * What ffmpeg does with the pictures of its input for one rung: a file with one fragment and one closed group of pictures per cell, for
+ * `indexFragments`.
+ * @param rate `pictureRate` of the source
+ * @param starts the first picture of each cell (`firstFrames`)
+ */
+export const pictureArguments = (
+  { height, width, profile, level, maxRate }: PictureRung,
+  rate: FrameRate,
+  starts: readonly number[],
+  outputPath: string,
+): string[] => [
+  ...['-map', '0:v:0', '-an', '-vf', `${fit(width, height)},fps=${rate.frames}/${rate.seconds}`],
+  ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', profile, '-level', level],
+  ...['-crf', '23', '-maxrate', `${maxRate}k`, '-bufsize', `${maxRate * 2}k`, '-bf', '2', '-refs', '3'],
+  // No key frame but at the beginning of cells, which are at most 4 s long.
+  ...['-g', String(Math.ceil((6 * rate.frames) / rate.seconds)), '-keyint_min', '1', '-sc_threshold', '0'],
+  ...['-flags', '+cgop', '-force_key_frames', keyFrameTimes(starts, rate)],
+  ...['-pix_fmt', 'yuv420p', '-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709'],
+  ...['-color_range', 'tv', '-video_track_timescale', String(timescaleOf(rate))],
+  ...bitExact('v'),
+  ...['-movflags', `${fragmented}+negative_cts_offsets`, '-f', 'mp4', outputPath],
+];
+
+/** Ticks per second in which a picture lasts a whole number of ticks. */
+const timescaleOf = ({ frames }: FrameRate) => (frames < 1000 ? frames * 1000 : frames);
+
+/** What ffmpeg does with the pictures of its input for seeking: two small ones a second, each a fragment (`indexIFrames`). */
+export const iFrameArguments = (outputPath: string): string[] => [
+  ...['-map', '0:v:0', '-an', '-vf', `fps=2,${fit(640, 360)}`],
+  ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'main', '-level', '3.0', '-crf', '28'],
+  ...['-g', '1', '-bf', '0', '-pix_fmt', 'yuv420p', '-video_track_timescale', '30000'],
+  ...bitExact('v'),
+  ...['-movflags', fragmented, '-f', 'mp4', outputPath],
 ];

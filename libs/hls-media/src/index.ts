@@ -1,9 +1,11 @@
-export { aacFrameRate, aacFramesOfSamples } from './aac-track.ts';
+export { aacFrameRate, aacFramesOfSamples, type FrameRate } from './aac-track.ts';
 export { cellGrid, firstFrames } from './cell-grid.ts';
 export { cellIndexSchema, durationTicks, type CellIndex } from './cell-index.ts';
 export { AdtsError } from './adts.ts';
 export { muxAac } from './mux-aac.ts';
-export { aacArguments } from './ffmpeg-arguments.ts';
+export { FragmentError } from './read-boxes.ts';
+export { indexFragments, indexIFrames } from './index-fragments.ts';
+export { aacArguments, iFrameArguments, pictureArguments, pictureLadder, pictureRate } from './ffmpeg-arguments.ts';
 export {
   composeTrack,
   createTrackReader,
