@@ -5,8 +5,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
-import { composeTrack, createTrackReader } from '../src/index.ts';
-import { decode, makeSound, muxed, type Sound } from './_sound.ts';
+import { aacFramesOfSamples, composeTrack, createTrackReader } from '../src/index.ts';
+import { decode, encodeAac, makeSound, muxed, type Sound } from './_sound.ts';
 
 const frameSamples = 1024;
 const channels = 2;
@@ -105,6 +105,29 @@ test('an intro, a content and an outro of any cells and lengths join without a s
   );
   expect(judged).toBeGreaterThan(8);
 });
+
+test.each([1, 1023, 1024, 1025, 50_000])(
+  'a source of %d samples is whole in its track, up to the last sample',
+  async (count) => {
+    // The sound ends softly: no coder keeps a click exactly.
+    const source = content.samples
+      .slice(60_000, 60_000 + count * channels)
+      .map((value, n) => value * Math.min(1, (count - n / channels) / 300));
+    const frames = aacFramesOfSamples(count);
+    const { bytes } = await muxed(encodeAac(Buffer.from(source.buffer)), [0], frames);
+    const file = path.join(folder, `${count}.mp4`);
+    writeFileSync(file, bytes);
+    const decoded = decode(file);
+    expect(decoded.length).toBe(frames * frameSamples * channels);
+    // The last frame is filled up with silence.
+    for (let from = frameSamples * channels; from < decoded.length; from += frameSamples * channels) {
+      const difference = decoded
+        .slice(from, from + frameSamples * channels)
+        .map((value, n) => value - (source[from + n] ?? 0));
+      expect(decibels(rmsOf(difference))).toBeLessThan(-45);
+    }
+  },
+);
 
 test('the decoder reads the file without a warning, from time 0, and as long as its frames', async () => {
   const { bytes, index } = await muxed(content.adts, [0, 100, 250, 300], 480);
