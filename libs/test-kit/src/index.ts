@@ -3,6 +3,8 @@ export { createBrowser } from './browser.ts';
 export { startFaultProxy, type Cut, type FaultProxy } from './fault-proxy.ts';
 export { findBrowser } from './find-browser.ts';
 export { ffmpeg, makeAudio, repeatAudio } from './ffmpeg.ts';
+export { answerHlsFile, renderHlsPresentation, type HlsFiles } from './hls-presentation.ts';
+export { makeHlsTracks, type HlsTracks } from './hls-tracks.ts';
 export { mailTo, readMails } from './mails.ts';
 export { npxLongwave } from './npx-longwave.ts';
 export { runConformance, type Checks } from './run-conformance.ts';
