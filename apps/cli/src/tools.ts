@@ -84,6 +84,11 @@ export const tools: Readonly<Record<string, Tool>> = {
     usage: 'verify FILE --keys URL|FILE [--checkpoint FILE]',
     summary: 'Checks an exported chain of receipts without the service.',
   },
+  hls: {
+    script: 'apps/cli/src/hls/main.ts',
+    usage: 'check URL [--profile apple|general] [--all] [--json]',
+    summary: 'Says what is wrong with an HLS stream of any host, by the rules of Apple Podcasts.',
+  },
   recount: {
     script: 'apps/audience-tools/src/cli/recount.ts',
     usage: 'export | count | compare',

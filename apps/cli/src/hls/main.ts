@@ -1,0 +1,91 @@
+/** `longwave hls check`: what is wrong with an HLS stream of any host. */
+import { checkPresentation, readPresentation, type Finding, type Profile } from '@longwave/hls-profile';
+import { progressLine } from '../checks/progress-line.ts';
+import { assertNoWords, runOperations } from '../checks/run-operations.ts';
+import { describeBytes } from '../checks/sizes.ts';
+import { typed, UsageError } from '../command.ts';
+import { createHttpReader } from './read-over-http.ts';
+
+const usage = `${typed} hls check URL [--profile apple|general] [--all] [--json]
+
+Reads an HLS stream as a player does, of Longwave or of any other host, and says what is wrong and what to do: playlists, breaks with their
+ads (asset lists are asked for twice), captions, chapters, and by byte ranges the media. It needs no running service and no account.
+
+  URL                address of the multivariant playlist
+  --profile PROFILE  optional: apple (default) is what Apple Podcasts takes, which is video; general is what any player needs: it demands
+                     no video, and what Apple Podcasts alone demands is a warning
+  --all              optional: reads every segment; without, of each playlist the first, the one in the middle and the last
+  --json             optional: print one JSON document
+
+Addresses on the host of URL are read wherever it is, also on this machine; those on other hosts over https from public addresses alone. At most 2 GB
+are read, with --all 200 GB. docs/hls-check.md lists the rules and where each is written.
+
+Exit code: 0 when there is no failure, 1 when there is one, 2 when the command line is wrong.
+
+Examples:
+  ${typed} hls check https://media.example.com/show/main.m3u8
+  ${typed} hls check http://localhost:8083/main.m3u8 --profile general --all`;
+
+const isProfile = (text: string): text is Profile => text === 'apple' || text === 'general';
+
+function readUrl(text: string | undefined): URL {
+  if (text === undefined) throw new UsageError('URL is missing: the address of the multivariant playlist.');
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`“${text}” is no web address.`);
+  return url;
+}
+
+const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
+
+/** Findings as text, failures first. */
+function renderFindings(findings: readonly Finding[]): string {
+  const width = Math.max(0, ...findings.map(({ rule }) => rule.length));
+  return (['failure', 'warning'] as const)
+    .flatMap((level) => findings.filter((finding) => finding.level === level))
+    .map(
+      ({ level, rule, where, message }) =>
+        `${level === 'failure' ? '✗' : '!'} ${rule.padEnd(width)}  ${where}\n      ${message}\n`,
+    )
+    .join('');
+}
+
+async function check(url: URL, profile: Profile, isWhole: boolean, isJson: boolean): Promise<number> {
+  const extent = isWhole ? 'all' : 'sample';
+  using progress = progressLine(process.stderr);
+  const read = createHttpReader(url, {
+    extent,
+    onRead: (answers, bytes) => progress.tell(`answers: ${answers}, ${describeBytes(bytes)}`),
+  });
+  const { presentation, findings: unread, notes: unjudged } = await readPresentation(read, url.href, { extent });
+  progress.end();
+  const findings = presentation ? checkPresentation(presentation, { profile, checkedAt: Date.now() }) : unread;
+  const of = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length;
+  const [failures, warnings] = [of('failure'), of('warning')];
+  const notes = [
+    ...unjudged,
+    ...(isWhole || !presentation
+      ? []
+      : [
+          'Of each playlist the first segment, the one in the middle and the last were read. --all reads every segment.',
+        ]),
+  ];
+  if (isJson)
+    console.log(JSON.stringify({ url: url.href, profile, extent, failures, warnings, findings, notes }, null, 2));
+  else {
+    console.log(`Profile ${profile}: ${count(failures, 'failure')}, ${count(warnings, 'warning')}.`);
+    if (findings.length > 0) console.log(`\n${renderFindings(findings)}`);
+    if (notes.length > 0) console.log(`${findings.length > 0 ? '' : '\n'}${notes.join('\n')}`);
+  }
+  return failures === 0 ? 0 : 1;
+}
+
+await runOperations(
+  { usage, options: { profile: { type: 'string' }, all: { type: 'boolean' }, json: { type: 'boolean' } } },
+  async ({ profile = 'apple', all, json }, [verb, address, ...words]) => {
+    if (verb !== 'check')
+      throw new UsageError(verb === undefined ? '“hls” needs “check” after it.' : `There is no command “hls ${verb}”.`);
+    assertNoWords(words);
+    if (!isProfile(profile)) throw new UsageError(`--profile is apple or general, not “${profile}”.`);
+    return check(readUrl(address), profile, all === true, json === true);
+  },
+);
