@@ -1,5 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { HlsFiles } from '@longwave/test-kit';
+import hls from 'hls-parser';
+import { numberOf, quotedOf } from '../src/attributes.ts';
+import { parsePlaylist } from '../src/parse-playlist.ts';
 import { addBox, edit, editListBox, golden, judge, readerOf, trakOf } from './_golden.ts';
 
 const media = /^[^/]+\/media\.m3u8$/;
@@ -248,6 +251,35 @@ test('a presentation of audio has nothing against it but that Apple Podcasts wan
   const read = readerOf(golden('audio'));
   expect((await judge(read, 'general')).found).toEqual([]);
   expect((await judge(read, 'apple')).rules).toEqual(['A2', 'A4']);
+});
+
+test('another reader, hls-parser, finds the same in its playlists', () => {
+  hls.setOptions({ strictMode: true });
+  for (const [name, bytes] of accepted) {
+    if (!name.endsWith('.m3u8')) continue;
+    const [theirs, ours] = [hls.parse(bytes.toString()), parsePlaylist(bytes.toString())];
+    expect([name, theirs.version]).toEqual([name, ours.version]);
+    if (theirs instanceof hls.types.MasterPlaylist && ours.kind === 'multivariant') {
+      const all = [...ours.variants, ...ours.iframes].map(({ attributes }) =>
+        numberOf(attributes, 'AVERAGE-BANDWIDTH'),
+      );
+      expect(theirs.variants.map(({ averageBandwidth }) => averageBandwidth)).toEqual(all);
+    } else if (theirs instanceof hls.types.MediaPlaylist && ours.kind === 'media') {
+      expect(
+        theirs.segments.map(({ uri, duration, byterange, map }) => ({
+          ...{ uri, duration, range: byterange ?? undefined, map: map ? [map.uri, map.byterange] : undefined },
+        })),
+      ).toEqual(
+        ours.segments.map(({ uri, durationSeconds: duration, range, map }) => ({
+          ...{ uri, duration, range, map: map && [map.uri, map.range] },
+        })),
+      );
+      // Of several date ranges before a segment it keeps the last, which is one reason for a reader of our own.
+      const last = ours.dateRanges.at(-1);
+      expect(theirs.segments[0]!.dateRange?.id).toBe(last && quotedOf(last.attributes, 'ID'));
+      expect(theirs.segments[0]!.programDateTime?.getTime()).toBe(ours.startsAt);
+    } else throw new Error(`${name} is of another kind for the other reader.`);
+  }
 });
 
 test.each(mutations)('$name: found by $rules and by no other rule', async ({ change, rules }) => {

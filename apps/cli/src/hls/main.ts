@@ -37,15 +37,18 @@ function readUrl(text: string | undefined): URL {
 
 const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
-/** Findings as text, failures first. */
+/** Findings as text, failures first; what is found at many places is one entry. */
 function renderFindings(findings: readonly Finding[]): string {
   const width = Math.max(0, ...findings.map(({ rule }) => rule.length));
-  return (['failure', 'warning'] as const)
-    .flatMap((level) => findings.filter((finding) => finding.level === level))
-    .map(
-      ({ level, rule, where, message }) =>
-        `${level === 'failure' ? '✗' : '!'} ${rule.padEnd(width)}  ${where}\n      ${message}\n`,
-    )
+  const levels = ['failure', 'warning'] as const;
+  const sorted = levels.flatMap((level) => findings.filter((finding) => finding.level === level));
+  const same = Map.groupBy(sorted, ({ rule, level, message }) => `${rule} ${level} ${message}`);
+  return [...same.values()]
+    .map(([first, ...more]) => {
+      const { level, rule, where, message } = first!;
+      const places = more.length === 0 ? where : `${where}; and at ${count(more.length, 'other place')}`;
+      return `${level === 'failure' ? '✗' : '!'} ${rule.padEnd(width)}  ${places}\n      ${message}\n`;
+    })
     .join('');
 }
 

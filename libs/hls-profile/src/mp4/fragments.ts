@@ -97,13 +97,13 @@ function readTraf(bytes: Uint8Array, traf: Box, moof: Box, { tracks }: InitSecti
   const isWide = bytes[tfdt.body] === 1;
   const decodeTime = isWide ? Number(view.getBigUint64(tfdt.body + 4)) : view.getUint32(tfdt.body + 4);
   let [samples, duration, firstSampleEnd] = [0, 0, 0];
-  const syncTimes: number[] = [];
+  let syncTimes: readonly number[] = [];
   for (const trun of boxes.filter(({ type }) => type === 'trun')) {
     const run = readTrun(bytes, trun, defaults, decodeTime + duration);
     if (samples === 0) firstSampleEnd = run.firstSampleEnd;
     samples += run.samples;
     duration += run.duration;
-    syncTimes.push(...run.syncTimes);
+    syncTimes = [...syncTimes, ...run.syncTimes];
   }
   return { trackId: id, decodeTime, duration, samples, syncTimes, firstSampleEnd };
 }

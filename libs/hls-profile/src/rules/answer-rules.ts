@@ -60,7 +60,7 @@ const mediaTypes: Readonly<Record<ResourceKind, { readonly ok: RegExp; readonly 
   'asset list': { ok: /^application\/json$/, best: 'application/json' },
   chapters: { ok: /^application\/json$/, best: 'application/json' },
   captions: { ok: /^text\/vtt$/, best: 'text/vtt' },
-  media: { ok: /^((video|audio)\/(mp4|iso\.segment|mp2t|aac))$/, best: 'video/mp4 or audio/mp4' },
+  media: { ok: /^((video|audio)\/(mp4|iso\.segment|mp2t|aac))$/, best: 'the type of the file, such as video/mp4' },
 };
 
 const types: Rule = {

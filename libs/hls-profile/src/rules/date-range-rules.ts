@@ -161,13 +161,16 @@ const equalDateRanges: Rule = {
         `The date ranges are not those of ${reference.where}. Write the same lines in the same order into every playlist.`,
       );
     }
-    const ids = reference.playlist.dateRanges.map(({ attributes }) => quotedOf(attributes, 'ID'));
-    for (const [index, { line }] of reference.playlist.dateRanges.entries())
-      if (ids.indexOf(ids[index]) < index)
+    const ids = new Set<string | undefined>();
+    for (const { attributes, line } of reference.playlist.dateRanges) {
+      const id = quotedOf(attributes, 'ID');
+      if (ids.has(id))
         yield failure(
           lineOf(reference.where, line),
-          `The ID “${ids[index]}” stands there twice. Give each an ID of its own.`,
+          `The ID “${id}” stands there twice. Give each date range an ID of its own.`,
         );
+      ids.add(id);
+    }
   },
 };
 
@@ -188,7 +191,10 @@ const breakAtSegment: Rule = {
         if (playlist.startsAt === undefined) continue;
         const start = (date - playlist.startsAt) / 1000;
         if (start < 0 || start > playlist.lengthSeconds) continue;
-        const distance = Math.min(...playlist.segments.map(({ startSeconds }) => Math.abs(startSeconds - start)));
+        const distance = playlist.segments.reduce(
+          (least, { startSeconds }) => Math.min(least, Math.abs(startSeconds - start)),
+          Infinity,
+        );
         if (distance > boundaryTolerance + 1e-6)
           yield warning(
             where,

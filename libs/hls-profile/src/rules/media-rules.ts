@@ -25,11 +25,15 @@ function longestGap({ media, init }: SegmentRead): number {
   const timescale = init?.tracks[0]?.timescale ?? 0;
   const { fragments = [] } = media ?? {};
   const last = fragments.at(-1);
-  const times = [
+  let [gap, before] = [0, fragments[0]?.syncTimes[0] ?? 0];
+  for (const time of [
     ...fragments.flatMap(({ syncTimes }) => syncTimes),
-    ...(last ? [last.decodeTime + last.duration] : []),
-  ];
-  return Math.max(0, ...times.slice(1).map((time, index) => time - times[index]!)) / timescale;
+    last ? last.decodeTime + last.duration : before,
+  ]) {
+    gap = Math.max(gap, time - before);
+    before = time;
+  }
+  return gap / timescale;
 }
 
 const formats: Rule = {
@@ -111,11 +115,11 @@ const noEditList: Rule = {
   general: 'warning',
   inAds: true,
   *check(presentation) {
-    for (const { where, inits } of playedMedia(presentation))
+    for (const { where, kind, inits } of playedMedia(presentation))
       if (inits.some(({ tracks }) => tracks.some(({ hasEdit }) => hasEdit)))
         yield failure(
           where,
-          'An edit list moves the media, and some players ignore it. Write the media without one; of AAC drop the first frame.',
+          `An edit list moves the media, and some players ignore it. Write the media without one${kind === 'audio' ? '; of AAC drop the first frame' : ''}.`,
         );
   },
 };
