@@ -15,7 +15,10 @@ import { variantRules } from './rules/variant-rules.ts';
  */
 export type Profile = 'apple' | 'general';
 
-/** Every rule, in the order in which findings are shown. Several rules may have one number: Apple's A2 has three demands. */
+/** The numbers of Apple's rules, and those without behind them. */
+const placeOf = ({ id }: Rule): number => Number(/^A(\d+)$/.exec(id)?.[1] ?? Infinity);
+
+/** Every rule, in the order in which findings are shown. Several may have one number: A2 has three demands. */
 export const rules: readonly Rule[] = [
   ...playlistRules,
   ...variantRules,
@@ -24,7 +27,7 @@ export const rules: readonly Rule[] = [
   ...mediaRules,
   ...rateRules,
   ...answerRules,
-];
+].sort((a, b) => (placeOf(a) === placeOf(b) ? 0 : placeOf(a) - placeOf(b)));
 
 function* judge(presentation: Presentation, rule: Rule, profile: Profile, checkedAt: number): Generator<Finding> {
   if ((presentation.isAd && !rule.inAds) || (profile === 'general' && rule.general === 'off')) return;

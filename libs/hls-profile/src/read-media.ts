@@ -104,6 +104,8 @@ export async function readMedia(
         ? `The segments of ${where} are encrypted, so nothing inside them was judged.`
         : `The segments of ${where} are no fMP4 (EXT-X-MAP is absent), so nothing inside them was judged.`,
     );
+  if (extent === 'sample' && kind !== 'subtitles' && playlist.segments.some(({ range }) => !range))
+    reader.note(`The segments of ${where} are files, of which not all were read, so no rate was judged.`);
   for (const index of isReadable || extent === 'all' ? chooseSegments(playlist, extent) : []) {
     const segment = playlist.segments[index]!;
     const init = isReadable && segment.map && kind !== 'subtitles' ? await inits.get(segment.map) : undefined;

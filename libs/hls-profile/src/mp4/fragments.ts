@@ -2,7 +2,7 @@ import { boxesIn, Mp4Error, readInside, viewOf, type Box } from './boxes.ts';
 import type { InitSection, Track } from './init-section.ts';
 
 /** What one track has in one `moof` with its `mdat`. Times are in units of the track's timescale. */
-export interface Fragment {
+interface Fragment {
   readonly trackId: number;
   /** `tfdt` */
   readonly decodeTime: number;

@@ -105,7 +105,7 @@ function checkCaptions(where: string, text: string, end: number): Issue | undefi
 
 const captions: Rule = {
   id: 'captions',
-  demands: 'Captions are WebVTT with X-TIMESTAMP-MAP, at times of the content.',
+  demands: 'Captions are WebVTT, best with X-TIMESTAMP-MAP, at times of the content.',
   source: sources.rfc('3.5'),
   general: 'same',
   inAds: true,

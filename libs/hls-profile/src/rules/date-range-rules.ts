@@ -24,7 +24,7 @@ const dateOf = (attributes: Attributes, name: string) => parseDate(quotedOf(attr
 const dates: Rule = {
   id: 'A6',
   demands:
-    'Playlists with date ranges say which date their first segment has: not 1970, no time of day of the viewer, and all the same.',
+    'Playlists with date ranges say which date their first segment has: not 1970, not the time of the request, and all the same.',
   source: sources.podcasts,
   general: 'warning',
   inAds: true,

@@ -95,7 +95,7 @@ const oneTrack: Rule = {
   id: 'one-track',
   demands: 'A file has one track.',
   source: sources.mp4,
-  general: 'same',
+  general: 'warning',
   inAds: true,
   *check(presentation) {
     for (const { where, inits } of allMedia(presentation))

@@ -2,7 +2,7 @@ import type { Issue, RuleId } from '../finding.ts';
 import type { Presentation } from '../presentation.ts';
 
 /** What rules are asked about besides the presentation. */
-export interface RuleContext {
+interface RuleContext {
   /** The time of the check, in milliseconds since 1970. */
   readonly checkedAt: number;
 }

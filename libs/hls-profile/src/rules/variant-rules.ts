@@ -38,7 +38,7 @@ function* checkDeclared(presentation: Presentation, variant: Variant, where: str
 const declarations: Rule = {
   id: 'A2',
   demands:
-    'Every variant has BANDWIDTH, AVERAGE-BANDWIDTH and CODECS, with a picture also RESOLUTION; they are those of its files. Audio and video are in separate files.',
+    'Every variant has BANDWIDTH, AVERAGE-BANDWIDTH and CODECS, with a picture also RESOLUTION, best FRAME-RATE too; they are those of its files. Audio and video are in separate files.',
   source: `${sources.podcasts}; ${sources.rfc('4.3.4.2')}`,
   general: 'warning',
   inAds: true,
