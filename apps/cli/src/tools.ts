@@ -86,7 +86,7 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
   hls: {
     script: 'apps/cli/src/hls/main.ts',
-    usage: 'check URL [--profile apple|general] [--all] [--json]',
+    usage: 'check URL [--profile apple|general] [--all] [--user-agent TEXT] [--json]',
     summary: 'Says what is wrong with an HLS stream of any host, by the rules of Apple Podcasts.',
   },
   recount: {

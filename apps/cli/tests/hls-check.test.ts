@@ -13,17 +13,19 @@ import {
   renderHlsPresentation,
   type HlsFiles,
 } from '@longwave/test-kit';
-import { createHttpReader } from '../src/hls/read-over-http.ts';
+import { botUserAgent, createHttpReader } from '../src/hls/read-over-http.ts';
 
 const script = path.resolve(import.meta.dirname, '../src/main.ts');
 const folder = mkdtempSync(path.join(tmpdir(), 'longwave-hls-check-'));
 let files: HlsFiles;
 let asked: string[] = [];
+const agents = new Set<string | undefined>();
 /** What answers a path in place of its file. */
 const special = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
 
 const server = createServer((request, response) => {
   const { pathname, search } = new URL(request.url!, 'http://localhost');
+  agents.add(request.headers['user-agent']);
   asked.push(`${pathname}${search} ${request.headers.range ?? ''}`.trim());
   const own = special.get(pathname);
   if (own) return own(request, response);
@@ -62,6 +64,27 @@ test('a stream without failures ends with 0, in words; asset lists are asked for
     expect(asked.filter((each) => each === `/al/${id}.json?_HLS_interstitial_id=${id}`)).toHaveLength(2);
 });
 
+test('it asks as a bot, or as the program that is named, and says where no breaks may be the reason', async () => {
+  const before = new Map(files);
+  for (const [name, bytes] of files)
+    if (name.endsWith('.m3u8')) files.set(name, Buffer.from(bytes.toString().replace(/#EXT-X-DATERANGE.*\n/g, '')));
+  agents.clear();
+  const { status, stdout } = await hls(
+    'check',
+    `${origin()}/main.m3u8`,
+    '--profile',
+    'general',
+    '--user-agent',
+    'Podcasts/1.0',
+  );
+  expect({ status, agents: [...agents] }).toEqual({ status: 0, agents: ['Podcasts/1.0'] });
+  expect(stdout).toContain('The stream has no breaks for ads. Some hosts give bots none: --user-agent asks');
+  files = before;
+  agents.clear();
+  await find();
+  expect([...agents]).toEqual([expect.stringMatching(/bot/)]);
+});
+
 test('a stream with failures ends with 1, and --json names rule, level, place and what to do', async () => {
   const { status, stdout, stderr } = await hls('check', `${origin()}/main.m3u8`, '--all', '--json');
   expect({ status, stderr, found: JSON.parse(stdout) as unknown }).toMatchObject({
@@ -97,7 +120,7 @@ test.each([
 async function find(at = '/main.m3u8') {
   asked = [];
   const url = new URL(at, origin());
-  const read = createHttpReader(url, { extent: 'sample', onRead: () => undefined });
+  const read = createHttpReader(url, { extent: 'sample', userAgent: botUserAgent, onRead: () => undefined });
   const { presentation, findings } = await readPresentation(read, url.href, { extent: 'sample' });
   return presentation ? checkPresentation(presentation, { profile: 'general', checkedAt: Date.now() }) : findings;
 }

@@ -1,12 +1,12 @@
 /** `longwave hls check`: what is wrong with an HLS stream of any host. */
-import { checkPresentation, readPresentation, type Finding, type Profile } from '@longwave/hls-profile';
+import { checkPresentation, readPresentation, type Extent, type Finding, type Profile } from '@longwave/hls-profile';
 import { progressLine } from '../checks/progress-line.ts';
 import { assertNoWords, runOperations } from '../checks/run-operations.ts';
 import { describeBytes } from '../checks/sizes.ts';
 import { typed, UsageError } from '../command.ts';
-import { createHttpReader } from './read-over-http.ts';
+import { botUserAgent, createHttpReader } from './read-over-http.ts';
 
-const usage = `${typed} hls check URL [--profile apple|general] [--all] [--json]
+const usage = `${typed} hls check URL [--profile apple|general] [--all] [--user-agent TEXT] [--json]
 
 Reads an HLS stream as a player does, of Longwave or of any other host, and says what is wrong and what to do: playlists, breaks with their
 ads (asset lists are asked for twice), captions, chapters, and by byte ranges the media. It needs no running service and no account.
@@ -15,6 +15,8 @@ ads (asset lists are asked for twice), captions, chapters, and by byte ranges th
   --profile PROFILE  optional: apple (default) is what Apple Podcasts takes, which is video; general is what any player needs: it demands
                      no video, and what Apple Podcasts alone demands is a warning
   --all              optional: reads every segment; without, of each playlist the first, the one in the middle and the last
+  --user-agent TEXT  optional: the program as which it asks (default: ${botUserAgent}); hosts may give bots no ads, and
+                     count what other programs read as listening
   --json             optional: print one JSON document
 
 Addresses on the host of URL are read wherever it is, also on this machine; those on other hosts over https from public addresses alone. At most 2 GB
@@ -52,11 +54,25 @@ function renderFindings(findings: readonly Finding[]): string {
     .join('');
 }
 
-async function check(url: URL, profile: Profile, isWhole: boolean, isJson: boolean): Promise<number> {
-  const extent = isWhole ? 'all' : 'sample';
+/** A header can have no other characters. Throws `UsageError`. */
+function readUserAgent(text: string): string {
+  if (!/^[\x20-\x7e]{1,512}$/.test(text))
+    throw new UsageError('--user-agent is empty, or has letters that no header may have.');
+  return text;
+}
+
+interface CheckOptions {
+  readonly profile: Profile;
+  readonly extent: Extent;
+  readonly userAgent: string;
+  readonly isJson: boolean;
+}
+
+async function check(url: URL, { profile, extent, userAgent, isJson }: CheckOptions): Promise<number> {
   using progress = progressLine(process.stderr);
   const read = createHttpReader(url, {
     extent,
+    userAgent,
     onRead: (answers, bytes) => progress.tell(`answers: ${answers}, ${describeBytes(bytes)}`),
   });
   const { presentation, findings: unread, notes: unjudged } = await readPresentation(read, url.href, { extent });
@@ -66,11 +82,12 @@ async function check(url: URL, profile: Profile, isWhole: boolean, isJson: boole
   const [failures, warnings] = [of('failure'), of('warning')];
   const notes = [
     ...unjudged,
-    ...(isWhole || !presentation
-      ? []
-      : [
-          'Of each playlist the first segment, the one in the middle and the last were read. --all reads every segment.',
-        ]),
+    ...(presentation && presentation.breaks.length === 0
+      ? ['The stream has no breaks for ads. Some hosts give bots none: --user-agent asks as another program.']
+      : []),
+    ...(presentation && extent === 'sample'
+      ? ['Of each playlist the first segment, the one in the middle and the last were read. --all reads every segment.']
+      : []),
   ];
   if (isJson)
     console.log(JSON.stringify({ url: url.href, profile, extent, failures, warnings, findings, notes }, null, 2));
@@ -83,12 +100,21 @@ async function check(url: URL, profile: Profile, isWhole: boolean, isJson: boole
 }
 
 await runOperations(
-  { usage, options: { profile: { type: 'string' }, all: { type: 'boolean' }, json: { type: 'boolean' } } },
-  async ({ profile = 'apple', all, json }, [verb, address, ...words]) => {
+  {
+    usage,
+    options: {
+      profile: { type: 'string' },
+      all: { type: 'boolean' },
+      'user-agent': { type: 'string' },
+      json: { type: 'boolean' },
+    },
+  },
+  async ({ profile = 'apple', all, 'user-agent': userAgent = botUserAgent, json }, [verb, address, ...words]) => {
     if (verb !== 'check')
       throw new UsageError(verb === undefined ? '“hls” needs “check” after it.' : `There is no command “hls ${verb}”.`);
     assertNoWords(words);
     if (!isProfile(profile)) throw new UsageError(`--profile is apple or general, not “${profile}”.`);
-    return check(readUrl(address), profile, all === true, json === true);
+    const extent = all === true ? 'all' : 'sample';
+    return check(readUrl(address), { profile, extent, userAgent: readUserAgent(userAgent), isJson: json === true });
   },
 );

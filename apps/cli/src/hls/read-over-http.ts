@@ -20,15 +20,27 @@ const maxBytesOf: Readonly<Record<Extent, number>> = { sample: 2048 * mb, all: 2
 /** For one answer, in milliseconds. */
 const timeoutMs = 120_000;
 
+/** Says that it is no listener: hosts do not count programs that call themselves bots. */
+export const botUserAgent = 'Longwave-HLS-Check/1.0 (bot)';
+
 /**
  * Reads over HTTP what the playlists at an address name: from the host of that address, also on this machine or in a private network, and
  * from every other host over https at a public address, because who wrote the playlists may be anybody.
  * @param start the address that a person typed
- * @param onRead called after each answer with the number of answers and the bytes of all
+ * @param options.userAgent `User-Agent` of every request
+ * @param options.onRead called after each answer with the number of answers and the bytes of all
  */
 export function createHttpReader(
   start: URL,
-  { extent, onRead }: { readonly extent: Extent; readonly onRead: (answers: number, bytes: number) => void },
+  {
+    extent,
+    userAgent,
+    onRead,
+  }: {
+    readonly extent: Extent;
+    readonly userAgent: string;
+    readonly onRead: (answers: number, bytes: number) => void;
+  },
 ): ReadResource {
   let [answers, bytes] = [0, 0];
 
@@ -38,7 +50,7 @@ export function createHttpReader(
       throw new Error(`It is at ${url.origin}, another host, which must have https and its standard port.`);
     return createGuardedFetch({
       allowOrigins: isNear ? [start.origin, url.origin] : [start.origin],
-      userAgent: 'Longwave/1.0 (hls check)',
+      userAgent,
     });
   }
 

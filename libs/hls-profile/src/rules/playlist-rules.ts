@@ -85,7 +85,7 @@ const equalLengths: Rule = {
   id: 'equal-lengths',
   demands: 'All playlists are equally long: ±50 ms, I-frames ±1 s.',
   source: `${sources.authoring}; ${sources.longwave}`,
-  general: 'same',
+  general: 'warning',
   inAds: true,
   *check(presentation) {
     const reference = referenceMedia(presentation);

@@ -55,7 +55,7 @@ function ratesOfVariant(presentation: Presentation, variant: Variant): Rates | u
 const averageRate: Rule = {
   id: 'average-rate',
   demands: 'AVERAGE-BANDWIDTH is the measured rate of the variant with its audio, within 10 %.',
-  source: sources.authoring,
+  source: `${sources.rfc('4.3.4.2')}; ${sources.authoring}`,
   general: 'same',
   inAds: true,
   *check(presentation) {
