@@ -125,6 +125,15 @@ async function find(at = '/main.m3u8') {
   return presentation ? checkPresentation(presentation, { profile: 'general', checkedAt: Date.now() }) : findings;
 }
 
+test('nothing that a playlist says steers the terminal', async () => {
+  const playlist = files.get('main.m3u8')!;
+  files.set('main.m3u8', Buffer.from(playlist.toString().replace('NAME="English"', 'NAME=\u001b[2J “English”')));
+  const { status, stdout } = await hls('check', `${origin()}/main.m3u8`, '--profile', 'general');
+  files.set('main.m3u8', playlist);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringContaining('\\u001b[2J “English”') });
+  expect(stdout).not.toContain('\u001b');
+});
+
 test('redirects are followed, and addresses are relative to where they end', async () => {
   special.set('/entry/show.m3u8', (_, response) => response.writeHead(302, { location: '/main.m3u8' }).end());
   expect(await find('/entry/show.m3u8')).toEqual([]);

@@ -4,6 +4,7 @@ import { progressLine } from '../checks/progress-line.ts';
 import { assertNoWords, runOperations } from '../checks/run-operations.ts';
 import { describeBytes } from '../checks/sizes.ts';
 import { typed, UsageError } from '../command.ts';
+import { escapeControls } from '../escape-controls.ts';
 import { botUserAgent, createHttpReader } from './read-over-http.ts';
 
 const usage = `${typed} hls check URL [--profile apple|general] [--all] [--user-agent TEXT] [--json]
@@ -49,7 +50,7 @@ function renderFindings(findings: readonly Finding[]): string {
     .map(([first, ...more]) => {
       const { level, rule, where, message } = first!;
       const places = more.length === 0 ? where : `${where}; and at ${count(more.length, 'other place')}`;
-      return `${level === 'failure' ? '✗' : '!'} ${rule.padEnd(width)}  ${places}\n      ${message}\n`;
+      return `${level === 'failure' ? '✗' : '!'} ${rule.padEnd(width)}  ${escapeControls(places)}\n      ${escapeControls(message)}\n`;
     })
     .join('');
 }
@@ -94,7 +95,7 @@ async function check(url: URL, { profile, extent, userAgent, isJson }: CheckOpti
   else {
     console.log(`Profile ${profile}: ${count(failures, 'failure')}, ${count(warnings, 'warning')}.`);
     if (findings.length > 0) console.log(`\n${renderFindings(findings)}`);
-    if (notes.length > 0) console.log(`${findings.length > 0 ? '' : '\n'}${notes.join('\n')}`);
+    if (notes.length > 0) console.log(`${findings.length > 0 ? '' : '\n'}${notes.map(escapeControls).join('\n')}`);
   }
   return failures === 0 ? 0 : 1;
 }

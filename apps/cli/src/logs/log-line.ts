@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { escapeControls } from '../escape-controls.ts';
 
 /** One line of a log file. */
 export interface LogLine {
@@ -52,13 +53,6 @@ export function parseLogLine(source: string, text: string, before: string): LogL
 /** A line as JSON: a service's as it wrote it; any other line as the event of one. */
 export const jsonOf = ({ source, time, text, fields }: LogLine): string =>
   fields ? text : JSON.stringify({ ...(time !== '' && { time }), service: source, event: text });
-
-/** A text without what steers a terminal: control characters but the tab, and those that turn the direction of writing, as `\\u001b`. */
-export const escapeControls = (text: string): string =>
-  text.replaceAll(
-    /(?!\t)[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu,
-    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 
 const shownElsewhere = new Set(['time', 'level', 'service', 'event']);
 

@@ -1,11 +1,12 @@
 /** `longwave logs`: the log lines of one service, or of all in the order of their times. */
 import { assertNoWords, runOperations } from '../checks/run-operations.ts';
 import { typed, UsageError } from '../command.ts';
+import { escapeControls } from '../escape-controls.ts';
 import { dataFolderOfTool } from '../find-fleet.ts';
 import { nearest } from '@longwave/service-kit/nearest';
 import { positiveNumber } from '../positive-number.ts';
 import { levelOf, passes, sinceOf, traceOf, type LineFilter } from './choose-lines.ts';
-import { escapeControls, jsonOf, renderLogLine, type LogLine } from './log-line.ts';
+import { jsonOf, renderLogLine, type LogLine } from './log-line.ts';
 import { findLogs, followLogs, readLogs, type LogFile } from './read-logs.ts';
 
 const usage = `${typed} logs [SERVICE] [--request ID] [--since TIME] [--level LEVEL] [--lines N] [--follow] [--json] [--data FOLDER]
