@@ -10,12 +10,18 @@ export interface RelativeRequest extends Omit<ResourceRequest, 'url'> {
 }
 
 /** Why an answer is of no use, in a sentence; undefined when it is. */
-function problemOf({ status, body }: ResourceAnswer, { range }: ResourceRequest): string | undefined {
-  if (!range) return status === 200 ? undefined : `It answers ${status}. Let it answer 200.`;
+function problemOf({ status, headers, body }: ResourceAnswer, { range }: ResourceRequest): string | undefined {
+  if (!range)
+    return status === 200
+      ? undefined
+      : `It answers ${status}, not 200. Look whether the file is there and may be read by everybody.`;
   if (status === 200)
     return 'It answers a byte range with the whole file (200). Let the server answer 206 with these bytes alone.';
   if (status !== 206) return `It answers ${status} to a byte range. Let the server answer 206.`;
   const { offset, length } = range;
+  const [, from] = /^bytes (\d+)-/.exec(headers?.['content-range'] ?? '') ?? [];
+  if (from !== undefined && Number(from) !== offset)
+    return `It answers the bytes from ${from} in place of those from ${offset}. Correct the server.`;
   return body.length === length
     ? undefined
     : `It answers ${body.length} bytes in place of the ${length} from ${offset}. Correct the byte range in the playlist, or the file.`;

@@ -58,16 +58,20 @@ test('an asset list that decides anew at each request is found', async () => {
 });
 
 test('a byte range that is answered with the whole file, with an error or with other bytes is found, and nothing is concluded from it', async () => {
-  const ranged = (change: (body: Uint8Array) => Partial<ResourceAnswer>): ReadResource => {
+  const ranged = (change: (answer: ResourceAnswer) => Partial<ResourceAnswer>): ReadResource => {
     return async (request) => {
       const answer = await readerOf(files)(request);
-      return request.range ? { ...answer, ...change(answer.body) } : answer;
+      return request.range ? { ...answer, ...change(answer) } : answer;
     };
   };
   for (const [change, says] of [
     [() => ({ status: 200 }), /whole file/],
     [() => ({ status: 416 }), /answers 416/],
-    [(body: Uint8Array) => ({ body: body.subarray(1) }), /bytes in place of/],
+    [
+      ({ headers }: ResourceAnswer) => ({ headers: { ...headers, 'content-range': 'bytes 7-9/10' } }),
+      /from 7 in place of/,
+    ],
+    [({ body }: ResourceAnswer) => ({ body: body.subarray(1) }), /bytes in place of/],
   ] as const) {
     const { found, rules } = await judge(ranged(change), 'general');
     expect([rules, found.every(({ message }) => says.test(message))]).toEqual([['reachable'], true]);

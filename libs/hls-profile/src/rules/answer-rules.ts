@@ -107,7 +107,7 @@ const captions: Rule = {
   id: 'captions',
   demands: 'Captions are WebVTT, best with X-TIMESTAMP-MAP, at times of the content.',
   source: sources.rfc('3.5'),
-  general: 'same',
+  general: 'warning',
   inAds: true,
   *check(presentation) {
     const end = referenceMedia(presentation)?.playlist.lengthSeconds ?? Infinity;
