@@ -193,8 +193,10 @@ async function startFormer(folder: string, data: DataFolder, portBase: string): 
   const group = start(folder, 'npm', 'start', '--', '--data', data.root, '--port-base', portBase);
   return awaitFrom(group, 'the trial run', () => {
     const access = findRunningFleet(data);
-    if (!access || !existsSync(data.inside('first-job.json'))) return undefined;
-    return { access, trial: trialSchema.parse(JSON.parse(readFileSync(data.inside('first-job.json'), 'utf8'))) };
+    const file = data.inside('first-job.json');
+    // It is not written at once.
+    const text = access && existsSync(file) ? readFileSync(file, 'utf8') : '';
+    return access && text.endsWith('}\n') ? { access, trial: trialSchema.parse(JSON.parse(text)) } : undefined;
   });
 }
 

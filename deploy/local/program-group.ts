@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { plainVariables } from './settings.ts';
 
 /** A running program, together with what it starts. */
 export interface ProgramGroup {
@@ -10,13 +11,13 @@ export interface ProgramGroup {
   readonly signal: (signal: NodeJS.Signals) => void;
 }
 
+/** Also the settings of `npm start` without a prefix: a proof sends no mails. */
+const plain: ReadonlySet<string> = new Set(plainVariables.map((name) => name.toUpperCase()));
+const own = /^(LONGWAVE_|npm_lifecycle_|npm_package_|(INIT_CWD|NODE_COMPILE_CACHE)$)/;
+
 /** What a program gets of our environment: nothing that npm, a launcher or a person set for this command alone. */
 const environment = () =>
-  Object.fromEntries(
-    Object.entries(process.env).filter(
-      ([name]) => !/^(LONGWAVE_|npm_lifecycle_|npm_package_|(INIT_CWD|NODE_COMPILE_CACHE)$)/.test(name),
-    ),
-  );
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !plain.has(name) && !own.test(name)));
 
 /**
  * Starts a program as the head of a group, so that a Ctrl-C reaches it by `signal` alone.

@@ -64,6 +64,19 @@ function proxyFaultsOf(
     : [['proxy_protocol', 'expected trusted_proxies too: connections of all others are closed']];
 }
 
+/** Why two of our own ports would be the same. */
+function portFaultsOf({
+  port_base: base,
+  metrics_port_base: metrics,
+}: Partial<Settings>): readonly (readonly [name: SettingName, fault: string])[] {
+  if (base === undefined || metrics === undefined) return [];
+  const own = Object.values(portsFrom(base));
+  const isClear = namesOf(services).every((_, at) => !own.includes(metrics + at));
+  return isClear
+    ? []
+    : [['metrics_port_base', `expected nine ports beside those of port_base, ${base} to ${base + 4}`]];
+}
+
 /**
  * The settings of `npm start`: an option wins over a variable, a variable over the file, and the file over the default. A path in the file
  * is relative to the file; of options and variables, `data` to the repository and `plans_file` to the caller's folder.
@@ -88,7 +101,9 @@ export function readSettings(
   const all = [
     ...[options, variables, file].flatMap((source) => source.faults),
     ...faults,
-    ...[...urlFaults, ...proxyFaultsOf(values, trustedProxies)].map(([name, fault]) => `${placeOf(name)}: ${fault}`),
+    ...[...urlFaults, ...portFaultsOf(values), ...proxyFaultsOf(values, trustedProxies)].map(
+      ([name, fault]) => `${placeOf(name)}: ${fault}`,
+    ),
   ];
   if (all.length > 0) throw new SettingsError(all);
   const checked = values as Settings;

@@ -42,7 +42,7 @@ test.each(['exchange', 'status', 'logs', 'doctor', 'backup'])(
   },
 );
 
-test('npm start refuses wrong settings before anything is built', async () => {
+test('the look at the settings of npm start needs no generated code, and refuses wrong ones', async () => {
   const check = 'deploy/local/check-settings.ts';
   const loaded = await loadedBy(check);
   expect(loaded).toContain('deploy/local/read-settings.ts');

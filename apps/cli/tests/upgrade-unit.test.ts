@@ -13,14 +13,18 @@ const present = path.join(folder, 'present');
 symlinkSync(workspaceRoot, present);
 
 /** `upgrade --unit` on a machine whose unit runs in this folder; its data folder has no service. */
-function upgrade(workingDirectory: string) {
+function upgrade(workingDirectory: string, ...options: readonly string[]) {
   const systemctl = path.join(folder, 'systemctl');
   writeFileSync(systemctl, `#!/bin/sh\n[ "$1" = show ] && echo '${workingDirectory}'\n`);
   chmodSync(systemctl, 0o755);
-  const { status, stderr } = spawnSync(process.execPath, [script, 'upgrade', '--unit', 'pod', '--data', folder], {
-    encoding: 'utf8',
-    env: { ...bareEnvironment, PATH: `${folder}:${process.env['PATH']}` },
-  });
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [script, 'upgrade', '--unit', 'pod', '--data', folder, ...options],
+    {
+      encoding: 'utf8',
+      env: { ...bareEnvironment, PATH: `${folder}:${process.env['PATH']}` },
+    },
+  );
   return { status, stderr };
 }
 
@@ -33,6 +37,13 @@ test.each([folder, '/no/such/folder'])(
     expect(stderr).toContain('systemctl edit pod');
   },
 );
+
+test.each([['check'], ['--', '--port-base', '9000']])('with a unit, %j is refused and not ignored', (...words) => {
+  expect(upgrade(workspaceRoot, ...words)).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('belongs to no option'),
+  });
+});
 
 test('a unit that systemd does not know is refused', () => {
   expect(upgrade('')).toMatchObject({ status: 1, stderr: expect.stringContaining('The unit pod is not known') });

@@ -54,6 +54,13 @@ test('start and demo name a wrong option and where the options are explained, wi
   });
 });
 
+test('start refuses wrong settings before anything is built', () => {
+  const { status, stdout, stderr } = run('launch.mjs', 'start', '--port-bse', '9000');
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toMatch(/there is no option '--port-bse'\. Did you mean --port-base\?/m);
+  expect(stderr).not.toContain('Built');
+});
+
 /** Runs `last-release` where Git finds an empty repository, whose history is whole or cut off. */
 function lastReleaseIn({ isShallow }: { readonly isShallow: boolean }) {
   const repository = mkdtempSync(path.join(tmpdir(), 'longwave-git-'));

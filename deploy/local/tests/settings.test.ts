@@ -108,6 +108,15 @@ test('the installation gets the addresses, ports, folder and proxies of the sett
   for (const absent of ['urls', 'metricsPortBase']) expect(fleetOptionsOf(read())).not.toHaveProperty(absent);
 });
 
+test('ports of metrics that are public ports too are refused', () => {
+  const faultOf = (metrics: string) => () => read(['--port-base', '9100', '--metrics-port-base', metrics]);
+  for (const metrics of ['9092', '9100', '9104'])
+    expect(faultOf(metrics)).toThrow(
+      '--metrics-port-base: expected nine ports beside those of port_base, 9100 to 9104',
+    );
+  for (const metrics of ['9091', '9105']) expect(faultOf(metrics)).not.toThrow();
+});
+
 test('an option wins over a variable, a variable over one without prefix, and that over the file', () => {
   const config = file('log_level: error\nport_base: 1000\nlisten: 10.0.0.1\nwebsub_hub: https://file.example');
   const environment = { LOG_LEVEL: 'warn', LONGWAVE_LOG_LEVEL: 'debug', WEBSUB_HUB: 'https://plain.example' };

@@ -21,7 +21,10 @@ const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 test('the units of timers run the commands of the page of one server, which says how they are installed', () => {
   const page = readFileSync(path.join(workspaceRoot, 'docs/self-hosting.md'), 'utf8');
   const timers = units.filter((name) => name.endsWith('.timer')).map((name) => name.replace('.timer', ''));
-  expect(page).toContain('cp deploy/server/longwave-*.service deploy/server/longwave-*.timer /etc/systemd/system/\n');
+  for (const kind of ['service', 'timer']) {
+    const files = timers.map((name) => `deploy/server/${name}.${kind}`);
+    expect(page).toContain(`cp ${files.join(' ')} /etc/systemd/system/\n`);
+  }
   expect(page).toContain(`systemctl enable --now ${timers.map((name) => `${name}.timer`).join(' ')}\n`);
   const commands = timers.map((name) => {
     const text = readFileSync(path.join(folder, `${name}.service`), 'utf8');

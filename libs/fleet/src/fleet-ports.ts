@@ -1,6 +1,6 @@
 import { namesOf, publicHosts, routesOf, soleServiceOf, type PublicHost } from '@longwave/services';
 import type { Apps } from './apps.ts';
-import { freePorts, isPortFree } from './free-ports.ts';
+import { freePorts, isPortFree, reservePorts } from './free-ports.ts';
 import type { FleetUrls } from './service-environment.ts';
 
 /** The ports the outside uses; all others are private. */
@@ -82,6 +82,7 @@ export async function chooseMetricsPorts<S extends string>(
   for (const [name, ports] of entries)
     for (const port of ports)
       if (!(await isPortFree(port, '127.0.0.1'))) throw new PortTaken(port, `metrics of ${name}`, 'metrics-port-base');
+  reservePorts(entries.flatMap(([, ports]) => ports));
   return Object.fromEntries<readonly number[]>(entries) as Record<S, readonly number[]>;
 }
 

@@ -26,6 +26,11 @@ export function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
 /** Ports that were handed out in this process. They may not be listened on yet, so none is handed out twice. */
 const handedOut = new Set<number>();
 
+/** Keeps ports that somebody chose from being handed out. */
+export function reservePorts(ports: readonly number[]): void {
+  for (const port of ports) handedOut.add(port);
+}
+
 /** Distinct ports of 127.0.0.1 on which nothing listens, none of them twice in the life of this process. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const found = new Set<number>();

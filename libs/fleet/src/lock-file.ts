@@ -50,8 +50,11 @@ function removeDead(file: string, dead: string): void {
   const underWay = new Error(`Another process removes ${file}.`);
   try {
     const release = lockFile(removal, () => underWay);
-    if (textOf(file) === dead) rmSync(file);
-    release();
+    try {
+      if (textOf(file) === dead) rmSync(file);
+    } finally {
+      release();
+    }
   } catch (error) {
     if (error !== underWay) throw error;
     pause(2);
@@ -76,7 +79,8 @@ export function lockFile<N extends object>(file: string, refuse: (holder: Holder
       const found = textOf(file);
       const holder = holderIn<N>(found);
       if (holder) throw refuse(holder);
-      if (tries === maxTries) throw error;
+      if (tries === maxTries)
+        throw new Error(`${file} cannot be taken over: another process is doing so.`, { cause: error });
       if (found !== undefined) removeDead(file, found);
     }
   }

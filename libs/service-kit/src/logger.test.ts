@@ -87,16 +87,19 @@ test('of an error of PostgreSQL its code, table and constraint are written, and 
 });
 
 test.each([
-  ['22P02', 'invalid input syntax for type uuid: "anna@example.com"', 'invalid input syntax for type uuid: "…"'],
-  ['22P02', 'invalid input value for enum "state": "born in\nBonn"', 'invalid input value for enum "state": "…"'],
-  ['22008', 'date/time field value out of range: "born in Bonn"', 'date/time field value out of range: "…"'],
-  ['22003', 'value "born in Bonn" is out of range for type integer', 'value "…" is out of range for type integer'],
-])('of an error %s of PostgreSQL the value that was refused is not written: %j', (code, message, shown) => {
-  const error = Object.assign(new Error(message), { code });
-  for (const value of [error, new Error('the query failed', { cause: error }), new AggregateError([error], 'both')]) {
+  'invalid input syntax for type uuid: "anna@example.com"',
+  'invalid input value for enum "state": "born in\nBonn"',
+  '"born in Bonn" is out of range for type double precision',
+  'time zone "born in Bonn" not recognized',
+])('of an error of PostgreSQL the value that was refused is not written: %j', (message) => {
+  const error = Object.assign(new Error(message), { code: '22P02' });
+  const withCycle = Object.assign(new Error(message, { cause: error }), { code: '22P02', self: {} });
+  withCycle.self = withCycle;
+  const outer = new Error('the query failed', { cause: error });
+  for (const value of [error, outer, new AggregateError([error], 'both'), withCycle]) {
     const { line } = write((logger) => logger.error({ err: value }, 'query.failed'));
     expect(line).not.toMatch(/example|Bonn/);
-    expect(line).toContain(JSON.stringify(shown).slice(1, -1));
+    expect(line).toContain('PostgreSQL refused a value (22P02)');
     expect(line).toContain('logger.test.ts');
   }
 });

@@ -29,25 +29,39 @@ const isError = (value: unknown): value is Error => value instanceof Error || ty
 /** Fields in which PostgreSQL quotes rows, values and statements. Its code, message, table and constraint say what happened. */
 const quotingFields: ReadonlySet<string> = new Set(['detail', 'where', 'hint', 'internalQuery']);
 
-/** A value that PostgreSQL refused, in a message of its class 22 (data exception), which may be the message of a cause: `…: "what was sent"`. */
-const quotedValue =
-  /(invalid input (?:syntax|value) for [^:\n]*: |out of range: |malformed \w+ literal: |\bvalue )"[^]*?"(?=\n {4}at |\ncaused by| is out of range|$)/g;
-
-/** Leaves out what PostgreSQL quotes in errors, also where one stands within another value. */
-function withoutQuotes(this: object, name: string, value: unknown): unknown {
-  if (!isError(this) && !('stack' in this)) return value;
-  if (quotingFields.has(name)) return undefined;
-  const isMessage = (name === 'message' || name === 'stack') && typeof value === 'string';
-  return isMessage ? value.replace(quotedValue, '$1"…"') : value;
+/**
+ * The messages of PostgreSQL's class 22 (data exception) in an error, its causes and its parts: they quote the value that was refused. Each
+ * with what is written in its place.
+ */
+function* quotingMessages(
+  error: unknown,
+  seen = new Set<unknown>(),
+): Generator<readonly [message: string, shown: string]> {
+  if (!isError(error) || seen.has(error)) return;
+  seen.add(error);
+  const { code, errors } = error as { readonly code?: unknown; readonly errors?: unknown };
+  if (typeof code === 'string' && /^22[0-9A-Z]{3}$/.test(code) && error.message !== '')
+    yield [error.message, `PostgreSQL refused a value (${code})`];
+  for (const part of [error.cause, ...(Array.isArray(errors) ? errors : [])]) yield* quotingMessages(part, seen);
 }
+
+const replaceAll = (text: string, replacements: readonly (readonly [string, string])[]) =>
+  replacements.reduce((left, [message, shown]) => left.replaceAll(message, () => shown), text);
 
 /** A field under its own name, and redacted with it, because a name tells that its value is secret; what is no JSON becomes a text. */
 function redactField(name: string, value: unknown): object {
+  const quoting = [...quotingMessages(value)];
   const shown = isError(value) ? stdSerializers.err(value) : value;
+  /** Leaves out what PostgreSQL quotes in errors, also where one stands within another value. */
+  function withoutQuotes(this: object, field: string, inner: unknown): unknown {
+    if (!isError(this) && !('stack' in this)) return inner;
+    if (quotingFields.has(field)) return undefined;
+    return typeof inner === 'string' ? replaceAll(inner, quoting) : inner;
+  }
   try {
     return JSON.parse(redact(JSON.stringify({ [name]: shown }, withoutQuotes))) as object;
   } catch {
-    return { [name]: redact(isError(value) ? (value.stack ?? value.message) : String(value)) };
+    return { [name]: redact(isError(value) ? replaceAll(value.stack ?? value.message, quoting) : String(value)) };
   }
 }
 

@@ -1,3 +1,5 @@
+import { types } from 'node:util';
+
 /** What codes of Node, OpenSSL and Nodemailer mean. */
 const meanings: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name has no address',
@@ -14,13 +16,14 @@ const meanings: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the authority of the certificate is not known here',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the authority of the certificate is not known here',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is of another name',
-  EAUTH: 'the server refuses user or password',
 };
 
 /** Why a connection failed, in words where they are known; `fetch` hides the reason in the cause of its error. */
 export function explainNetworkError(error: unknown): string {
-  const { cause = error } = error as Error;
-  const { code, name, message } = cause as NodeJS.ErrnoException;
+  const found = types.isNativeError(error) && types.isNativeError(error.cause) ? error.cause : error;
+  // An abort by time is a DOMException, which is no native error.
+  if (typeof found !== 'object' || found === null || !('message' in found)) return String(found);
+  const { code, name, message } = found as NodeJS.ErrnoException;
   // Nodemailer gives codes of its own (ESOCKET, EDNS); those of Node stand in its messages.
   const own = [code, name, ...(message.match(/\bE[A-Z_]{4,}\b/g) ?? [])];
   const meaning = own.map((each) => meanings[each ?? '']).find((text) => text !== undefined);

@@ -2,6 +2,12 @@ import { createTransport } from 'nodemailer';
 import type { Check } from '../checks/check.ts';
 import { explainNetworkError } from '../checks/explain-network-error.ts';
 
+/** The host of an address; nothing of one that has more behind it, where a password that was not encoded ends up. */
+function hostIn(address: string): string | undefined {
+  const url = URL.parse(address);
+  return url && /^\/?$/.test(url.pathname + url.search + url.hash) ? url.host : undefined;
+}
+
 /**
  * Whether the mail server lets this machine in: connection, TLS and login, without a mail.
  * @param name the variable or setting that names it
@@ -21,8 +27,9 @@ export async function checkMail(name: string, url: string | undefined): Promise<
     return {
       ...base,
       well: false,
-      says: [URL.parse(url)?.host, explainNetworkError(error)].filter(Boolean).join(': '),
-      advice: 'Check host, port, user and password: smtps://user:password@mail.example:465, or smtp://…:587.',
+      says: [hostIn(url), explainNetworkError(error)].filter(Boolean).join(': '),
+      advice:
+        'Check host, port, user and password: smtps://user:password@mail.example:465, or smtp://…:587. A password has @ as %40, / as %2F, # as %23.',
     };
   }
 }

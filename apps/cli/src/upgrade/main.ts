@@ -21,7 +21,7 @@ import {
 import { findRunner } from '@longwave/fleet/running';
 import { services } from '@longwave/services';
 import { readLastBackup } from '../backup/last-backup.ts';
-import { runOperations } from '../checks/run-operations.ts';
+import { assertNoWords, runOperations } from '../checks/run-operations.ts';
 import { typed } from '../command.ts';
 import { dataFolderOfTool, fleetOn } from '../find-fleet.ts';
 import { positiveNumber } from '../positive-number.ts';
@@ -43,7 +43,7 @@ When a check fails, nothing was changed.
   --unit NAME             optional: restart this unit of systemd, which runs the service from this folder, instead of starting it here
   --json                  optional: print one JSON document, when the release runs or the checks are made
   --data FOLDER           optional: data folder of the service, absolute when the folder before was another one (default: .longwave)
-  -- OPTIONS              optional: options of npm start, as the running service has them: other public addresses are refused. Without --unit
+  -- OPTIONS              optional: options of npm start, as the running service has them (not with --unit): other public addresses are refused
 
 Exit code: 0 when it was done (and the service, started here, has ended well), 1 when it was refused or failed, 2 when the command line is wrong.
 
@@ -91,7 +91,7 @@ async function stop(data: DataFolder): Promise<void> {
  * @param keepsOutput what it prints goes to standard error, because a document goes to standard output
  */
 async function start(folder: string, options: readonly string[], { keepsOutput }: { readonly keepsOutput: boolean }) {
-  const line = [path.join(workspaceRoot, 'deploy/local/launch.mjs'), 'start', '--data', folder, ...options];
+  const line = [path.join(workspaceRoot, 'deploy/local/launch.mjs'), 'start', ...options, '--data', folder];
   const child = spawn(process.execPath, line, {
     cwd: workspaceRoot,
     stdio: ['inherit', keepsOutput ? 2 : 'inherit', 'inherit'],
@@ -135,14 +135,19 @@ await runOperations(
     },
   },
   async (values, options) => {
-    if (values.unit !== undefined) assertUnitRunsHere(values.unit);
+    if (values.unit !== undefined) {
+      assertNoWords(options);
+      assertUnitRunsHere(values.unit);
+    }
     const data = dataFolder(dataFolderOfTool());
     const access = fleetOn(data.root);
     if (!access)
       throw new Error(
         'No service runs on this data folder. npm start of this release migrates its data and starts it; name another folder with --data.',
       );
-    if (values.unit === undefined) refuseOtherAddresses(options, access.urls);
+    // A unit has its own options, and the checks alone need none.
+    const hasOptions = values.unit === undefined && (!values.check || options.length > 0);
+    if (hasOptions) refuseOtherAddresses(options, access.urls);
     const maxAgeHours = values['without-backup']
       ? undefined
       : (positiveNumber('max-backup-age', values['max-backup-age']) ?? 24);
