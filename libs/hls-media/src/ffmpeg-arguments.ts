@@ -17,10 +17,15 @@ export const pictureLadder: readonly PictureRung[] = Object.freeze([
   { height: 1080, width: 1920, profile: 'high', level: '4.0', maxRate: 5500 },
 ]);
 
-/** The rate of every rung of a source: its own, halved when it is above 30 pictures a second. */
+/**
+ * The rate of every rung of a source: its own, halved until it is at most 30 pictures a second. Throws `RangeError` for a source without a
+ * rate, such as ffprobe's 0/0.
+ */
 export function pictureRate({ frames, seconds }: FrameRate): FrameRate {
+  if (![frames, seconds].every((each) => Number.isSafeInteger(each) && each > 0))
+    throw new RangeError(`${frames}/${seconds} is no rate of pictures`);
   if (frames <= 30 * seconds) return { frames, seconds };
-  return frames % 2 === 0 ? { frames: frames / 2, seconds } : { frames, seconds: seconds * 2 };
+  return pictureRate(frames % 2 === 0 ? { frames: frames / 2, seconds } : { frames, seconds: seconds * 2 });
 }
 
 /** Equal inputs give equal bytes, and nothing of the source's own data comes along. */
