@@ -1,5 +1,5 @@
 import type { ScheduledBreak } from './break-schedule.ts';
-import { quoted } from './tag.ts';
+import { quoted, uriText } from './tag.ts';
 
 /** The date of content time 0: no clock, equal for everybody, and not 1970, which Apple refuses. */
 export const programDateTime = '2020-01-01T00:00:00.000Z';
@@ -24,7 +24,7 @@ export const dateRangesOf = (
     ID: scheduled.key,
     CLASS: 'com.apple.hls.interstitial',
     'START-DATE': dateAt(scheduled.startMs),
-    'X-ASSET-LIST': `${assetListUrl(scheduled)}?_HLS_interstitial_id=${encodeURIComponent(scheduled.key)}`,
+    'X-ASSET-LIST': `${uriText(assetListUrl(scheduled))}?_HLS_interstitial_id=${encodeURIComponent(scheduled.key)}`,
     'X-RESUME-OFFSET': 0,
     ...(scheduled.position === 'post' ? { CUE: 'POST' } : { 'X-SNAP': 'OUT,IN' }),
     'X-TIMELINE-OCCUPIES': 'RANGE',

@@ -2,7 +2,7 @@ import { breakCells, type ScheduledBreak } from './break-schedule.ts';
 import type { CellIndex } from './cell-index.ts';
 import { programDateTime, renderDateRange, type DateRange } from './date-ranges.ts';
 import { segmentsOf, targetSeconds, type Segment } from './segments.ts';
-import { lines, quoted } from './tag.ts';
+import { lines, quoted, uriText } from './tag.ts';
 
 /** A media playlist but for its date ranges, which name the play. Equal for everybody who has the same schedule, so it may be kept. */
 export interface MediaPlaylist {
@@ -26,8 +26,9 @@ const end = '#EXT-X-ENDLIST';
 const duration = (ticks: number, timescale: number) => `#EXTINF:${(ticks / timescale).toFixed(5)},`;
 
 /** Byte ranges of one file. */
-const rangesBody = (uri: string, { init, timescale }: CellIndex, segments: readonly Segment[]) =>
-  lines(
+const rangesBody = (file: string, { init, timescale }: CellIndex, segments: readonly Segment[]) => {
+  const uri = uriText(file);
+  return lines(
     `#EXT-X-MAP:URI=${quoted(uri)},BYTERANGE="${init}@0"`,
     dateTime,
     ...segments.flatMap((segment) => [
@@ -37,9 +38,10 @@ const rangesBody = (uri: string, { init, timescale }: CellIndex, segments: reado
     ]),
     end,
   );
+};
 
 /**
- * The playlist of a track of sound or pictures.
+ * The playlist of a track of sound or pictures. Throws `RangeError` for an address that `uriText` refuses.
  * @param uri of the track's file, from the playlist
  */
 export const mediaPlaylist = (

@@ -1,6 +1,6 @@
 import { aacTrack } from './aac-track.ts';
 import type { BitRates } from './segments.ts';
-import { lines, quoted } from './tag.ts';
+import { lines, quoted, uriText } from './tag.ts';
 
 /** What a player may choose by language. The ads of a presentation have its name and language, whatever is said in them. */
 interface NamedRendition {
@@ -47,7 +47,7 @@ const media = (type: 'AUDIO' | 'SUBTITLES', group: string, { name, language, uri
     ...(type === 'AUDIO'
       ? { DEFAULT: 'YES', AUTOSELECT: 'YES', CHANNELS: quoted(String(aacTrack.channels)) }
       : { DEFAULT: 'NO', AUTOSELECT: 'YES', FORCED: 'NO' }),
-    URI: quoted(uri),
+    URI: quoted(uriText(uri)),
   })}`;
 
 const bandwidth = ({ peak, average }: BitRates) => ({ BANDWIDTH: peak, 'AVERAGE-BANDWIDTH': average });
@@ -55,7 +55,7 @@ const together = (a: BitRates, b: BitRates): BitRates => ({ peak: a.peak + b.pea
 
 /**
  * The multivariant playlist of a presentation or of an ad: each picture with the sound, the sound alone, and pictures for seeking.
- * No captions are inside of the pictures, so every variant says that it has none.
+ * No captions are inside of the pictures, so every variant says that it has none. Throws `RangeError` for an address that `uriText` refuses.
  */
 export function renderMultivariant({ chaptersUri, audio, captions = [], pictures = [], iFrames }: Renditions): string {
   const groups = {
@@ -71,7 +71,7 @@ export function renderMultivariant({ chaptersUri, audio, captions = [], pictures
       'FRAME-RATE': frameRate.toFixed(3),
       ...groups,
     })}`,
-    uri,
+    uriText(uri),
   ]);
   return lines(
     '#EXTM3U',
@@ -79,12 +79,12 @@ export function renderMultivariant({ chaptersUri, audio, captions = [], pictures
     '#EXT-X-INDEPENDENT-SEGMENTS',
     ...(chaptersUri === undefined
       ? []
-      : [`#EXT-X-SESSION-DATA:DATA-ID="com.apple.hls.chapters",URI=${quoted(chaptersUri)}`]),
+      : [`#EXT-X-SESSION-DATA:DATA-ID="com.apple.hls.chapters",URI=${quoted(uriText(chaptersUri))}`]),
     media('AUDIO', 'aud', audio),
     ...captions.map((each) => media('SUBTITLES', 'sub', each)),
     ...variants,
     `#EXT-X-STREAM-INF:${attributes({ ...bandwidth(audio.rates), CODECS: quoted(aacTrack.codec), ...groups })}`,
-    audio.uri,
+    uriText(audio.uri),
     ...(iFrames ? [iFrameVariant(iFrames)] : []),
   );
 }
@@ -94,5 +94,5 @@ const iFrameVariant = ({ uri, codec, width, height, rates }: PictureRendition) =
     ...bandwidth(rates),
     CODECS: quoted(codec),
     RESOLUTION: `${width}x${height}`,
-    URI: quoted(uri),
+    URI: quoted(uriText(uri)),
   })}`;

@@ -162,9 +162,36 @@ test('every playlist of a play has the same date ranges, byte for byte, and with
 
 test('names that people write cannot break out of their attribute', () => {
   const text = renderMultivariant({
-    audio: { name: 'A "B"\n#EXTM3U', language: 'en', uri: 'a.m3u8', rates: soundRates },
+    audio: { name: 'A "B"\n\0\u0085#EXTM3U', language: 'en', uri: 'a.m3u8', rates: soundRates },
   });
   expect(text).toContain(`NAME="A 'B' #EXTM3U",LANGUAGE="en"`);
+});
+
+const rendition = { ...english, uri: 'a.m3u8', rates: soundRates };
+const picture = { ...small, frameRate: 30, rates: soundRates };
+
+test.each<[string, (uri: string) => unknown]>([
+  ['a track', (uri) => mediaPlaylist(uri, audio)],
+  ['pictures for seeking', (uri) => iFramePlaylist(uri, pictures)],
+  ['an asset list', (uri) => dateRangesOf(schedule, () => uri)],
+  ['a variant of sound', (uri) => renderMultivariant({ audio: { ...rendition, uri } })],
+  ['captions', (uri) => renderMultivariant({ audio: rendition, captions: [{ ...english, uri }] })],
+  ['a variant of pictures', (uri) => renderMultivariant({ audio: rendition, pictures: [{ ...picture, uri }] })],
+  ['a variant for seeking', (uri) => renderMultivariant({ audio: rendition, iFrames: { ...picture, uri } })],
+  ['chapters', (uri) => renderMultivariant({ audio: rendition, chaptersUri: uri })],
+])('an address of %s that would be another line or attribute is refused', (_, render) => {
+  expect(() => render('a/b.mp4?c=d#e')).not.toThrow();
+  for (const uri of [
+    'a.m3u8\n#EXT-X-KEY:METHOD=NONE',
+    '#EXT-X-ENDLIST',
+    '',
+    'a"b.mp4',
+    'a b.mp4',
+    'a\u0085.mp4',
+    'a\0.mp4',
+    'a\u2028.mp4',
+  ])
+    expect(() => render(uri)).toThrow(RangeError);
 });
 
 test('the timeline has the content between the breaks, and the date ranges as objects', () => {
