@@ -1,5 +1,6 @@
 import { cutPoint, durationMsOfFrames, framesOfSamples, type Silence } from '@longwave/audio';
 import { expect, test } from '@jest/globals';
+import { growthOf, linear } from '@longwave/test-kit/growth-of';
 import fc from 'fast-check';
 import { aacFrameRate, aacFramesOfSamples, cellGrid, firstFrames } from './index.ts';
 
@@ -86,4 +87,13 @@ test('rounded to frames, cells keep their order and hold at least one frame each
       expect(Math.max(...offMs)).toBeLessThanOrEqual(1024 / 48 / 2 + 1e-6);
     }),
   );
+});
+
+test('the work grows no faster than the silences, as short and as close as speech has them', () => {
+  const gridding = (count: number) => {
+    const found = Array.from({ length: count }, (_, at): Silence => [at * 1500 + 1000, at * 1500 + 1300]);
+    return () => void cellGrid(count * 1500 * 48, [], found);
+  };
+  // Ten hours.
+  expect(growthOf(gridding, 24_000)).toBeLessThan(linear);
 });

@@ -13,6 +13,18 @@ function splitEvenly(fromMs: number, toMs: number): number[] {
   return Array.from({ length: parts }, (_, part) => fromMs + ((toMs - fromMs) * part) / parts);
 }
 
+/** Index of the first of `sorted` times that is later than `ms`. */
+function indexAfter(sorted: readonly number[], ms: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]! <= ms) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /**
  * The times, in milliseconds, at which the cells of one sound begin; the first is 0. Cells begin where the MP3 is cut for the markers
  * (`cutPoint`), then in the middle of silences, the longest first, each at least 2 s from the others and from the end; what lies between is
@@ -31,9 +43,11 @@ export function cellGrid(samples: number, markersMs: readonly number[], silences
     .toSorted((a, b) => b[1] - b[0] - (a[1] - a[0]))
     .map(([startMs, silenceEndMs]) => (startMs + silenceEndMs) / 2);
   const taken = [0];
-  for (const ms of [...cuts, ...middles])
-    if (endMs - ms >= minDistanceMs && taken.every((other) => Math.abs(other - ms) >= minDistanceMs)) taken.push(ms);
-  taken.sort((a, b) => a - b);
+  for (const ms of [...cuts, ...middles]) {
+    const after = indexAfter(taken, ms);
+    const isFree = ms - taken[after - 1]! >= minDistanceMs && (taken[after] ?? Infinity) - ms >= minDistanceMs;
+    if (isFree && endMs - ms >= minDistanceMs) taken.splice(after, 0, ms);
+  }
   return taken.flatMap((fromMs, index) => splitEvenly(fromMs, taken[index + 1] ?? endMs));
 }
 
