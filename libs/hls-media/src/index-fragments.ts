@@ -1,5 +1,5 @@
-import type { Cell, CellIndex } from './cell-index.ts';
-import { boxesIn, FragmentError, onlyBox, walkFile, type Box, type ReadBytes } from './read-boxes.ts';
+import { cellIndexSchema, type Cell, type CellIndex } from './cell-index.ts';
+import { boxesIn, FragmentError, onlyBox, uintIn, walkFile, type Box, type ReadBytes } from './read-boxes.ts';
 
 /** A fragmented file of pictures, as ffmpeg writes it (`pictureArguments`, `iFrameArguments`). */
 export interface PictureFile {
@@ -20,8 +20,8 @@ interface Movie extends Pick<PictureFile, 'codec' | 'width' | 'height'> {
 }
 
 const whole = (bytes: Buffer) => ({ contents: 0, to: bytes.length });
-const versionOf = (bytes: Buffer, { contents }: Box) => bytes[contents]!;
-const flagsOf = (bytes: Buffer, { contents }: Box) => bytes.readUIntBE(contents + 1, 3);
+const versionOf = (bytes: Buffer, box: Box) => uintIn(bytes, box, 0, 1);
+const flagsOf = (bytes: Buffer, box: Box) => uintIn(bytes, box, 1, 3);
 
 function readMovie(bytes: Buffer): Movie {
   const moov = onlyBox(bytes, whole(bytes), 'moov');
@@ -29,7 +29,7 @@ function readMovie(bytes: Buffer): Movie {
   if (boxesIn(bytes, track.contents, track.to).some(({ type }) => type === 'edts'))
     throw new FragmentError('the track has an edit list');
   const mdhd = onlyBox(bytes, track, 'mdia', 'mdhd');
-  const timescale = bytes.readUInt32BE(mdhd.contents + (versionOf(bytes, mdhd) === 1 ? 20 : 12));
+  const timescale = uintIn(bytes, mdhd, versionOf(bytes, mdhd) === 1 ? 20 : 12, 4);
   const stsd = onlyBox(bytes, track, 'mdia', 'minf', 'stbl', 'stsd');
   // Behind version, flags and the number of entries.
   const avc1 = onlyBox(bytes, { contents: stsd.contents + 8, to: stsd.to }, 'avc1');
@@ -38,10 +38,10 @@ function readMovie(bytes: Buffer): Movie {
   const trex = onlyBox(bytes, moov, 'mvex', 'trex');
   return {
     timescale,
-    defaultDuration: bytes.readUInt32BE(trex.contents + 12),
-    codec: `avc1.${bytes.toString('hex', avcC.contents + 1, avcC.contents + 4)}`,
-    width: bytes.readUInt16BE(avc1.contents + 24),
-    height: bytes.readUInt16BE(avc1.contents + 26),
+    defaultDuration: uintIn(bytes, trex, 12, 4),
+    codec: `avc1.${uintIn(bytes, avcC, 1, 3).toString(16).padStart(6, '0')}`,
+    width: uintIn(bytes, avc1, 24, 2),
+    height: uintIn(bytes, avc1, 26, 2),
   };
 }
 
@@ -49,7 +49,7 @@ function readMovie(bytes: Buffer): Movie {
 function defaultDurationOf(bytes: Buffer, tfhd: Box, fallback: number): number {
   const flags = flagsOf(bytes, tfhd);
   if ((flags & 0x8) === 0) return fallback;
-  return bytes.readUInt32BE(tfhd.contents + 8 + (flags & 0x1 ? 8 : 0) + (flags & 0x2 ? 4 : 0));
+  return uintIn(bytes, tfhd, 8 + (flags & 0x1 ? 8 : 0) + (flags & 0x2 ? 4 : 0), 4);
 }
 
 /** Bytes of each sample's fields in `trun`: duration, size, flags, composition offset (§8.8.8). */
@@ -64,13 +64,16 @@ interface Run {
 
 function readRun(bytes: Buffer, trun: Box, defaultDuration: number): Run {
   const flags = flagsOf(bytes, trun);
-  const pictures = bytes.readUInt32BE(trun.contents + 4);
-  const first = trun.contents + 8 + (flags & 0x1 ? 4 : 0) + (flags & 0x4 ? 4 : 0);
+  const pictures = uintIn(bytes, trun, 4, 4);
+  const first = 8 + (flags & 0x1 ? 4 : 0) + (flags & 0x4 ? 4 : 0);
   const stride = 4 * sampleFields.filter((field) => flags & field).length;
-  const delay = flags & 0x800 ? bytes.readInt32BE(first + stride - 4) : 0;
+  if (pictures < 1 || trun.contents + first + pictures * stride > trun.to)
+    throw new FragmentError(`no fragment has ${pictures} pictures in a box "trun" of ${trun.to - trun.from} bytes`);
+  // The field is signed.
+  const delay = flags & 0x800 ? uintIn(bytes, trun, first + stride - 4, 4) | 0 : 0;
   if ((flags & 0x100) === 0) return { pictures, ticks: pictures * defaultDuration, delay };
   let ticks = 0;
-  for (let picture = 0; picture < pictures; picture++) ticks += bytes.readUInt32BE(first + picture * stride);
+  for (let picture = 0; picture < pictures; picture++) ticks += uintIn(bytes, trun, first + picture * stride, 4);
   return { pictures, ticks, delay };
 }
 
@@ -78,8 +81,7 @@ function readRun(bytes: Buffer, trun: Box, defaultDuration: number): Run {
 function readFragment(bytes: Buffer, movie: Movie): Run & { readonly start: number } {
   const traf = onlyBox(bytes, whole(bytes), 'moof', 'traf');
   const tfdt = onlyBox(bytes, traf, 'tfdt');
-  const at = tfdt.contents + 4;
-  const start = versionOf(bytes, tfdt) === 1 ? Number(bytes.readBigUInt64BE(at)) : bytes.readUInt32BE(at);
+  const start = uintIn(bytes, tfdt, 4, versionOf(bytes, tfdt) === 1 ? 8 : 4);
   const defaultDuration = defaultDurationOf(bytes, onlyBox(bytes, traf, 'tfhd'), movie.defaultDuration);
   return { start, ...readRun(bytes, onlyBox(bytes, traf, 'trun'), defaultDuration) };
 }
@@ -95,17 +97,18 @@ async function readBox(read: ReadBytes, { type, from, to }: Box): Promise<Buffer
 /**
  * The index of a fragmented file of pictures by its boxes: each `moof` with its `mdat` is a cell. Reads heads only, so its cost does not grow
  * with the pictures. Throws `FragmentError` for a file with an edit list, with a gap in time,
- * with pictures that are shown late, or that is cut.
+ * with pictures that are shown late, with a cell without pictures or time, or that is damaged or cut in any way.
  * @param size of the file
  */
 export async function indexFragments(read: ReadBytes, size: number): Promise<PictureFile> {
   let movie: Movie | undefined;
   let init = 0;
   let maxPictures = 0;
-  let open: { from: number; start: number; ticks: number } | undefined;
+  let open: { from: number; start: number; ticks: number; pictures: number } | undefined;
   const cells: Cell[] = [];
   for await (const box of walkFile(read, size)) {
     if (box.type === 'moov') {
+      if (movie) throw new FragmentError(`a second box "moov" at byte ${box.from}`);
       movie = readMovie(await readBox(read, box));
       init = box.to;
     } else if (box.type === 'moof') {
@@ -114,16 +117,20 @@ export async function indexFragments(read: ReadBytes, size: number): Promise<Pic
       const [, , lastStart, lastTicks] = cells.at(-1) ?? [0, 0, 0, 0];
       if (start !== lastStart + lastTicks) throw new FragmentError(`a gap in time before byte ${box.from}`);
       if (delay !== 0) throw new FragmentError(`the pictures from byte ${box.from} are shown late`);
+      if (ticks < 1) throw new FragmentError(`the pictures from byte ${box.from} take no time`);
       maxPictures = Math.max(maxPictures, pictures);
-      open = { from: box.from, start, ticks };
+      open = { from: box.from, start, ticks, pictures };
     } else if (box.type === 'mdat' && open) {
+      if (box.to - box.contents < open.pictures) throw new FragmentError(`pictures without bytes at byte ${box.from}`);
       cells.push([open.from, box.to - open.from, open.start, open.ticks]);
       open = undefined;
     }
   }
   if (!movie || open || cells.length === 0) throw new FragmentError('the file ends before a fragment does');
   const { timescale, codec, width, height } = movie;
-  return { index: { timescale, init, bytes: size, cells }, codec, width, height, maxPictures };
+  const index = cellIndexSchema.safeParse({ timescale, init, bytes: size, cells });
+  if (!index.success) throw new FragmentError('the timescale or a time is out of range');
+  return { index: index.data, codec, width, height, maxPictures };
 }
 
 /** `indexFragments` of pictures for seeking. Throws `FragmentError` also when a cell holds more than one picture. */

@@ -62,3 +62,11 @@ export function onlyBox(bytes: Buffer, within: Pick<Box, 'contents' | 'to'>, ...
   }
   return found!;
 }
+
+/**
+ * The unsigned number in some bytes of a box, `at` bytes from the beginning of its contents. Throws `FragmentError` where the box is shorter.
+ */
+export function uintIn(bytes: Buffer, { type, contents, to }: Box, at: number, length: 1 | 2 | 3 | 4 | 8): number {
+  if (contents + at + length > to) throw new FragmentError(`the box "${type}" is too short`);
+  return length === 8 ? Number(bytes.readBigUInt64BE(contents + at)) : bytes.readUIntBE(contents + at, length);
+}
