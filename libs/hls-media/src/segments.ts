@@ -24,7 +24,10 @@ export function nearestCell({ cells, timescale }: CellIndex, timeMs: number): nu
   return low;
 }
 
-/** The cells of a track in segments, each as long as 6 s allow; a cell of `breakCells` always begins one. */
+/**
+ * The cells of a track in segments, each as long as 6 s allow; a cell of `breakCells` always begins one. No cell of `cellGrid` is longer
+ * by itself: cells of sound are shorter than 4 s and a frame, cells of pictures shorter than 4 s and a picture, if that lasts at most 2 s.
+ */
 export function segmentsOf({ cells, timescale }: CellIndex, breakCells: readonly number[] = []): Segment[] {
   const begins = new Set(breakCells);
   const segments: Segment[] = [];

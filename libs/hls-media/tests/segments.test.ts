@@ -1,9 +1,12 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  aacFrameRate,
   bitRates,
   breakCells,
+  cellGrid,
   durationTicks,
+  firstFrames,
   scheduleBreaks,
   segmentsOf,
   type CellIndex,
@@ -39,7 +42,7 @@ const planned = fc.array(
   { maxLength: 8 },
 );
 
-test('for any schedule, segments partition the cells in order, are at most 6.5 s long, and each break begins one', () => {
+test('for any schedule, segments partition the cells in order, are at most 6 s long, and each break begins one', () => {
   fc.assert(
     fc.property(track, planned, fc.nat(20_000_000), (index, breaks, contentStart) => {
       const schedule = scheduleBreaks(index, contentStart % durationTicks(index), breaks);
@@ -54,12 +57,34 @@ test('for any schedule, segments partition the cells in order, are at most 6.5 s
           ticks += index.cells[cell]![3];
         }
         expect([bytes, ticks]).toEqual([length, duration]);
-        expect(duration / timescale).toBeLessThanOrEqual(6.5);
+        expect(duration / timescale).toBeLessThanOrEqual(6);
       }
       expect(cell).toBe(index.cells.length);
 
       const begins = segments.map(({ start }) => Math.round((start * 1000) / timescale));
       for (const { position, startMs } of schedule) if (position !== 'post') expect(begins).toContain(startMs);
+    }),
+  );
+});
+
+test.each([
+  ['sound', aacFrameRate],
+  ['30 pictures a second', { frames: 30, seconds: 1 }],
+  ['29.97 pictures a second', { frames: 30_000, seconds: 1001 }],
+  ['one picture in two seconds', { frames: 1, seconds: 2 }],
+])('segments of %s are at most 6 s long, wherever its cells begin', (_, rate) => {
+  const markers = fc.array(fc.nat(650_000), { maxLength: 20 });
+  fc.assert(
+    fc.property(fc.integer({ min: 100_000, max: 30_000_000 }), markers, (samples, markersMs) => {
+      const starts = firstFrames(cellGrid(samples, markersMs, []), rate);
+      const end = Math.ceil((samples * rate.frames) / (48_000 * rate.seconds));
+      const cells = starts.map((start, i) => {
+        const count = (starts[i + 1] ?? end) - start;
+        return [605 + i, 1, start * rate.seconds, count * rate.seconds] as const;
+      });
+      expect(cells.filter(([, , , ticks]) => ticks < 1)).toEqual([]);
+      const segments = segmentsOf({ timescale: rate.frames, init: 605, bytes: 605 + cells.length, cells });
+      for (const { duration } of segments) expect(duration / rate.frames).toBeLessThanOrEqual(6);
     }),
   );
 });
