@@ -52,6 +52,16 @@ const publishedWorkspace = async (...lineItems: Parameters<Engines['publishPlan'
   return workspaceId;
 };
 
+/** A workspace that sells up to a goal. Line items with goals serve only once their counters are trusted, a moment after the plan. */
+async function sellingWorkspace(sold: ReturnType<typeof guaranteed>): Promise<string> {
+  const workspaceId = await publishedWorkspace(sold, lineItem());
+  await until(async () => {
+    await playDaysAgo(workspaceId, [0]);
+    return (await countGoalSlots(pool, [sold.line_item_id])).has(sold.line_item_id);
+  });
+  return workspaceId;
+}
+
 const archivedIds = async (workspaceId: string) =>
   (
     await pool.query<{ decision_id: string }>(
@@ -94,7 +104,7 @@ const before = () => archivedBefore(new Date(), 180);
 
 test('old decisions move to the object store; replay, explain and a repeated request read them there, and goals stay counted', async () => {
   const sold = guaranteed(1_000);
-  const workspaceId = await publishedWorkspace(sold, lineItem());
+  const workspaceId = await sellingWorkspace(sold);
   const old = await playDaysAgo(workspaceId, [181.5, 190, 190, 300]);
   const recent = await playDaysAgo(workspaceId, [0, 170]);
   await untilAnnounced();
@@ -120,7 +130,7 @@ test('old decisions move to the object store; replay, explain and a repeated req
 
 test('decisions of release 0.4.0 move to the object store; replay, explain and a repeated request read them there, and goals stay counted', async () => {
   const sold = guaranteed(1_000);
-  const workspaceId = await publishedWorkspace(sold, lineItem());
+  const workspaceId = await sellingWorkspace(sold);
   const plays = await playDaysAgo(workspaceId, [181.5, 190, 190, 300]);
   await untilAnnounced();
   const ids = plays.map(({ request }) => request.decisionId).toSorted();
