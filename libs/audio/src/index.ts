@@ -1,4 +1,5 @@
 export { tryParseFrameHeader, type FrameHeader } from './frame-header.ts';
+export { framesOfChunks } from './frames-of-chunks.ts';
 export { holdsItsData } from './side-info.ts';
 export { walkFrameChunks, walkFrames } from './walk-frames.ts';
 export { audioExtent, id3v2TagBytes, stripTags, tryParseVbrHeader } from './tags.ts';

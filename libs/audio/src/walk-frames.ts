@@ -1,4 +1,5 @@
 import { tryParseFrameHeader, type FrameHeader } from './frame-header.ts';
+import { framesOfChunks } from './frames-of-chunks.ts';
 import { readSideInfo, type SideInfo } from './side-info.ts';
 
 /** One frame of a stream of frames. */
@@ -51,20 +52,6 @@ export function* walkFrames(bytes: Uint8Array): Generator<Frame, void> {
 }
 
 /** `walkFrames` over chunks of any sizes, holding at most one chunk and one frame. */
-export async function* walkFrameChunks(
+export const walkFrameChunks = (
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): AsyncGenerator<Frame, void> {
-  let rest: Uint8Array = new Uint8Array(0);
-  let offset = 0;
-  for await (const chunk of chunks) {
-    const bytes = rest.length ? Buffer.concat([rest, chunk]) : chunk;
-    let at = 0;
-    for (let frame = frameAt(bytes, at, offset); frame; frame = frameAt(bytes, at, offset)) {
-      yield frame;
-      at += frame.bytes.length;
-      offset += frame.bytes.length;
-    }
-    rest = bytes.subarray(at);
-  }
-  if (rest.length) throw new FrameError('cut_frame', offset);
-}
+): AsyncGenerator<Frame, void> => framesOfChunks(chunks, frameAt, (offset) => new FrameError('cut_frame', offset));

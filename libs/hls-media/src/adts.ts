@@ -1,3 +1,4 @@
+import { framesOfChunks } from '@longwave/audio';
 import { aacTrack } from './aac-track.ts';
 
 /** The stream holds bytes that are no frame of the one format, or ends inside a frame. */
@@ -26,8 +27,15 @@ const samplingFrequencyIndex = 3;
 /** AAC-LC, as ADTS counts object types. */
 const profile = 1;
 
-/** Where the frame at `at` begins and ends its sound; undefined when `bytes` does not hold all of it. */
-function frameAt(bytes: Uint8Array, at: number, offset: number): { from: number; to: number } | undefined {
+/** One frame of a stream; views that are valid until the next one is asked for. */
+interface AdtsFrame {
+  /** With its header. */
+  readonly bytes: Uint8Array;
+  /** What a decoder gets. */
+  readonly sound: Uint8Array;
+}
+
+function frameAt(bytes: Uint8Array, at: number, offset: number): AdtsFrame | undefined {
   if (bytes.length - at < headerBytes) return undefined;
   const byte = (index: number) => bytes[at + index]!;
   if (byte(0) !== 0xff || (byte(1) & 0xf6) !== 0xf0) throw new AdtsError('not_a_frame', offset);
@@ -36,29 +44,16 @@ function frameAt(bytes: Uint8Array, at: number, offset: number): { from: number;
   const isOurs = byte(2) >> 6 === profile && ((byte(2) >> 2) & 15) === samplingFrequencyIndex;
   if (!isOurs || channels !== aacTrack.channels || !hasOneBlock) throw new AdtsError('other_parameters', offset);
   const length = ((byte(3) & 3) << 11) | (byte(4) << 3) | (byte(5) >> 5);
-  const from = (byte(1) & 1) === 1 ? headerBytes : headerBytes + 2;
-  if (length <= from) throw new AdtsError('not_a_frame', offset);
-  return at + length > bytes.length ? undefined : { from: at + from, to: at + length };
+  const soundFrom = (byte(1) & 1) === 1 ? headerBytes : headerBytes + 2;
+  if (length <= soundFrom) throw new AdtsError('not_a_frame', offset);
+  if (at + length > bytes.length) return undefined;
+  return { bytes: bytes.subarray(at, at + length), sound: bytes.subarray(at + soundFrom, at + length) };
 }
 
 /**
- * The raw frames of an ADTS stream (ISO/IEC 14496-3 annex 1.A) without their headers; each is a view that is valid until the next one is
- * asked for. Holds at most one chunk and one frame. Throws `AdtsError` for anything but AAC-LC, 48 kHz, stereo.
+ * The frames of an ADTS stream (ISO/IEC 14496-3 annex 1.A). Holds at most one chunk and one frame. Throws `AdtsError` for anything but
+ * AAC-LC, 48 kHz, stereo.
  */
-export async function* readAdtsFrames(
+export const readAdtsFrames = (
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): AsyncGenerator<Uint8Array, void> {
-  let rest: Uint8Array = new Uint8Array(0);
-  let offset = 0;
-  for await (const chunk of chunks) {
-    const bytes = rest.length ? Buffer.concat([rest, chunk]) : chunk;
-    let at = 0;
-    for (let frame = frameAt(bytes, at, offset); frame; frame = frameAt(bytes, at, offset)) {
-      yield bytes.subarray(frame.from, frame.to);
-      offset += frame.to - at;
-      at = frame.to;
-    }
-    rest = bytes.subarray(at);
-  }
-  if (rest.length) throw new AdtsError('cut_frame', offset);
-}
+): AsyncGenerator<AdtsFrame, void> => framesOfChunks(chunks, frameAt, (offset) => new AdtsError('cut_frame', offset));

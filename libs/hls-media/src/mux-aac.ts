@@ -36,9 +36,9 @@ export async function muxAac(
 
   let made = -1;
   let inCell: Uint8Array[] = [];
-  for await (const frame of readAdtsFrames(adts)) {
+  for await (const { sound } of readAdtsFrames(adts)) {
     if (made >= 0 && made < frames) {
-      inCell.push(Uint8Array.from(frame));
+      inCell.push(Uint8Array.from(sound));
       if (made + 1 === (starts[cells.length + 1] ?? frames)) {
         await writeCell(inCell);
         inCell = [];
