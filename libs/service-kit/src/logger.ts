@@ -29,14 +29,14 @@ const isError = (value: unknown): value is Error => value instanceof Error || ty
 /** Fields in which PostgreSQL quotes rows, values and statements. Its code, message, table and constraint say what happened. */
 const quotingFields: ReadonlySet<string> = new Set(['detail', 'where', 'hint', 'internalQuery']);
 
+/** A part of a text, and what is written in its place. */
+type Replacement = readonly [message: string, shown: string];
+
 /**
  * The messages of PostgreSQL's class 22 (data exception) in an error, its causes and its parts: they quote the value that was refused. Each
  * with what is written in its place.
  */
-function* quotingMessages(
-  error: unknown,
-  seen = new Set<unknown>(),
-): Generator<readonly [message: string, shown: string]> {
+function* quotingMessages(error: unknown, seen = new Set<unknown>()): Generator<Replacement> {
   if (!isError(error) || seen.has(error)) return;
   seen.add(error);
   const { code, errors } = error as { readonly code?: unknown; readonly errors?: unknown };
@@ -45,23 +45,34 @@ function* quotingMessages(
   for (const part of [error.cause, ...(Array.isArray(errors) ? errors : [])]) yield* quotingMessages(part, seen);
 }
 
-const replaceAll = (text: string, replacements: readonly (readonly [string, string])[]) =>
+const replaceAll = (text: string, replacements: readonly Replacement[]) =>
   replacements.reduce((left, [message, shown]) => left.replaceAll(message, () => shown), text);
+
+/** For `JSON.stringify`: leaves out what PostgreSQL quotes in errors, also where one stands within another value. */
+const leaveOut = (quoting: readonly Replacement[]) =>
+  function withoutQuotes(this: object, field: string, value: unknown): unknown {
+    if (!isError(this) && !('stack' in this)) return value;
+    if (quotingFields.has(field)) return undefined;
+    return typeof value === 'string' ? replaceAll(value, quoting) : value;
+  };
+const leaveOutFields = leaveOut([]);
+
+function redactError(name: string, error: Error): object {
+  const quoting = [...quotingMessages(error)];
+  try {
+    return JSON.parse(redact(JSON.stringify({ [name]: stdSerializers.err(error) }, leaveOut(quoting)))) as object;
+  } catch {
+    return { [name]: redact(replaceAll(error.stack ?? error.message, quoting)) };
+  }
+}
 
 /** A field under its own name, and redacted with it, because a name tells that its value is secret; what is no JSON becomes a text. */
 function redactField(name: string, value: unknown): object {
-  const quoting = [...quotingMessages(value)];
-  const shown = isError(value) ? stdSerializers.err(value) : value;
-  /** Leaves out what PostgreSQL quotes in errors, also where one stands within another value. */
-  function withoutQuotes(this: object, field: string, inner: unknown): unknown {
-    if (!isError(this) && !('stack' in this)) return inner;
-    if (quotingFields.has(field)) return undefined;
-    return typeof inner === 'string' ? replaceAll(inner, quoting) : inner;
-  }
+  if (isError(value)) return redactError(name, value);
   try {
-    return JSON.parse(redact(JSON.stringify({ [name]: shown }, withoutQuotes))) as object;
+    return JSON.parse(redact(JSON.stringify({ [name]: value }, leaveOutFields))) as object;
   } catch {
-    return { [name]: redact(isError(value) ? replaceAll(value.stack ?? value.message, quoting) : String(value)) };
+    return { [name]: redact(String(value)) };
   }
 }
 
