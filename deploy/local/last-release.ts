@@ -9,6 +9,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import {
+  countMissingMigrations,
   deployMigrations,
   findRunningFleet,
   freePort,
@@ -23,9 +24,8 @@ import {
   type FleetAccess,
   type Release,
 } from '@longwave/fleet';
-import { findRunner, listMigrations } from '@longwave/fleet/running';
-import { appliedMigrations } from '@longwave/postgres';
-import { schemaOwners, services } from '@longwave/services';
+import { findRunner } from '@longwave/fleet/running';
+import { services } from '@longwave/services';
 import { sha256, until } from '@longwave/test-kit';
 import { checkFeed, download, listenerAgentOf } from '@longwave/test-kit/clients';
 import { z } from 'zod';
@@ -45,7 +45,7 @@ const aroundMs = 3_000;
 
 const longwave = 'apps/cli/src/main.ts';
 
-/** What the trial run of a first start leaves in the data folder. Releases add to it. */
+/** The part of `first-job.json` that this proof reads. Releases add members. */
 const trialSchema = z.object({
   feed_url: z.url(),
   enclosure_url: z.url(),
@@ -98,19 +98,9 @@ async function freePortBase(): Promise<string> {
   }
 }
 
-/** How many migrations of this checkout the database has not. */
-async function countMissing(adminUrl: string): Promise<number> {
-  const missing = schemaOwners(services).map(async ([app, schema]) => {
-    const applied = (await appliedMigrations(adminUrl, schema)).map(({ name }) => name);
-    const own = listMigrations(path.join(ownApps.appFolder(app), 'prisma'));
-    return own.filter(({ name }) => !applied.includes(name)).length;
-  });
-  return (await Promise.all(missing)).reduce((sum, one) => sum + one, 0);
-}
-
 /** As `longwave upgrade` does it. */
 async function migrate(data: DataFolder, { adminDatabaseUrl }: FleetAccess): Promise<string> {
-  const missing = await countMissing(adminDatabaseUrl);
+  const missing = await countMissingMigrations(adminDatabaseUrl, ownApps);
   await deployMigrations(adminDatabaseUrl, openSecrets(data.secrets, services).rolePassword, ownApps);
   return missing === 1 ? '1 migration' : `${missing} migrations`;
 }
@@ -133,7 +123,7 @@ async function compareTrial(trial: Trial): Promise<string> {
 
 /** The steps. Without colours none is overwritten, because lines of programs come between. */
 const report = createReport({ stream: process.stdout, now: () => performance.now(), env: { NO_COLOR: '1' } });
-/** What is under way, and the lines of programs. */
+/** Prints a line about the work under way, or a line of a program. */
 const progress = (line: string) => console.error(`  ${line}`);
 
 /** What was started and may still run. */

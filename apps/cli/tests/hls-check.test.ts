@@ -20,7 +20,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'longwave-hls-check-'));
 let files: HlsFiles;
 let asked: string[] = [];
 const agents = new Set<string | undefined>();
-/** What answers a path in place of its file. */
+/** Handlers that answer paths in place of their files. */
 const special = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
 
 const server = createServer((request, response) => {
@@ -116,7 +116,7 @@ test.each([
   expect({ status, stdout, says: stderr.split('\n')[0] }).toEqual({ status: 2, stdout: '', says });
 });
 
-/** What is found at a path, within this process. */
+/** Checks the stream at a path, within this process. Answers its findings. */
 async function find(at = '/main.m3u8') {
   asked = [];
   const url = new URL(at, origin());

@@ -17,7 +17,7 @@ export { freePort, freePorts, isPortFree } from './free-ports.ts';
 export { dataVersion, ownVersion, setDataVersion } from './data-version.ts';
 export { readReleases, releaseSchema, type Release } from './releases.ts';
 export { assertRoom, roomNeededBytes } from './room.ts';
-export { assertReleaseFits, deployMigrations } from './migrate-schema.ts';
+export { assertReleaseFits, countMissingMigrations, deployMigrations } from './migrate-schema.ts';
 export { startObjectStoreServer, type ObjectStoreServer } from './object-store-server.ts';
 export { redisMemoryBytes, renderRedisConfiguration } from './redis-configuration.ts';
 export { startRedisServer, type RedisServer } from './redis-server.ts';

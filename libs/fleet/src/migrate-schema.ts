@@ -13,12 +13,20 @@ import type { Apps } from './apps.ts';
 import { listMigrations } from './list-migrations.ts';
 import { workspaceRoot } from './workspace-root.ts';
 
-/** Whether the schema has these migrations, all finished. A newer release may have added others. */
-async function isUpToDate(adminUrl: string, schema: string, prismaFolder: string): Promise<boolean> {
+/** How many of the migrations in a folder the schema has not, as they are there and finished. A newer release may have added others. */
+async function countMissing(adminUrl: string, schema: string, prismaFolder: string): Promise<number> {
   const applied = await appliedMigrations(adminUrl, schema);
-  return listMigrations(prismaFolder).every((own) =>
-    applied.some(({ name, checksum }) => name === own.name && checksum === own.checksum),
+  const isApplied = (own: { readonly name: string; readonly checksum: string }) =>
+    applied.some(({ name, checksum }) => name === own.name && checksum === own.checksum);
+  return listMigrations(prismaFolder).filter((own) => !isApplied(own)).length;
+}
+
+/** How many migrations of these apps the database has not. */
+export async function countMissingMigrations(adminUrl: string, apps: Apps<string>): Promise<number> {
+  const counts = schemaOwners(apps.services).map(([app, schema]) =>
+    countMissing(adminUrl, schema, path.join(apps.appFolder(app), 'prisma')),
   );
+  return (await Promise.all(counts)).reduce((sum, one) => sum + one, 0);
 }
 
 /**
@@ -27,7 +35,7 @@ async function isUpToDate(adminUrl: string, schema: string, prismaFolder: string
  * @param prismaFolder absolute, with `schema.prisma` and `migrations/`
  */
 export async function migrateSchema(adminUrl: string, schema: string, prismaFolder: string): Promise<void> {
-  if (await isUpToDate(adminUrl, schema, prismaFolder)) return;
+  if ((await countMissing(adminUrl, schema, prismaFolder)) === 0) return;
   const url = new URL(adminUrl);
   url.searchParams.set('schema', schema);
   const script = path.join(workspaceRoot, 'tools/migrate.mjs');

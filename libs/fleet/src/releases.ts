@@ -6,7 +6,7 @@ import { workspaceRoot } from './workspace-root.ts';
 export const releaseSchema = z.strictObject({
   version: z.string().regex(/^\d+\.\d+\.\d+$/),
   date: z.iso.date(),
-  /** That it is made of. */
+  /** The release is made of this commit. */
   commit: z.string().regex(/^[0-9a-f]{40}$/),
 });
 

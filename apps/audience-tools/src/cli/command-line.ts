@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { nearest } from '@longwave/service-kit/nearest';
+import { didYouMean, nearest } from '@longwave/service-kit/nearest';
 
 /**
  * Exit codes, as of every command of `longwave`: success; the numbers differ (or records are malformed under --strict), or it failed; the
@@ -86,13 +86,8 @@ export async function runCommandLine(
   }
   const command = commands.find((one) => one.name === name);
   if (!command) {
-    const near = nearest(
-      name,
-      commands.map((one) => one.name),
-    );
-    terminal.tell(
-      `There is no command “${name}”.${near === undefined ? '' : ` Did you mean “${near}”?`}\n\n${overview}\n`,
-    );
+    const names = commands.map((one) => one.name);
+    terminal.tell(`There is no command “${name}”.${didYouMean(name, names)}\n\n${overview}\n`);
     return exitCodes.usage;
   }
   try {

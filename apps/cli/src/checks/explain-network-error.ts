@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 
-/** What codes of Node, OpenSSL and Nodemailer mean. */
+/** Error codes of Node and OpenSSL, and their meanings in words. */
 const meanings: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name has no address',
   EAI_AGAIN: 'no name server answers',
