@@ -58,7 +58,7 @@ const pythonPrograms = [
   },
 ];
 
-const tally = { passed: 0, failed: 0, skipped: [] };
+const tally = { passed: 0, failed: 0, failures: [], skipped: [] };
 /** Foreign engines that could not be had, each with the reason. */
 const missingEngines = [];
 const engines = new AsyncDisposableStack();
@@ -97,6 +97,7 @@ async function check(target) {
   if (ok) tally.passed += 1;
   else {
     tally.failed += 1;
+    tally.failures.push({ test: target, message: '' });
     console.log(`${output.trimEnd()}\n`);
   }
   showRunning();
@@ -108,12 +109,14 @@ function addTestResults(projects) {
     const file = path.join(results, `${project}.json`);
     if (!existsSync(file)) {
       tally.failed += 1;
+      tally.failures.push({ test: project, message: 'Its tests ended without a result.' });
       console.log(`✗ ${project}: its tests ended without a result`);
       continue;
     }
     const summary = JSON.parse(readFileSync(file, 'utf8'));
     tally.passed += summary.passed;
     tally.failed += summary.failed;
+    tally.failures.push(...summary.failures.map((one) => ({ ...one, test: `${project} ${one.test}` })));
     tally.skipped.push(...summary.skipped.map((name) => `${project}: ${name}`));
     console.log(
       `${summary.failed ? '✗' : '✓'} ${project.padEnd(nameWidth)} ${summary.passed} passed, ${summary.failed} failed`,
@@ -265,6 +268,12 @@ try {
 if (tally.skipped.length)
   for (const line of ['\nSkipped:', ...[...tally.skipped, ...missingEngines].map((text) => `  – ${text}`)])
     console.log(line);
+// What failed once more, at the end: a long output is often read from there.
+if (tally.failures.length) console.log('\nFailed:');
+for (const { test, message } of tally.failures) {
+  console.log(`  ✗ ${test}`);
+  if (message) console.log(message.replaceAll(/^/gm, '      '));
+}
 const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1);
 console.log(`\n${minutes} minutes on ${os.availableParallelism()} cores`);
 const skipped = tally.skipped.length ? `, ${tally.skipped.length} skipped` : '';

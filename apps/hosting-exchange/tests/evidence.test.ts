@@ -135,13 +135,15 @@ test.each([
 
 test('rows at an address that nobody serves are tried again, and fail in words in the end', async () => {
   const { evidenceId } = await byAddress('/nothing.json', `sha256:${'0'.repeat(64)}`);
-  // Time passes until each next attempt is due.
+  // Time passes until each next attempt is due, but not while one runs: else its lease ends, and another takes it over.
   const attempts = await until('the last attempt', async () => {
-    const { rows } = await exchange.pool.query<{ attempts: number; due: Date; ended: Date | null }>(
-      'select attempts, next_attempt_at as due, ended_at as ended from evidence_import where evidence_id = $1',
+    const { rows } = await exchange.pool.query<{ attempts: number; due: Date; runs: boolean; ended: Date | null }>(
+      `select attempts, next_attempt_at as due, running_until is not null as runs, ended_at as ended
+       from evidence_import where evidence_id = $1`,
       [evidenceId],
     );
     if (rows[0]!.ended) return rows[0]!.attempts;
+    if (rows[0]!.runs) return undefined;
     exchange.clock.now = new Date(Math.max(rows[0]!.due.getTime(), exchange.clock.now.getTime()) + 1);
     return undefined;
   });
