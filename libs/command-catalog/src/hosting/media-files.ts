@@ -1,6 +1,17 @@
 import { z } from 'zod';
 import { foundProblem, languageTag, reference, sha256, webUrl } from '../fields.ts';
 
+/** One track of HLS in the object store: a CMAF file with one fragment per cell, and the index of its cells (docs/hls.md). */
+export const hlsTrack = z.strictObject({
+  /** As `CODECS` of a playlist names it. */
+  codec: z.string().min(1),
+  storage_key: z.string(),
+  sha256,
+  size_bytes: z.int().min(1),
+  duration_ms: z.int().min(1),
+  index: z.strictObject({ storage_key: z.string(), sha256, size_bytes: z.int().min(1) }),
+});
+
 /** A segment in the object store: canonical audio without tags, which can be joined at both ends. */
 export const segment = z.strictObject({
   stream_format: z.string(),
@@ -8,6 +19,8 @@ export const segment = z.strictObject({
   sha256,
   size_bytes: z.int().min(1),
   duration_ms: z.int().min(1),
+  /** The same sound for HLS; absent in segments of a release that made none. */
+  hls: hlsTrack.optional(),
 });
 
 /** Audio before or after every episode. `segment` stays the previous one while a new file is prepared. */

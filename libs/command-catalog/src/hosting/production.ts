@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
 import { foundProblem, leaseReason, reference, sha256, stopMode, webUrl } from '../fields.ts';
-import { chapters } from './media-files.ts';
+import { chapters, hlsTrack } from './media-files.ts';
 
 const file = z.strictObject({
   role: z.enum(['source', 'rendition', 'waveform']),
@@ -23,6 +23,20 @@ const loudness = z.strictObject({
   input_lufs: z.number().nullable(),
   output_lufs: z.number().nullable(),
   true_peak_dbtp: z.number().nullable(),
+});
+
+/** What brought the sound of the file to its loudness, so that other formats of it sound alike. */
+const gain = z.strictObject({
+  gain_db: z.number(),
+  /** Sample peak that the limiter allowed; absent: no limiter. */
+  ceiling_db: z.number().max(0).optional(),
+});
+
+/** One track of HLS, made on demand beside the MP3. `file` stays while the track is made again. */
+const producedTrack = z.strictObject({
+  state: z.enum(['encoding', 'ready', 'failed']),
+  file: hlsTrack.optional(),
+  problem: foundProblem.optional(),
 });
 
 /** Intervals in which the encoded audio is silent for at least 0.3 s (below −50 dBFS): [start, end), in order and apart; the longest 2,000. */
@@ -71,6 +85,10 @@ export const productions = defineResource({
     files: z.array(file),
     audio_duration_ms: z.int().min(0).optional(),
     loudness: loudness.optional(),
+    /** Absent in productions of a release that did not keep it. */
+    gain: gain.optional(),
+    /** Tracks of HLS by name: "a192" is the sound, AAC at 192 kbit/s. */
+    tracks: z.strictObject({ a192: producedTrack.optional() }).optional(),
     /** Chapters found in the file. */
     chapters: chapters.optional(),
     /** Absent in productions of a release that did not detect silences. */
