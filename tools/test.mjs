@@ -15,6 +15,7 @@ import {
   startRedisServer,
   temporaryDataFolder,
 } from '../libs/fleet/src/index.ts';
+import { noteTestsRunning } from '../deploy/local/prepare.mjs';
 import { mayStyle } from '../libs/service-kit/src/terminal.ts';
 import { fetchDebianProgram } from '../libs/test-kit/src/debian-program.ts';
 import { fetchComposeModel } from './foreign-compose.mjs';
@@ -229,6 +230,7 @@ async function startForeign(name, cachePrefix, start) {
 
 /** Every project with a test target, through nx; jest's own failures are printed in full. */
 async function runTests() {
+  noteTestsRunning(root);
   rmSync(results, { recursive: true, force: true });
   mkdirSync(results, { recursive: true });
   const listed = await run(program('nx'), ['show', 'projects', '--with-target', 'test', '--json'], { env: quietNx });

@@ -146,12 +146,25 @@ function runQuietly(command, args, options, failure) {
   });
 }
 
+const testsFile = (root) => path.join(root, '.nx/tests-running');
+
+/** Notes that this process runs the tests of the checkout, so that nobody writes their files anew until it has ended. */
+export function noteTestsRunning(root) {
+  writeFileSync(testsFile(root), String(process.pid));
+}
+
+function areTestsRunning(root) {
+  if (!existsSync(testsFile(root))) return false;
+  const pid = Number(readFileSync(testsFile(root), 'utf8'));
+  return pid > 0 && existsSync(`/proc/${pid}`);
+}
+
 /**
- * Runs nx targets over all projects that have them; what has not changed since the last time comes from nx's cache, which writes the files
- * anew. Not for a test: nx ran these targets before it, and other tests read the files meanwhile.
+ * Runs nx targets over all projects that have them; what has not changed since the last time comes from nx's cache, which removes the files
+ * and writes them anew. Not while tests run, whoever asks: nx ran these targets before them, and they read the files meanwhile.
  */
 async function runTargets(root, targets, failure) {
-  if (process.env.NX_TASK_TARGET_TARGET === 'test') return;
+  if (areTestsRunning(root)) return;
   const env = { ...process.env, NX_DAEMON: 'false', NX_ISOLATE_PLUGINS: 'false', NX_TUI: 'false', CI: '1' };
   const args = ['run-many', '--output-style=static', '-t', ...targets];
   await runQuietly(path.join(root, 'node_modules/.bin/nx'), args, { cwd: root, env }, failure);

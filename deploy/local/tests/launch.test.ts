@@ -194,3 +194,20 @@ test('while npm installs, a terminal shows one line that is overwritten and take
   expect(shownWhileInstalling({}, false)).toEqual([`${text}\n`, `${text}\n`]);
   expect(shownWhileInstalling({ NO_COLOR: '1' }, true)).toEqual([`${text}\n`, `${text}\n`]);
 });
+
+test('nothing is generated anew while the tests of the checkout run, and again once their process has ended', () => {
+  const checkout = mkdtempSync(path.join(tmpdir(), 'longwave-checkout-'));
+  try {
+    mkdirSync(path.join(checkout, '.nx'));
+    // There is no nx in this checkout, so that whoever generates fails.
+    const generate = (...before: string[]) => {
+      const prepare = JSON.stringify(path.join(folder, 'prepare.mjs'));
+      const script = `const own = await import(${prepare}); ${before.join(' ')} await own.generateCode(${JSON.stringify(checkout)});`;
+      return spawnSync(process.execPath, ['--input-type=module', '-e', script], { env: bareEnvironment }).status;
+    };
+    expect(generate(`own.noteTestsRunning(${JSON.stringify(checkout)});`)).toBe(0);
+    expect(generate()).not.toBe(0);
+  } finally {
+    rmSync(checkout, { recursive: true, force: true });
+  }
+});
