@@ -53,6 +53,13 @@ import { followRevokedWeeks } from './plays/revoked-weeks.ts';
 import { acknowledgeIntents } from './projection/apply/acknowledge-intents.ts';
 import { followEvents } from './projection/apply/follow-events.ts';
 import { createRecentProjection } from './projection/recent-projection.ts';
+import { createAnswerPresentation } from './presentations/answer-presentation.ts';
+import { createLoadIndex } from './presentations/load-index.ts';
+import { createOpenPresentations } from './presentations/open-presentation.ts';
+import { presentEpisodes } from './presentations/present-episodes.ts';
+import { createPresentationFiles } from './presentations/presentation-files.ts';
+import { presentationRoutes } from './presentations/presentation-routes.ts';
+import { readTranscript } from './companions/transcript-file.ts';
 import { deliveryServices } from './server.ts';
 
 const service = 'public-delivery';
@@ -141,8 +148,18 @@ export async function createApp(
     mayBegin: createNewPlayLimit(config.NEW_PLAYS_PER_ADDRESS_AND_MINUTE),
   });
 
+  const loadIndex = createLoadIndex(store);
+  const presentations = createOpenPresentations(pool, loadIndex);
+  const files = createPresentationFiles((key) => readTranscript(store, key));
+
   const applying = { mintAlias: tokens.mintAlias, announcements, onApplied: projection.forget };
   building.use(followEvents(bus, service, workPool, applying, logger));
+  building.use(
+    presentEpisodes({
+      ...{ pool: workPool, loadIndex, files, segments, announcements, logger, now },
+      onPresented: projection.forget,
+    }),
+  );
   building.use(acknowledgeIntents({ pool: workPool, exchange, logger, now }));
   const everyMs = Math.min(1_000, config.ANNOUNCE_AFTER_MS);
   building.use(announceFeeds({ pool: workPool, ports, mediaUrl, everyMs, logger }));
@@ -180,8 +197,10 @@ export async function createApp(
         findListenersPlay: createFindListenersPlay(pool, arrangements, traceAgent),
       }),
       ...playFileRoutes({ pool, store, findPlay, servingTokens, projection, mediaUrl }),
+      ...presentationRoutes({ pool, presentations, files, segments }),
       ...audioRoutes({
         ...{ pool, projection, findPlay },
+        answerPresentation: createAnswerPresentation({ projection, presentations, mediaUrl }),
         answer: createAnswerAudio({
           ...{ identify, choosePlay, runningPlays, tokens, facts, mediaUrl, now },
           resumePlay: createResumePlay({ projection, bindings, plays }),

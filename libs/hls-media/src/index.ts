@@ -12,11 +12,18 @@ export {
   trackArrangementSchema,
   trackDigest,
   trackIndex,
+  type TrackReader,
   type TrackSlice,
 } from './track-arrangement.ts';
 export { bitRates, segmentsOf, type BitRates } from './segments.ts';
-export { breakCells, scheduleBreaks, type PlannedBreak } from './break-schedule.ts';
-export { dateRangesOf } from './date-ranges.ts';
-export { iFramePlaylist, mediaPlaylist, renderMediaPlaylist, subtitlePlaylist } from './media-playlist.ts';
+export { breakCells, scheduleBreaks, type PlannedBreak, type ScheduledBreak } from './break-schedule.ts';
+export { dateRangesOf, type DateRange } from './date-ranges.ts';
+export {
+  iFramePlaylist,
+  mediaPlaylist,
+  renderMediaPlaylist,
+  subtitlePlaylist,
+  type MediaPlaylist,
+} from './media-playlist.ts';
 export { renderMultivariant } from './multivariant-playlist.ts';
 export { presentationTimeline, renderAssetList, renderCaptions, renderChapters } from './companions.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createBrotliCompress, createGunzip, createGzip } from 'node:zlib';
-import type { ContentCoding } from './choose-coding.ts';
+import type { ContentCoding } from '../http/choose-coding.ts';
 
 /** A document and how long it is in each coding. */
 export interface StoredDocument {

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { ifNoneMatchNames, notModifiedSince } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
-import { chooseCoding, type ContentCoding } from './choose-coding.ts';
+import { chooseCoding, type ContentCoding } from '../http/choose-coding.ts';
 import type { FindFeed } from './find-feed.ts';
 import { feedPath } from './to-feed.ts';
 import { parameter } from '../http/parameter.ts';

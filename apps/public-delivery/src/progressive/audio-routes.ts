@@ -10,6 +10,7 @@ import { areOver, holdIn } from '../projection/hosted-elsewhere.ts';
 import { createLastKnown } from '../projection/last-known.ts';
 import type { RecentProjection } from '../projection/recent-projection.ts';
 import type { PlatformAddress } from '../projection/address-table.ts';
+import type { AnswerPresentation } from '../presentations/answer-presentation.ts';
 import type { AnswerAudio } from './answer-audio.ts';
 import { createOpenPlays } from './open-plays.ts';
 import { cleanMedia } from './sent-media.ts';
@@ -19,11 +20,13 @@ export interface AudioRoutesOptions {
   readonly projection: Pick<RecentProjection, 'findAudioByAlias' | 'findPlatformAddress'>;
   readonly findPlay: FindPlay;
   readonly answer: AnswerAudio;
+  readonly answerPresentation: AnswerPresentation;
 }
 
 const mp3Name = /^[A-Za-z0-9_-]{1,80}\.mp3$/;
 /** An enclosure whose clip is hosted outside has the extension of the clip. */
 const audioName = new RegExp(`^[A-Za-z0-9_-]{1,80}\\.(${clipFormats.join('|')})$`);
+const playlistName = /^[A-Za-z0-9_-]{1,80}\.m3u8$/;
 const digestShape = /^[0-9a-f]{64}$/;
 /** The parts of an address that another platform chose. */
 const hostShape = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -42,8 +45,9 @@ type Presentation = 'play' | 'clean' | 'file';
 /** Clean audio that is remembered for when the database is away. */
 const maxCleanAudio = 2_000;
 
-/** Enclosures, addresses of other platforms, arrangements and clean audio. */
-export function audioRoutes({ pool, projection, findPlay, answer }: AudioRoutesOptions): readonly Route[] {
+/** Enclosures, entries of HLS, addresses of other platforms, arrangements and clean audio. */
+export function audioRoutes(options: AudioRoutesOptions): readonly Route[] {
+  const { pool, projection, findPlay, answer, answerPresentation } = options;
   const openPlay = createOpenPlays(pool, findPlay);
   const lastCleanAudio = createLastKnown<FoundAudio | undefined>(maxCleanAudio);
 
@@ -96,8 +100,10 @@ export function audioRoutes({ pool, projection, findPlay, answer }: AudioRoutesO
 
   async function readEnclosure(exchange: Exchange): Promise<void> {
     const alias = parameter(exchange, 'alias', tokenShape);
-    parameter(exchange, 'file', audioName);
+    const isPlaylist = playlistName.test(String(exchange.params['file']));
+    if (!isPlaylist) parameter(exchange, 'file', audioName);
     const found = await projection.findAudioByAlias(alias, exchange.startedAt);
+    if (isPlaylist) return answerPresentation(exchange, found);
     if (found?.kind === 'ended') throw new Problem('resource_gone');
     if (found?.kind === 'outside') return answer.redirect(exchange, found.url);
     if (!found || !(await serve(exchange, found, 'play'))) throw new Problem('not_found');

@@ -1,5 +1,5 @@
 import { canonicalFormat } from '@longwave/audio';
-import { episodes, mediaClips, podcasts } from '@longwave/command-catalog';
+import { episodes, mediaClips, podcasts, productions } from '@longwave/command-catalog';
 import { z } from 'zod';
 
 const show = podcasts.attributes.shape;
@@ -42,11 +42,17 @@ export const podcastAttributesSchema = z.object({
   chat: show.chat,
   new_feed_url: show.new_feed_url,
   break_fade_ms: show.break_fade_ms,
+  /** Episodes are also delivered by HLS. */
+  hls_audio: z.boolean().optional(),
   /** Present when the podcast was imported; the progress of the import is not public. */
   import: z.object({}).optional(),
   /** Present when another platform hosts the podcast, whose feed is there. */
   hosted_by: show.hosted_by,
 });
+
+const prepared = z.object({ segment: one.intro }).optional();
+/** The intro and outro of a podcast, of which delivery needs the tracks of HLS. */
+export const podcastPartsSchema = z.object({ intro: prepared, outro: prepared });
 
 /** A template part that cannot be joined to our audio is left out. */
 const joinable = one.intro.transform((part) => (part?.stream_format === canonicalFormat.name ? part : undefined));
@@ -104,6 +110,7 @@ const productionAttributesSchema = z.object({
   audio_duration_ms: z.int().min(0).optional(),
   loudness: z.object({ output_lufs: z.number().nullish() }).optional(),
   silences: z.array(z.tuple([z.int().min(0), z.int().min(0)])).default([]),
+  tracks: productions.attributes.shape.tracks,
 });
 
 export const mediaClipAttributesSchema = z.object(mediaClips.attributes.shape);
@@ -125,6 +132,11 @@ export type Chapters = NonNullable<EpisodeAttributes['chapters']>;
 export type Markers = NonNullable<EpisodeAttributes['markers']>;
 export type Artwork = NonNullable<PodcastAttributes['artwork']>;
 export type JoinedPart = NonNullable<EpisodeAttributes['intro']>;
+export type HlsTrack = NonNullable<JoinedPart['hls']>;
+
+export const hlsTrackSchema = one.intro.unwrap().shape.hls.unwrap();
+export const chaptersSchema = one.chapters.unwrap();
+export const transcriptsSchema = one.transcripts.unwrap();
 
 /** The canonical rendition of a production: the audio that is served. */
 export interface Rendition {
@@ -142,17 +154,20 @@ export interface KnownProduction {
   readonly loudness: number | undefined;
   /** [start, end) in milliseconds. */
   readonly silences: readonly (readonly [number, number])[];
+  /** The same sound for HLS, once it is encoded. */
+  readonly track: HlsTrack | undefined;
 }
 
 /** Throws `ZodError` for another shape. */
 export function readProduction(attributes: unknown): KnownProduction {
   const parsed = productionAttributesSchema.parse(attributes);
-  const { episode_id: episodeId, files, audio_duration_ms: durationMs, loudness, silences } = parsed;
+  const { episode_id: episodeId, files, audio_duration_ms: durationMs, loudness, silences, tracks } = parsed;
   const file = files.find((each) => each.role === 'rendition' && each.stream_format === canonicalFormat.name);
   return {
     episodeId,
     loudness: loudness?.output_lufs ?? undefined,
     silences,
+    track: tracks?.a192?.file,
     rendition: file && {
       digest: file.sha256,
       sizeBytes: file.size_bytes,

@@ -4,6 +4,7 @@ import { getAdContext, listHalts, type AdContext, type EpisodeIds } from './brea
 import type { HaltScope } from './break-plan.ts';
 import { findReportTokenDays } from './policy-table.ts';
 import { findPlatformAddress, type PlatformAddress } from './address-table.ts';
+import { findPresentedDigest } from '../presentations/presentation-table.ts';
 import { findAudioByAlias, getComposition, type Composition, type FoundAudio } from './content-table.ts';
 
 /**
@@ -17,6 +18,8 @@ export interface RecentProjection {
   listHalts(workspaceId: string, at: Date): Promise<readonly HaltScope[]>;
   getAdContext(place: EpisodeIds, at: Date): Promise<AdContext>;
   getComposition(episodeId: string, at: Date): Promise<Composition>;
+  /** The digest of the presentation that an episode has now. */
+  findPresentedDigest(episodeId: string, at: Date): Promise<string | undefined>;
   /** Undefined without a policy. */
   findReportTokenDays(episodeId: string, at: Date): Promise<number | undefined>;
   /** Lets every value be read again. */
@@ -70,6 +73,7 @@ export function createRecentProjection(pool: Pool): RecentProjection {
   const halts = createReadings<readonly HaltScope[]>();
   const contexts = createReadings<AdContext>();
   const compositions = createReadings<Composition>();
+  const presented = createReadings<{ readonly digest: string | undefined }>();
   const tokenDays = createReadings<{ readonly days: number | undefined }>();
   return {
     findAudioByAlias: (alias, at) => audio.find(alias, at, () => findAudioByAlias(pool, alias)),
@@ -78,12 +82,16 @@ export function createRecentProjection(pool: Pool): RecentProjection {
     listHalts: (workspaceId, at) => halts.find(workspaceId, at, () => listHalts(pool, workspaceId)),
     getAdContext: (place, at) => contexts.find(place.episodeId, at, () => getAdContext(pool, place, at)),
     getComposition: (episodeId, at) => compositions.find(episodeId, at, () => getComposition(pool, episodeId)),
+    findPresentedDigest: async (episodeId, at) => {
+      const read = async () => ({ digest: await findPresentedDigest(pool, episodeId) });
+      return (await presented.find(episodeId, at, read)).digest;
+    },
     findReportTokenDays: async (episodeId, at) => {
       const read = async () => ({ days: await findReportTokenDays(pool, episodeId) });
       return (await tokenDays.find(episodeId, at, read)).days;
     },
     forget: () => {
-      for (const each of [audio, addresses, halts, contexts, compositions, tokenDays]) each.forget();
+      for (const each of [audio, addresses, halts, contexts, compositions, presented, tokenDays]) each.forget();
     },
   };
 }

@@ -6,6 +6,8 @@ import { chaptersTagBytes } from '../../progressive/render-header.ts';
 import { tagChapters } from '../../progressive/tag-chapters.ts';
 import { createTimeMap } from '../../arrangements/time-map.ts';
 import { chaptersContentType, renderChaptersDocument, shiftedBy } from '../../companions/chapters-document.ts';
+import { presentAgain } from '../../presentations/presented-episode-table.ts';
+import { saveSegmentTracks } from '../../presentations/segment-track-table.ts';
 import { reviseFeed, type AnnouncementPorts } from './feed-revision.ts';
 import { enclosureFileName, episodeAttributesSchema, type Chapters, type EpisodeAttributes } from '../projected.ts';
 import { artworkFiles, replaceShownFiles, transcriptFiles, type ShownFile } from '../../companions/shown-file-table.ts';
@@ -86,11 +88,14 @@ export async function applyEpisode(
 ): Promise<void> {
   const { after, occurred_at } = event;
   const attributes = episodeAttributesSchema.parse(after.attributes);
-  const { title, artwork, transcripts, intro, chapters = [] } = attributes;
+  const { title, artwork, transcripts, intro, outro, chapters = [] } = attributes;
   const file = chapters.length > 0 ? chaptersFile(chapters, intro?.duration_ms ?? 0) : undefined;
   await lockEpisode(tx, after.id);
   const stored = await storeEpisode(tx, event, attributes, file?.digest);
   if (!stored) return;
+  const parts = [intro, outro].flatMap((part) => (part?.hls ? [{ segmentDigest: part.sha256, track: part.hls }] : []));
+  await saveSegmentTracks(tx, parts);
+  await presentAgain(tx, after.id);
   await replaceShownFiles(tx, after.id, [
     ...artworkFiles(artwork),
     ...transcriptFiles(transcripts),

@@ -8,13 +8,24 @@ import { applyAuthorityGrant, applyContentSnapshot, applyDeliveryAlias, applySer
 import { playedProduction } from '../content-table.ts';
 import { applyPolicy } from '../policy-table.ts';
 import { reviseFeed, type AnnouncementPorts } from './feed-revision.ts';
+import { presentAgain } from '../../presentations/presented-episode-table.ts';
+import { saveSegmentTracks, type SegmentTrack } from '../../presentations/segment-track-table.ts';
 import {
   mediaClipAttributesSchema,
   podcastAttributesSchema,
+  podcastPartsSchema,
   readProduction,
   uploadAttributesSchema,
 } from '../projected.ts';
 import { artworkFiles, replaceShownFiles } from '../../companions/shown-file-table.ts';
+
+/** The tracks of an intro and outro, by their MP3. */
+function tracksOfParts(attributes: unknown): SegmentTrack[] {
+  const { intro, outro } = podcastPartsSchema.parse(attributes);
+  return [intro?.segment, outro?.segment].flatMap((segment) =>
+    segment?.hls ? [{ segmentDigest: segment.sha256, track: segment.hls }] : [],
+  );
+}
 
 async function applyPodcast(
   tx: Transaction,
@@ -22,6 +33,7 @@ async function applyPodcast(
   { announcements }: ApplyOptions,
 ): Promise<void> {
   const { hosted_by: hostedBy, ...attributes } = podcastAttributesSchema.parse(after.attributes);
+  const hasNewTracks = await saveSegmentTracks(tx, tracksOfParts(after.attributes));
   const { rows } = await tx.query<{ changed: boolean }>(
     `with before as (select state, attributes from podcast where id = $1), done as (
        insert into podcast (id, workspace_id, version, state, attributes, authority_id, stream_id)
@@ -38,6 +50,7 @@ async function applyPodcast(
       ...[hostedBy?.authority_id, hostedBy?.stream_id],
     ],
   );
+  if (rows[0]?.changed || hasNewTracks) await presentAgain(tx, after.id);
   if (!rows[0]?.changed) return;
   await replaceShownFiles(tx, after.id, artworkFiles(attributes.artwork));
   const { subdomain, new_feed_url: newFeedUrl } = attributes;
@@ -66,7 +79,8 @@ async function applyProduction(
   { after, occurred_at }: DomainEvent,
   { announcements }: ApplyOptions,
 ): Promise<void> {
-  const { episodeId, rendition, loudness, silences } = readProduction(after.attributes);
+  const { episodeId, rendition, loudness, silences, track } = readProduction(after.attributes);
+  if (rendition && track) await saveSegmentTracks(tx, [{ segmentDigest: rendition.digest, track }]);
   await lockEpisode(tx, episodeId);
   const { rows } = await tx.query<{ changed: boolean }>(
     `with before as (
@@ -97,6 +111,7 @@ async function applyProduction(
       JSON.stringify(silences),
     ],
   );
+  if (rows[0]) await presentAgain(tx, episodeId);
   if (rows[0]?.changed) await reviseFeedOfEpisode(tx, episodeId, occurred_at, announcements);
 }
 

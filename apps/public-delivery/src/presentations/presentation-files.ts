@@ -1,0 +1,140 @@
+import {
+  breakCells,
+  mediaPlaylist,
+  presentationTimeline,
+  renderCaptions,
+  renderChapters,
+  renderMediaPlaylist,
+  renderMultivariant,
+  segmentsOf,
+  subtitlePlaylist,
+  type DateRange,
+  type MediaPlaylist,
+  type ScheduledBreak,
+} from '@longwave/hls-media';
+import type { Transcript } from '@longwave/transcript';
+import { LRUCache } from 'lru-cache';
+import type { OpenPresentation } from './open-presentation.ts';
+
+/** What differs between the presentation for everybody and that of a play. */
+export interface PresentationView {
+  readonly schedule: readonly ScheduledBreak[];
+  /** Of the schedule. */
+  readonly dateRanges: readonly DateRange[];
+  /** The address of a track's file, from a media playlist. */
+  readonly trackUri: (digest: string) => string;
+}
+
+/** A text of the tree below a presentation. */
+export interface PresentationFile {
+  readonly contentType: string;
+  readonly text: string;
+}
+
+export const playlistType = 'application/vnd.apple.mpegurl';
+const captionsType = 'text/vtt; charset=utf-8';
+const jsonType = 'application/json';
+
+/** Name of the rendition of sound: AAC at 192 kbit/s. */
+const audioName = 'a192';
+const captionsPrefix = 'subs-';
+
+/**
+ * The multivariant playlist.
+ * @param base of the addresses in it; '' for those below its own
+ */
+export function renderMain({ document, audio }: OpenPresentation, base = ''): string {
+  const { language, name, captions, chapters } = document;
+  return renderMultivariant({
+    ...(chapters.length > 0 && { chaptersUri: `${base}chapters.json` }),
+    audio: { name, language, uri: `${base}${audioName}/media.m3u8`, rates: audio.rates },
+    captions: captions.map((each) => ({
+      name: each.name,
+      language: each.language,
+      uri: `${base}${captionsPrefix}${each.language}/media.m3u8`,
+    })),
+  });
+}
+
+const toMs = (ticks: number, timescale: number) => (ticks * 1000) / timescale;
+
+export interface PresentationFiles {
+  /** The file at a path below the presentation, `main.m3u8` or `a192/media.m3u8`; undefined when there is none. */
+  render(presentation: OpenPresentation, path: string, view: PresentationView): Promise<PresentationFile | undefined>;
+}
+
+/** Playlists of an hour take 40 to 90 kB. */
+const maxPlaylists = 200;
+
+/**
+ * Makes the texts of presentations: playlists, captions, chapters and timelines. What all plays of a schedule share stays in memory.
+ * @param readTranscript reads a stored transcript by its key
+ */
+export function createPresentationFiles(
+  readTranscript: (storageKey: string) => Promise<Transcript>,
+): PresentationFiles {
+  const playlists = new LRUCache<string, MediaPlaylist>({ max: maxPlaylists });
+
+  function sharedPlaylist(
+    { digest, audio }: OpenPresentation,
+    rendition: string,
+    { schedule, trackUri }: PresentationView,
+  ): MediaPlaylist {
+    const uri = trackUri(audio.digest);
+    const key = [digest, rendition === audioName ? uri : '', ...schedule.map(({ startMs }) => startMs)].join(' ');
+    const known = playlists.get(key);
+    if (known) return known;
+    const { index } = audio.reader;
+    const made = rendition === audioName ? mediaPlaylist(uri, index, schedule) : subtitlePlaylist(index, schedule);
+    playlists.set(key, made);
+    return made;
+  }
+
+  async function captionsFile(
+    { document, audio, contentStart }: OpenPresentation,
+    language: string,
+    number: number,
+    { schedule }: PresentationView,
+  ): Promise<PresentationFile | undefined> {
+    const captions = document.captions.find((each) => each.language === language);
+    const { index } = audio.reader;
+    const segment = segmentsOf(index, breakCells(index, schedule))[number - 1];
+    if (!captions || !segment) return undefined;
+    const [from, to] = [segment.start, segment.start + segment.duration].map((at) => toMs(at, index.timescale));
+    const transcript = await readTranscript(captions.storage_key);
+    const text = renderCaptions(transcript, toMs(contentStart, index.timescale), from!, to!);
+    return { contentType: captionsType, text };
+  }
+
+  async function render(
+    presentation: OpenPresentation,
+    path: string,
+    view: PresentationView,
+  ): Promise<PresentationFile | undefined> {
+    const { document, audio, contentStart, duration } = presentation;
+    const { timescale } = audio.reader.index;
+    if (path === 'main.m3u8') return { contentType: playlistType, text: renderMain(presentation) };
+    if (path === 'chapters.json' && document.chapters.length > 0) {
+      const text = renderChapters(document.chapters, document.language, toMs(contentStart, timescale));
+      return { contentType: jsonType, text };
+    }
+    if (path === 'timeline.json') {
+      const timeline = presentationTimeline(toMs(duration, timescale), view.schedule, view.dateRanges);
+      return { contentType: jsonType, text: JSON.stringify(timeline) };
+    }
+    const [rendition, file, ...more] = path.split('/') as [string, string | undefined, ...string[]];
+    if (file === undefined || more.length > 0) return undefined;
+    const language = rendition.startsWith(captionsPrefix) ? rendition.slice(captionsPrefix.length) : undefined;
+    const isKnown = rendition === audioName || document.captions.some((each) => each.language === language);
+    if (!isKnown) return undefined;
+    if (file === 'media.m3u8') {
+      const playlist = sharedPlaylist(presentation, rendition, view);
+      return { contentType: playlistType, text: renderMediaPlaylist(playlist, view.dateRanges) };
+    }
+    const number = /^([1-9]\d{0,5})\.vtt$/.exec(file)?.[1];
+    if (language === undefined || number === undefined) return undefined;
+    return captionsFile(presentation, language, Number(number), view);
+  }
+
+  return { render };
+}

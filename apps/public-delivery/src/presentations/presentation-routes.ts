@@ -1,0 +1,101 @@
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { parameter } from '../http/parameter.ts';
+import type { Exchange, Route } from '../http/route.ts';
+import { sendFile } from '../http/send-file.ts';
+import { sendText } from '../http/send-text.ts';
+import { createLastKnown } from '../projection/last-known.ts';
+import { getVisibility, type Visibility } from '../projection/visibility-table.ts';
+import type { SegmentCache } from '../segments/segment-cache.ts';
+import type { OpenPresentation, OpenPresentations } from './open-presentation.ts';
+import type { PresentationFiles, PresentationView } from './presentation-files.ts';
+import { readTrack } from './read-track.ts';
+
+const immutable = 'public, max-age=31536000, immutable';
+const digestShape = /^[0-9a-f]{64}$/;
+const nameShape = /^[A-Za-z0-9.-]{1,60}$/;
+
+/** The presentation for everybody: without breaks, and with files that all presentations share. */
+export const cleanView: PresentationView = {
+  schedule: [],
+  dateRanges: [],
+  trackUri: (digest) => `../../../s/${digest}/m.mp4`,
+};
+
+/** Episodes whose visibility is remembered for when the database is away. */
+const maxVisibilities = 10_000;
+
+export interface PresentationRoutesOptions {
+  readonly pool: Pool;
+  readonly presentations: OpenPresentations;
+  readonly files: PresentationFiles;
+  readonly segments: Pick<SegmentCache, 'open'>;
+}
+
+/** HLS for everybody, by digest: the tree of a presentation, and the files of tracks. Nobody is counted here, and nothing is decided. */
+export function presentationRoutes({
+  pool,
+  presentations,
+  files,
+  segments,
+}: PresentationRoutesOptions): readonly Route[] {
+  const lastVisibility = createLastKnown<Visibility>(maxVisibilities);
+
+  /**
+   * Throws `resource_gone` for an episode that was archived, or whose plays were ended when it got other audio; `not_found` for one that is
+   * not public.
+   */
+  async function requireShown({ episodeId, renditionDigest }: OpenPresentation): Promise<void> {
+    const { kind, playsEnd } = await lastVisibility(episodeId, () => getVisibility(pool, episodeId));
+    if (kind === 'ended') throw new Problem('resource_gone');
+    if (kind === 'hidden') throw new Problem('not_found');
+    if (playsEnd.before && playsEnd.digest !== renditionDigest) throw new Problem('resource_gone');
+  }
+
+  async function find(exchange: Exchange, by: keyof OpenPresentations): Promise<OpenPresentation> {
+    const presentation = await presentations[by](parameter(exchange, 'digest', digestShape));
+    if (!presentation) throw new Problem('not_found');
+    await requireShown(presentation);
+    return presentation;
+  }
+
+  async function readFile(exchange: Exchange, path: string): Promise<void> {
+    const presentation = await find(exchange, 'find');
+    const file = await files.render(presentation, path, cleanView);
+    if (!file) throw new Problem('not_found');
+    await sendText(exchange, file.text, { 'content-type': file.contentType, 'cache-control': immutable });
+  }
+
+  return [
+    {
+      name: 'presentation.read',
+      path: '/delivery/v1/h/:digest/:file',
+      get: (exchange) => readFile(exchange, parameter(exchange, 'file', nameShape)),
+    },
+    {
+      name: 'presentation_file.read',
+      path: '/delivery/v1/h/:digest/:rendition/:file',
+      get: (exchange) =>
+        readFile(exchange, `${parameter(exchange, 'rendition', nameShape)}/${parameter(exchange, 'file', nameShape)}`),
+    },
+    {
+      name: 'track.read',
+      path: '/delivery/v1/s/:digest/m.mp4',
+      get: async (exchange) => {
+        const { audio } = await find(exchange, 'findByTrack');
+        const sizeBytes = audio.reader.index.bytes;
+        await sendFile(exchange, {
+          etag: `"${audio.digest}"`,
+          modifiedAt: undefined,
+          sizeBytes,
+          headers: { 'content-type': 'audio/mp4', 'cache-control': immutable },
+          open: async ({ from, to } = { from: 0, to: sizeBytes }) =>
+            (async function* () {
+              // A stream keeps what it is given, and a segment gives the same buffer again.
+              for await (const chunk of readTrack(audio, from, to, segments)) yield Buffer.from(chunk);
+            })(),
+        });
+      },
+    },
+  ];
+}

@@ -1,0 +1,41 @@
+import { hlsTrackSchema, type HlsTrack } from '../projection/projected.ts';
+import type { Pool, Transaction } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
+
+/** An MP3 segment and the same sound as a track of HLS. */
+export interface SegmentTrack {
+  /** SHA-256 of the MP3. */
+  readonly segmentDigest: string;
+  readonly track: HlsTrack;
+}
+
+/** Stores tracks; a newer one of the same segment takes the place of an older one. Answers whether one was not known. */
+export async function saveSegmentTracks(
+  tx: Pick<Transaction, 'query'>,
+  tracks: readonly SegmentTrack[],
+): Promise<boolean> {
+  if (tracks.length === 0) return false;
+  const rows = [...new Map(tracks.map((each) => [each.segmentDigest, each])).values()];
+  const { rowCount } = await tx.query({
+    name: 'save_segment_tracks',
+    text: `insert into segment_track (segment_digest, track)
+           select segment_digest, track from json_to_recordset($1) as given (segment_digest text, track jsonb)
+           order by segment_digest
+           on conflict (segment_digest) do update set track = excluded.track where segment_track.track <> excluded.track`,
+    values: [JSON.stringify(rows.map(({ segmentDigest, track }) => ({ segment_digest: segmentDigest, track })))],
+  });
+  return (rowCount ?? 0) > 0;
+}
+
+/** The tracks of those segments that have one, by the digest of the MP3. */
+export async function findSegmentTracks(
+  pool: Pick<Pool, 'query'>,
+  segmentDigests: readonly string[],
+): Promise<ReadonlyMap<string, HlsTrack>> {
+  const { rows } = await pool.query<Columns<'segment_track', 'segment_digest' | 'track'>>({
+    name: 'segment_tracks',
+    text: 'select segment_digest, track from segment_track where segment_digest = any($1)',
+    values: [segmentDigests],
+  });
+  return new Map(rows.map(({ segment_digest: digest, track }) => [digest, hlsTrackSchema.parse(track)]));
+}
