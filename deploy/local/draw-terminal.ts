@@ -1,4 +1,4 @@
-import { escapeXml } from '@longwave/feed';
+import { escapeXml } from '@longwave/xml';
 
 const lineHeight = 18;
 const margin = 20;

@@ -1,4 +1,4 @@
-import { legalText } from './xml.ts';
+import { legalText } from '@longwave/xml';
 
 /** Longest text of a node where PSP-1 states no other bound. */
 const nodeCharacters = 255;

@@ -8,5 +8,4 @@ export type {
   FeedTrailer,
   FeedValue,
 } from './feed.ts';
-export { escapeXml } from './xml.ts';
 export { renderFeed } from './render-feed.ts';

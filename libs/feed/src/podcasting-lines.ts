@@ -1,3 +1,4 @@
+import { element, emptyElement, taggedElement, textElement } from '@longwave/xml';
 import type {
   FeedAlternateEnclosure,
   FeedEpisode,
@@ -12,7 +13,6 @@ import type {
   FeedValueRecipient,
 } from './feed.ts';
 import { asciiUrl, clipTag, decimalSeconds, rfc2822Date } from './feed-text.ts';
-import { element, emptyElement, taggedElement, textElement } from './xml.ts';
 
 /** Lines of the Podcasting 2.0 namespace that a channel and an item share, and those of each. Tag names and rules are the namespace's. */
 

@@ -1,7 +1,7 @@
+import { cdataElement, element, emptyElement, legalText, openElement, textElement } from '@longwave/xml';
 import type { FeedEpisode, FeedHead, FeedPaging, FeedPodcast } from './feed.ts';
 import { asciiUrl, clip, clipDescription, rfc2822Date } from './feed-text.ts';
 import { channelTagLines, itemTagLines } from './podcasting-lines.ts';
-import { cdataElement, element, emptyElement, legalText, openElement, textElement } from './xml.ts';
 
 const namespaces = {
   version: '2.0',

@@ -1,4 +1,4 @@
-import { escapeXml } from '@longwave/feed';
+import { escapeXml } from '@longwave/xml';
 import { Problem } from '@longwave/problems';
 import { transaction, type Pool } from '@longwave/postgres';
 import { feedPath, shownArtworkUrl } from './to-feed.ts';

@@ -46,8 +46,8 @@ export const taggedElement = (name: string, text: string | undefined, attributes
   textElement(name, text, attributes)[0] ?? emptyElement(name, attributes);
 
 /** An element whose text may be markup for a later reader, kept in CDATA. */
-export function cdataElement(name: string, text: string | undefined): readonly string[] {
-  return text === undefined || text === '' ? [] : [`<${name}>${cdata(text)}</${name}>`];
+export function cdataElement(name: string, text: string | undefined, attributes: Attributes = {}): readonly string[] {
+  return text === undefined || text === '' ? [] : [`<${tag(name, attributes)}>${cdata(text)}</${name}>`];
 }
 
 /** The start of an element that is closed elsewhere. */
