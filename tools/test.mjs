@@ -40,6 +40,7 @@ const debianPrograms = [
     packages: ['haproxy', 'liblua5.3-0', 'libopentracing-c-wrapper0', 'libopentracing1'],
   },
   { variable: 'TEST_PROMTOOL', name: 'promtool', packages: ['prometheus'] },
+  { variable: 'TEST_XMLLINT', name: 'xmllint', packages: ['libxml2-utils', 'libxml2', 'libicu72'] },
   { variable: 'TEST_PGBOUNCER', name: 'pgbouncer', packages: ['pgbouncer', 'libevent-2.1-7', 'libc-ares2'] },
 ];
 

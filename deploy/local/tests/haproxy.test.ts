@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { createAddressSet } from '@longwave/audience';
 import { createEdge, freePorts, soleUpstream } from '@longwave/fleet';
 import { listenHttp } from '@longwave/http-kit';
 import { until } from '@longwave/test-kit';
+import { librariesBeside } from '@longwave/test-kit/debian-program';
 import { withPrograms } from '@longwave/test-kit/with-programs';
 
 const client = '127.0.0.7';
@@ -47,9 +48,7 @@ async function startHaproxy(edgePort: number, ports: Readonly<Record<'send-proxy
   const times = ['connect', 'client', 'server'].map((side) => `  timeout ${side} 5s\n`).join('');
   writeFileSync(file, `defaults\n  mode tcp\n  source 127.0.0.1\n${times}${listeners.join('')}`);
   const program = process.env['TEST_HAPROXY']!;
-  const libraries = path.join(path.dirname(program), '../lib');
-  const places = existsSync(libraries) ? readdirSync(libraries).filter((place) => place.endsWith('-linux-gnu')) : [];
-  const env = { LD_LIBRARY_PATH: places.map((place) => path.join(libraries, place)).join(':') };
+  const env = { LD_LIBRARY_PATH: librariesBeside(program) };
   const running = spawn(program, ['-db', '-f', file], { stdio: 'ignore', env });
   stack.defer(async () => {
     running.kill('SIGKILL');

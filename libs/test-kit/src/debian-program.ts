@@ -38,6 +38,9 @@ export async function fetchDebianProgram(
   }
 }
 
+/** The value of LD_LIBRARY_PATH for a program that came out of a Debian package: folders of the libraries that were unpacked beside it, '' without any. */
+export const librariesBeside = (binary: string): string => librariesIn(path.resolve(binary, '../../..'));
+
 const programIn = (folder: string, name: string): string | undefined =>
   ['usr/bin', 'usr/sbin'].map((at) => path.join(folder, at, name)).find((file) => existsSync(file));
 

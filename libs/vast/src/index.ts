@@ -1,0 +1,7 @@
+export {
+  renderVast,
+  type AnsweredAd,
+  type AnsweredMediaFile,
+  type TrackingEvent,
+  type VastAnswer,
+} from './render-vast.ts';
