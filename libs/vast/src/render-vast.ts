@@ -18,7 +18,7 @@ const trackingEvents = [
 ];
 export type TrackingEvent = (typeof trackingEvents)[number];
 
-export type AnsweredMediaFile =
+type AnsweredMediaFile =
   | { readonly kind: 'mp3'; readonly url: string; readonly kbps: number }
   | {
       readonly kind: 'hls';

@@ -12,6 +12,11 @@ test('an ad of sound, and a pod with a video, are the golden documents, byte by 
   expect(renderVast(answerOf(audioAd, videoAd))).toBe(golden('pod.xml'));
 });
 
+test('docs/vast.md shows the golden document', () => {
+  const page = readFileSync(path.join(import.meta.dirname, '../../../docs/vast.md'), 'utf8');
+  expect(page).toContain(`\`\`\`xml\n${golden('audio-ad.xml')}\`\`\``);
+});
+
 test('no ad is one empty element', () => {
   expect(renderVast(answerOf())).toBe('<VAST xmlns="http://www.iab.com/VAST" version="4.2"/>');
 });
