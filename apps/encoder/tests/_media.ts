@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -51,4 +51,18 @@ export function makeStreamed(folder: string, name: string, source: string, ...ar
   const file = path.join(folder, name);
   writeFileSync(file, ffmpeg('-f', 'lavfi', '-i', source, ...args, 'pipe:1'));
   return file;
+}
+
+/** The loudness that ffmpeg measures of finished files, all of them in one run. */
+export function measureLoudness(files: readonly string[]): { readonly lufs: number; readonly truePeakDbtp: number }[] {
+  const inputs = files.flatMap((file) => ['-i', file]);
+  const meters = files.flatMap((_file, index) => [
+    ...['-map', `${index}:a`, '-af', `ebur128@${index}=peak=true:framelog=verbose`, '-f', 'null', '-'],
+  ]);
+  const said = spawnSync('ffmpeg', ['-nostats', ...inputs, ...meters], { encoding: 'utf8' }).stderr;
+  return files.map((_file, index) => {
+    const summary = new RegExp(`\\[ebur128@${index} [^]*?Summary:[^]*?I: +(\\S+) LUFS[^]*?Peak: +(\\S+) dBFS`);
+    const [, lufs, peak] = summary.exec(said)!;
+    return { lufs: Number(lufs), truePeakDbtp: Number(peak) };
+  });
 }

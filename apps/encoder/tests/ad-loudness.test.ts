@@ -1,11 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { checkCanonical } from '@longwave/audio';
 import { until } from '@longwave/test-kit';
 import { encodeLadder } from '../src/media/encode-audio.ts';
-import { makeSource, speech, temporaryFolder } from './_media.ts';
+import { makeSource, measureLoudness, speech, temporaryFolder } from './_media.ts';
 
 const targetsLufs = [-14, -16, -18, -20, -22, -24];
 /** Episodes of any usual loudness, a tenth apart. */
@@ -30,20 +29,6 @@ async function prepare(name: string, sound: string, ...args: string[]) {
   return made;
 }
 
-/** The loudness that ffmpeg measures of finished files, all of them in one run. */
-function measure(files: readonly string[]): { readonly lufs: number; readonly truePeakDbtp: number }[] {
-  const inputs = files.flatMap((file) => ['-i', file]);
-  const meters = files.flatMap((_file, index) => [
-    ...['-map', `${index}:a`, '-af', `ebur128@${index}=peak=true:framelog=verbose`, '-f', 'null', '-'],
-  ]);
-  const said = spawnSync('ffmpeg', ['-nostats', ...inputs, ...meters], { encoding: 'utf8' }).stderr;
-  return files.map((_file, index) => {
-    const summary = new RegExp(`\\[ebur128@${index} [^]*?Summary:[^]*?I: +(\\S+) LUFS[^]*?Peak: +(\\S+) dBFS`);
-    const [, lufs, peak] = summary.exec(said)!;
-    return { lufs: Number(lufs), truePeakDbtp: Number(peak) };
-  });
-}
-
 const music =
   "aevalsrc='0.3*sin(2*PI*220*t)*exp(-3*mod(t,0.5))+0.5*(random(0)-0.5)*exp(-40*mod(t,0.5))" +
   "|0.3*sin(2*PI*222*t)*exp(-3*mod(t,0.5))+0.5*(random(1)-0.5)*exp(-40*mod(t,0.5))':s=48000:d=5";
@@ -57,7 +42,7 @@ test.each([
   ['two seconds.wav', speech(2), []],
 ] as const)('%s has a stream within 1 LU of every episode from -24 to -14 LUFS', async (name, sound, args) => {
   const made = await prepare(name, sound, ...args);
-  const heard = measure(made.map(({ path: file }) => file));
+  const heard = measureLoudness(made.map(({ path: file }) => file));
   for (const episode of episodesLufs) {
     const distance = Math.min(...heard.map(({ lufs }) => Math.abs(lufs - episode)));
     expect(distance).toBeLessThanOrEqual(1 + 1e-9);
@@ -75,7 +60,7 @@ test('where peaks limit the gain the streams state their measured loudness, and 
   const clicks = "aevalsrc='if(lt(mod(t,1),0.0005),0.9,0.0001*sin(2*PI*400*t))':s=48000:d=3";
   const made = await prepare('clicks.wav', clicks);
   expect(made.some(({ loudness }) => !targetsLufs.some((target) => Math.abs(target - loudness.lufs!) < 1))).toBe(true);
-  const heard = measure(made.map(({ path: file }) => file));
+  const heard = measureLoudness(made.map(({ path: file }) => file));
   expect(made.map(({ loudness }) => loudness)).toEqual(heard);
   for (const { truePeakDbtp } of heard) expect(truePeakDbtp).toBeLessThanOrEqual(-1);
 });

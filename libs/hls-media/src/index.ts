@@ -1,4 +1,4 @@
-export { aacFrameRate, aacFramesOfSamples, type FrameRate } from './aac-track.ts';
+export { aacFrameRate, aacFramesOfSamples, aacTrack, type FrameRate } from './aac-track.ts';
 export { cellGrid, firstFrames } from './cell-grid.ts';
 export { cellIndexSchema, durationTicks, type CellIndex } from './cell-index.ts';
 export { AdtsError } from './adts.ts';

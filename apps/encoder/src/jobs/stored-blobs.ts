@@ -1,6 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import type { ChangesInput } from '@longwave/command-catalog';
 import type { ObjectStore } from '@longwave/object-store';
+import type { EncodedTrack } from '../media/encode-track.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** Key of an immutable media blob. */
@@ -28,4 +30,23 @@ export async function storeFile(
     // An upload that still reads fails, and aborts itself in the store.
     body.destroy();
   }
+}
+
+/** A track of HLS as commands name it. */
+export type StoredTrack = NonNullable<ChangesInput<'podcast.record_intro'>['segment']['hls']>;
+
+/** Stores a track of HLS and its index. */
+export async function storeTrack(store: ObjectStore, track: EncodedTrack, signal: AbortSignal): Promise<StoredTrack> {
+  const { index } = track;
+  const media = { key: blobKey(track.sha256), path: track.path, contentType: 'audio/mp4' };
+  await storeFile(store, media, signal);
+  await storeFile(store, { key: blobKey(index.sha256), path: index.path, contentType: 'application/json' }, signal);
+  return {
+    codec: track.codec,
+    storage_key: media.key,
+    sha256: track.sha256,
+    size_bytes: track.sizeBytes,
+    duration_ms: track.durationMs,
+    index: { storage_key: blobKey(index.sha256), sha256: index.sha256, size_bytes: index.sizeBytes },
+  };
 }

@@ -29,6 +29,8 @@ export interface EncodedSegment extends VerifiedSegment {
   readonly sizeBytes: number;
   readonly frames: number;
   readonly durationMs: number;
+  /** What brought it to its loudness. */
+  readonly plan: GainPlan;
 }
 
 export interface EncodedAudio extends EncodedSegment {
@@ -173,6 +175,7 @@ const segmentOf = ({ frames, durationMs }: MeasuredSource, attempt: Attempt, pat
   sizeBytes: bytesOfFrames(frames),
   frames,
   durationMs,
+  plan: attempt.plan,
   loudness: attempt.loudness,
   waveform: attempt.waveform,
   silences: attempt.silences,

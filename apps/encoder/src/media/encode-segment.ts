@@ -3,8 +3,8 @@ import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { bytesOfFrames, canonicalFormat, canonicalViolation, walkFrameChunks } from '@longwave/audio';
+import { gainFilters } from './gain-filters.ts';
 import type { GainPlan } from './gain-plan.ts';
-import { toCanonicalPcm } from './measure-source.ts';
 import { runFfmpeg, untrustedInput } from './run-ffmpeg.ts';
 
 /**
@@ -17,16 +17,9 @@ const alignmentSamples = canonicalFormat.frameSamples - (576 + 529);
 const lameScaleDb = -20 * Math.log10(0.95);
 
 function renderFilter(plan: GainPlan): string {
-  // `latency` takes its look-ahead back.
-  const limiter =
-    plan.ceilingDb === undefined
-      ? []
-      : [`alimiter=limit=${10 ** (plan.ceilingDb / 20)}:attack=5:release=50:level=disabled:latency=1`];
   const align = `adelay=${alignmentSamples}S|${alignmentSamples}S`;
   return [
-    toCanonicalPcm,
-    `volume=${plan.gainDb}dB`,
-    ...limiter,
+    ...gainFilters(plan),
     `volume=${lameScaleDb.toFixed(4)}dB`,
     align,
     `apad=pad_len=${canonicalFormat.frameSamples}`,

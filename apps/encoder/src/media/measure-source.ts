@@ -16,6 +16,8 @@ export interface MeasuredSource {
   readonly url: string;
   readonly info: SourceInfo;
   readonly loudness: SourceLoudness;
+  /** Its length at 48 kHz, per channel. */
+  readonly samples: number;
   /** Canonical frames that it fills. */
   readonly frames: number;
   readonly durationMs: number;
@@ -47,7 +49,7 @@ export async function measureSource(
   const { samples, loudness, errors } = await decodeSource(url, info, onPosition, signal);
   const warnings = await findWarnings(source.reader, info, errors, signal);
   const frames = Math.max(framesMin, framesOfSamples(samples));
-  return { url, info, loudness, frames, durationMs: durationMsOfFrames(frames), warnings };
+  return { url, info, loudness, samples, frames, durationMs: durationMsOfFrames(frames), warnings };
 }
 
 async function openSource(path: string): Promise<AsyncDisposable & { readonly reader: ByteReader }> {
