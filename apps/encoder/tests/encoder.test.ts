@@ -94,6 +94,8 @@ test('a production is encoded, stored under its digests and reported by command,
   expect(Math.abs(changes.loudness.output_lufs + 16)).toBeLessThanOrEqual(0.5);
   expect(changes.loudness.true_peak_dbtp).toBeLessThanOrEqual(-1);
   expect(typeof changes.loudness.input_lufs).toBe('number');
+  const { input_lufs: inputLufs, output_lufs: outputLufs } = changes.loudness;
+  expect(Math.abs(changes.gain.gain_db - (outputLufs - inputLufs))).toBeLessThanOrEqual(0.5);
 
   await until(() => ticks.at(-1)?.progress === 1);
   expect(ticks.map(({ progress }) => progress)).toEqual(ticks.map(({ progress }) => progress).sort((a, b) => a - b));
@@ -156,6 +158,10 @@ test.each(['intro', 'outro'] as const)('an %s is prepared and reported to its po
   expect(changes.segment).toMatchObject({ stream_format: canonicalFormat.name, duration_ms: 3000 });
   const bytes = await buffer(await world.store.get(changes.segment.storage_key));
   expect(checkCanonical(bytes)).toMatchObject({ canonical: true, sizeBytes: changes.segment.size_bytes });
+  const { hls } = changes.segment;
+  expect(hls).toMatchObject({ codec: 'mp4a.40.2', duration_ms: Math.round((141 * 1024) / 48) });
+  const keys = [changes.segment.storage_key, hls!.storage_key, hls!.index.storage_key];
+  expect(await world.mediaKeys()).toEqual(keys.sort());
 
   const failed = { ...input, source_etag: 'of-another-file' };
   const failure = await jobs.reportOf(jobs.enqueue('encode_segment', 'podcasts', 'pod_1', failed));

@@ -19,6 +19,7 @@ import { closeWorkspace } from './workspace/workspaces/close-workspace.ts';
 import { deleteClips, recordClip } from './hosting/media-clips/follow-clips.ts';
 import { endLineItems } from './advertising/campaigns/follow-campaigns.ts';
 import { endSuperseded, republishTarget } from './advertising/follow-plans.ts';
+import { trackFollowerGroup, trackReactions } from './hosting/productions/follow-tracks.ts';
 import { attachAndPublish, endFaultyUpload, stopEncodings } from './hosting/productions/follow-productions.ts';
 import { markFilesReceived, removeObject } from './workspace/uploads/follow-uploads.ts';
 import { noticeDisabled } from './workspace/webhooks/notice-disabled.ts';
@@ -128,6 +129,7 @@ export function followEvents(options: {
 
   const exchange = exchangeReactions({ send, pool, clock });
   const intents = intentReactions({ pool, clock });
+  const tracks = trackReactions(send, pool);
   async function onProduct(event: DomainEvent): Promise<void> {
     await reactTo(reactions, event);
     await reactTo(exchange, event);
@@ -144,6 +146,7 @@ export function followEvents(options: {
     });
   return [
     follow(topics.product, onProduct),
+    follow(topics.product, async (event) => void (await reactTo(tracks, event)), trackFollowerGroup),
     follow(topics.identity, (event) => followAccount(event, send, pool)),
     follow(topics.identity, (event) => keepPeople(pool, event), peopleFollowerGroup),
   ];

@@ -1,5 +1,5 @@
 import { creates, on, type Examples } from './_example.ts';
-import { hour, media, service } from './_values.ts';
+import { hlsTrack, hour, media, service } from './_values.ts';
 import type { World } from './_world.ts';
 
 /** The file of an encoded production. */
@@ -59,6 +59,16 @@ export const mediaExamples = {
       service('encoder'),
       lease,
     );
+  },
+  'production.start_track': async (w) => on(await w.encoded(), { track: 'a192' }, service('management')),
+  'production.record_track': async (w) => {
+    const { production, lease } = await w.trackEncoding();
+    return on(production, { track: 'a192', file: hlsTrack }, service('encoder'), lease);
+  },
+  'production.fail_track': async (w) => {
+    const { production, lease } = await w.trackEncoding();
+    const problem = { code: 'encoder_failed', detail: 'The file is no longer there.' };
+    return on(production, { track: 'a192', problem }, service('encoder'), lease);
   },
   'media_clip.register': async (w) =>
     creates(

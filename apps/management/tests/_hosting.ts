@@ -154,6 +154,12 @@ export function createHosting(management: TestManagement, workspaceId: string = 
       const { production, lease } = await world.encoding();
       return send('production.complete', production, world.completion, service('encoder'), lease);
     },
+    /** An encoded production whose AAC track an encoder makes. */
+    async trackEncoding() {
+      const started = { track: 'a192' };
+      const production = await send('production.start_track', await world.encoded(), started, service('management'));
+      return { production, lease: await world.lease('encode_hls_audio', production.id) };
+    },
     async playableEpisode() {
       const production = await world.encoded();
       const attach = async (): Promise<ResourceView> => {

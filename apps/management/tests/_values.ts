@@ -28,6 +28,15 @@ export const media = {
   true_peak_dbtp: -2,
 };
 
+export const hlsTrack = {
+  codec: 'mp4a.40.2',
+  storage_key: `media/${'b'.repeat(64)}`,
+  sha256: 'b'.repeat(64),
+  size_bytes: 1605,
+  duration_ms: 43,
+  index: { storage_key: `media/${'c'.repeat(64)}`, sha256: 'c'.repeat(64), size_bytes: 90 },
+};
+
 /** A person of another workspace, with roles in the whole of this one. */
 export const guestIn = (workspaceId: string, actor: Actor, roles: Principal['roles']): Actor =>
   actor.kind === 'principal'

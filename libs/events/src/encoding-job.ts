@@ -22,6 +22,21 @@ const production = {
   podcast_title: z.string(),
 };
 
+const hlsAudio = {
+  production_id: z.string(),
+  /** The file that the MP3 was made of, in lower-case hex; any other is refused. Absent: unknown. */
+  source_sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
+  /** What brought the MP3 to its loudness. */
+  gain: z.strictObject({ gain_db: z.number(), ceiling_db: z.number().max(0).optional() }),
+  /** Of the MP3: [start, end) in milliseconds. */
+  silences: z.array(z.tuple([z.int().min(0), z.int().min(1)])),
+  /** Places known today where ads may be inserted, in the episode's own audio. */
+  markers_ms: z.array(z.int().min(0)),
+};
+
 /** Inputs of the jobs that the encoder claims, by kind: management writes them, the encoder parses them. */
 export const encodingJobInputs = {
   encode_production: z.union([
@@ -33,6 +48,10 @@ export const encodingJobInputs = {
       /** What its host has said of the file; another one is refused. SHA-256 in lower-case hex. */
       declared: z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/), size_bytes: z.int().min(1) }).optional(),
     }),
+  ]),
+  encode_hls_audio: z.union([
+    z.strictObject({ ...hlsAudio, ...stored }),
+    z.strictObject({ ...hlsAudio, source_url: z.url({ protocol: /^https?$/ }) }),
   ]),
   encode_segment: z.strictObject({ ...loudness, ...stored, podcast_id: z.string(), part: z.enum(['intro', 'outro']) }),
   encode_creative: z.union([

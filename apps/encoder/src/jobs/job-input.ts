@@ -1,6 +1,6 @@
 import { encodingJobInputs, type EncodingJobKind } from '@longwave/events';
 import type { z } from 'zod';
-import type { FailCommand } from './report.ts';
+import type { Failure } from './report.ts';
 
 export type JobInput = {
   readonly [K in EncodingJobKind]: { readonly kind: K } & z.output<(typeof encodingJobInputs)[K]>;
@@ -13,9 +13,16 @@ export function parseJobInput(kind: string, inputJson: string): JobInput {
   return { kind: known, ...encodingJobInputs[known].parse(JSON.parse(inputJson)) } as JobInput;
 }
 
-/** The command that reports that a job cannot be done. */
-export function failCommand(input: JobInput): FailCommand {
-  if (input.kind === 'encode_production') return 'production.fail';
-  if (input.kind === 'encode_creative') return 'creative.fail_media';
-  return `podcast.fail_${input.part}`;
+/** The command that reports why a job cannot be done. */
+export function failureOf(input: JobInput, problem: Failure['changes']['problem']): Failure {
+  switch (input.kind) {
+    case 'encode_production':
+      return { commandType: 'production.fail', changes: { problem } };
+    case 'encode_hls_audio':
+      return { commandType: 'production.fail_track', changes: { track: 'a192', problem } };
+    case 'encode_creative':
+      return { commandType: 'creative.fail_media', changes: { problem } };
+    case 'encode_segment':
+      return { commandType: `podcast.fail_${input.part}`, changes: { problem } };
+  }
 }

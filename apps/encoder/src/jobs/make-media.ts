@@ -10,6 +10,7 @@ import { listChapters } from '../media/list-chapters.ts';
 import { fetchAddress } from './fetch-address.ts';
 import { fetchSource, type FetchedFile, type FetchOptions } from './fetch-source.ts';
 import type { JobInput } from './job-input.ts';
+import { makeLaterTrack, makeTrack } from './make-track.ts';
 import type { ProgressReporter } from './progress.ts';
 import type { Completion } from './report.ts';
 import { blobKey, storeFile } from './stored-blobs.ts';
@@ -39,6 +40,11 @@ export async function makeMedia(
     signal,
     onProgress: (fraction) => progress.report('downloading', fraction),
   });
+  const workplace = { store: deps.store, folder, signal };
+  if (input.kind === 'encode_hls_audio') {
+    const file = await makeLaterTrack(input, { path: inputPath, sha256: fetched.sha256 }, workplace);
+    return { commandType: 'production.record_track', changes: { track: 'a192', file } };
+  }
   if (input.kind === 'encode_creative') {
     const targetsLufs = input.loudness_targets_lufs;
     const streams = await encodeLadder({ inputPath, folder, targetsLufs, signal });
@@ -54,8 +60,11 @@ export async function makeMedia(
   });
   progress.report('storing', 0);
   await storeSegment(deps.store, encoded, signal);
-  if (input.kind === 'encode_segment')
-    return { commandType: `podcast.record_${input.part}`, changes: { segment: segmentOf(encoded) } };
+  if (input.kind === 'encode_segment') {
+    const source = { url: `file:${inputPath}`, samples: encoded.samples };
+    const hls = await makeTrack({ ...encoded, source, markersMs: [] }, workplace);
+    return { commandType: `podcast.record_${input.part}`, changes: { segment: { ...segmentOf(encoded), hls } } };
+  }
 
   const peaksPath = path.join(folder, 'peaks.json');
   const peaks = Buffer.from(JSON.stringify(encoded.waveform));
@@ -74,7 +83,10 @@ function fetchInput(
   options: FetchOptions,
 ): Promise<FetchedFile> {
   if ('source_url' in input)
-    return fetchAddress(guardedFetch, input.source_url, target, { ...options, declared: input.declared });
+    return fetchAddress(guardedFetch, input.source_url, target, {
+      ...options,
+      declared: input.kind === 'encode_production' ? input.declared : undefined,
+    });
   const declaredBytes = input.kind === 'encode_production' ? input.declared_size_bytes : undefined;
   const { storage_key: storageKey, source_etag: etag, declared_sha256: declaredSha256 } = input;
   return fetchSource(store, { storageKey, etag, declaredBytes, declaredSha256 }, target, options);
@@ -131,6 +143,10 @@ function productionMedia(
       input_lufs: encoded.inputLoudness.lufs,
       output_lufs: encoded.loudness.lufs,
       true_peak_dbtp: encoded.loudness.truePeakDbtp,
+    },
+    gain: {
+      gain_db: encoded.plan.gainDb,
+      ...(encoded.plan.ceilingDb !== undefined && { ceiling_db: encoded.plan.ceilingDb }),
     },
     silences: encoded.silences.map(([start, end]) => [start, end]),
     ...(chapters.length > 0 && { chapters }),

@@ -9,10 +9,15 @@ export type CommandClient = RpcClient<typeof CommandServiceService>;
 
 /** Commands that report what was made. */
 type CompleteCommand =
-  'production.complete' | 'creative.record_media' | 'podcast.record_intro' | 'podcast.record_outro';
+  | 'production.complete'
+  | 'production.record_track'
+  | 'creative.record_media'
+  | 'podcast.record_intro'
+  | 'podcast.record_outro';
 
 /** Commands that report why nothing was made. */
-export type FailCommand = 'production.fail' | 'creative.fail_media' | 'podcast.fail_intro' | 'podcast.fail_outro';
+type FailCommand =
+  'production.fail' | 'production.fail_track' | 'creative.fail_media' | 'podcast.fail_intro' | 'podcast.fail_outro';
 
 /** The end of a job as its command. */
 interface Report<C extends MachineCommand<'encoder'>> {
@@ -24,7 +29,7 @@ interface Report<C extends MachineCommand<'encoder'>> {
 export type Completion = { [C in CompleteCommand]: Report<C> }[CompleteCommand];
 
 /** Why nothing was made, as the command that reports it. */
-export type Failure = Report<FailCommand>;
+export type Failure = { [C in FailCommand]: Report<C> }[FailCommand];
 
 /** `unknown`: management did not answer before the lease ended; it may or may not have the report. */
 export type ReportOutcome =

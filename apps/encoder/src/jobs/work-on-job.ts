@@ -5,7 +5,7 @@ import type { Job } from '@longwave/rpc/job';
 import type { Logger } from '@longwave/service-kit';
 import { LeaseEnded } from '@longwave/worker-kit';
 import { MediaFault } from '../media/media-fault.ts';
-import { failCommand, parseJobInput } from './job-input.ts';
+import { failureOf, parseJobInput } from './job-input.ts';
 import { makeMedia, type MediaDeps } from './make-media.ts';
 import { createProgress, type ProgressReporter } from './progress.ts';
 import { reportByCommand, type CommandClient, type Completion, type Failure } from './report.ts';
@@ -79,7 +79,7 @@ async function tryJob(job: Job, deps: JobDeps, progress: ProgressReporter, signa
     if (!final) throw error;
     if (final !== error) deps.logger.error({ err: error, job_id: job.jobId, attempt: job.attempt }, 'job.given_up');
     const problem = { code: final.code, detail: final.message };
-    return await report('fail', { commandType: failCommand(input), changes: { problem } });
+    return await report('fail', failureOf(input, problem));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

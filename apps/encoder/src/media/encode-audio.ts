@@ -29,6 +29,8 @@ export interface EncodedSegment extends VerifiedSegment {
   readonly sizeBytes: number;
   readonly frames: number;
   readonly durationMs: number;
+  /** Length of its source at 48 kHz, per channel. */
+  readonly samples: number;
   /** What brought it to its loudness. */
   readonly plan: GainPlan;
 }
@@ -169,12 +171,17 @@ async function makeAttempt(
   return { path, sha256: await encoding, plan, ...(await verifying) };
 }
 
-const segmentOf = ({ frames, durationMs }: MeasuredSource, attempt: Attempt, path: string): EncodedSegment => ({
+const segmentOf = (
+  { frames, durationMs, samples }: MeasuredSource,
+  attempt: Attempt,
+  path: string,
+): EncodedSegment => ({
   path,
   sha256: attempt.sha256,
   sizeBytes: bytesOfFrames(frames),
   frames,
   durationMs,
+  samples,
   plan: attempt.plan,
   loudness: attempt.loudness,
   waveform: attempt.waveform,

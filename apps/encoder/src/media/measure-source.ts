@@ -46,10 +46,22 @@ export async function measureSource(
   const info = await inspectSource({ url, reader: source.reader }, signal);
   const onPosition = (positionMs: number) =>
     onFraction(info.durationMs > 0 ? Math.min(1, positionMs / info.durationMs) : 0);
-  const { samples, loudness, errors } = await decodeSource(url, info, onPosition, signal);
+  const { samples, stderr, errors } = await decodeSource(url, [toCanonicalPcm, sourceMeter], onPosition, signal);
+  checkDecodedDuration(info, (samples * 1000) / canonicalFormat.sampleRate);
+  const loudness = parseSourceLoudness(stderr);
   const warnings = await findWarnings(source.reader, info, errors, signal);
   const frames = Math.max(framesMin, framesOfSamples(samples));
   return { url, info, loudness, samples, frames, durationMs: durationMsOfFrames(frames), warnings };
+}
+
+/** The length of a local source as `measureSource` counts it. Throws as it does, but inspects nothing. */
+export async function countSamples(
+  path: string,
+  signal: AbortSignal,
+): Promise<Pick<MeasuredSource, 'url' | 'samples'>> {
+  const url = `file:${path}`;
+  const { samples } = await decodeSource(url, [toCanonicalPcm], () => undefined, signal);
+  return { url, samples };
 }
 
 async function openSource(path: string): Promise<AsyncDisposable & { readonly reader: ByteReader }> {
@@ -67,13 +79,13 @@ async function openSource(path: string): Promise<AsyncDisposable & { readonly re
 /** ffmpeg's message for a packet that it could not decode; it goes on with the next one. */
 const decodeError = /\[error\] Error (while decoding|submitting packet)/;
 
-/** Loudness, length in samples at 48 kHz, and how many packets could not be decoded. */
+/** Length in samples at 48 kHz, how many packets could not be decoded, and what ffmpeg said. */
 async function decodeSource(
   url: string,
-  source: SourceInfo,
+  filters: readonly string[],
   onPosition: (positionMs: number) => void,
   signal: AbortSignal,
-): Promise<{ readonly samples: number; readonly loudness: SourceLoudness; readonly errors: number }> {
+): Promise<{ readonly samples: number; readonly errors: number; readonly stderr: string }> {
   let [samples, errors] = [0, 0];
   const consume = async (stdout: Readable) => {
     // One line of framecrc per block of samples: stream, dts, pts, duration, size, checksum.
@@ -84,7 +96,6 @@ async function decodeSource(
         throw new MediaFault('encoder_failed', 'The file is longer than 24 hours. Upload a shorter one.');
     }
   };
-  const filter = `${toCanonicalPcm},${sourceMeter}`;
   const args = [
     '-loglevel',
     'repeat+level+info',
@@ -92,7 +103,7 @@ async function decodeSource(
     '-map',
     '0:a:0',
     '-af',
-    filter,
+    filters.join(','),
     '-c:a',
     'pcm_s16le',
     '-f',
@@ -104,8 +115,7 @@ async function decodeSource(
       if (decodeError.test(line)) errors++;
     };
     const stderr = await runFfmpeg('ffmpeg', args, { signal, consume, onLine, onPosition });
-    checkDecodedDuration(source, (samples * 1000) / canonicalFormat.sampleRate);
-    return { samples, loudness: parseSourceLoudness(stderr), errors };
+    return { samples, errors, stderr };
   } catch (error) {
     if (!(error instanceof FfmpegExit)) throw error;
     if (samples === 0)

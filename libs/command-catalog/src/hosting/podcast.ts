@@ -54,6 +54,8 @@ const settings = {
   loudness_target_lufs: z.number().min(-24).max(-12),
   /** Duration of the fades around a break inside the audio that lies in no silence; absent: none. */
   break_fade_ms: z.int().min(0).max(1000),
+  /** Whether episodes, intro and outro are made ready for HLS too; absent: no. */
+  hls_audio: z.boolean(),
   medium,
   funding,
   persons,

@@ -32,6 +32,9 @@ const gain = z.strictObject({
   ceiling_db: z.number().max(0).optional(),
 });
 
+/** "a192" is the sound, AAC at 192 kbit/s. */
+const trackName = z.enum(['a192']);
+
 /** One track of HLS, made on demand beside the MP3. `file` stays while the track is made again. */
 const producedTrack = z.strictObject({
   state: z.enum(['encoding', 'ready', 'failed']),
@@ -87,7 +90,7 @@ export const productions = defineResource({
     loudness: loudness.optional(),
     /** Absent in productions of a release that did not keep it. */
     gain: gain.optional(),
-    /** Tracks of HLS by name: "a192" is the sound, AAC at 192 kbit/s. */
+    /** Tracks of HLS by name. */
     tracks: z.strictObject({ a192: producedTrack.optional() }).optional(),
     /** Chapters found in the file. */
     chapters: chapters.optional(),
@@ -241,6 +244,7 @@ export const productionCommands = {
       files: z.array(file).min(1),
       audio_duration_ms: z.int().min(1),
       loudness,
+      gain: gain.optional(),
       chapters: chapters.optional(),
       silences: silences.optional(),
       warnings: warnings.optional(),
@@ -266,5 +270,42 @@ export const productionCommands = {
     hasRule: true,
     problems: ['lease_lost'],
     summary: 'An encoder reports why it could not encode; reserved encoding time is returned.',
+  }),
+  'production.start_track': defineCommand({
+    type: 'production.start_track',
+    subject: 'productions',
+    from: ['encoded'],
+    changes: z.strictObject({ track: trackName }),
+    machines: ['management'],
+    event: 'production.track_started',
+    hasRule: true,
+    problems: ['temporarily_unavailable', 'upload_not_received'],
+    externalEffect: 'An encoder takes the job, behind new episodes. It uses no encoding time of the plan.',
+    summary:
+      'Starts to make a track of HLS of the source; when the source is not there any more, the track fails at once. The MP3 stays as it is.',
+  }),
+  'production.record_track': defineCommand({
+    type: 'production.record_track',
+    subject: 'productions',
+    from: ['encoded'],
+    changes: z.strictObject({ track: trackName, file: hlsTrack }),
+    reason: leaseReason,
+    machines: ['encoder'],
+    event: 'production.track_recorded',
+    hasRule: true,
+    problems: ['lease_lost'],
+    summary: 'An encoder reports a track of HLS.',
+  }),
+  'production.fail_track': defineCommand({
+    type: 'production.fail_track',
+    subject: 'productions',
+    from: ['encoded'],
+    changes: z.strictObject({ track: trackName, problem: foundProblem }),
+    reason: leaseReason,
+    machines: ['encoder'],
+    event: 'production.track_failed',
+    hasRule: true,
+    problems: ['lease_lost'],
+    summary: 'An encoder reports why it could not make a track of HLS; an earlier one stays.',
   }),
 } as const;

@@ -22,6 +22,7 @@ import {
   type Production,
 } from './production.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
+import { trackRules } from './track-rules.ts';
 import { prepareEncoding, type EncodingOptions } from './start-encoding.ts';
 
 type ProductionCommand = Extract<keyof Rules<typeof productCatalog>, `production.${string}`>;
@@ -93,6 +94,8 @@ const createFromFile = (options: EncodingOptions): PreparedRule<Production, Crea
 
 /** Rules of the production commands. */
 export const productionRules = (options: EncodingOptions): ProductionRules => ({
+  ...trackRules(options),
+
   'production.create': createFromFile(options),
   'production.derive': createFromFile(options),
 
@@ -115,7 +118,12 @@ export const productionRules = (options: EncodingOptions): ProductionRules => ({
         if (!isReset(input.state, changes)) return { attributes: current, state: input.state };
         await assertNotAudible(input);
         await found?.hold(input.tx);
-        return { attributes: resetProduction(current, found?.source), state: 'initial' };
+        return {
+          attributes: resetProduction(current, found?.source),
+          state: 'initial',
+          // A track of the previous source may be under way.
+          also: (tx) => stopJobs(tx, input.subjectId),
+        };
       };
     },
   },
@@ -123,9 +131,8 @@ export const productionRules = (options: EncodingOptions): ProductionRules => ({
   'production.delete': async (input) => ({
     attributes: withoutReservation(input.current),
     also: async (tx) => {
-      if (input.state !== 'encoding') return;
       await stopJobs(tx, input.subjectId);
-      await settle(tx, input, 0);
+      if (input.state === 'encoding') await settle(tx, input, 0);
     },
     consequences: (await audibleEpisode(input)) ? [] : await clipsDeleted(input),
   }),

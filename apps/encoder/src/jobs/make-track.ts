@@ -1,0 +1,48 @@
+import path from 'node:path';
+import type { ObjectStore } from '@longwave/object-store';
+import { encodeTrack } from '../media/encode-track.ts';
+import { MediaFault } from '../media/media-fault.ts';
+import { countSamples } from '../media/measure-source.ts';
+import type { JobInput } from './job-input.ts';
+import { storeTrack, type StoredTrack } from './stored-blobs.ts';
+
+type Sound = Pick<Parameters<typeof encodeTrack>[0], 'source' | 'plan' | 'silences' | 'markersMs'>;
+
+interface Workplace {
+  readonly store: ObjectStore;
+  readonly folder: string;
+  readonly signal: AbortSignal;
+}
+
+/** Encodes a sound as a track of HLS and stores it. Throws as `encodeTrack`. */
+export async function makeTrack(
+  { source, plan, silences, markersMs }: Sound,
+  { store, folder, signal }: Workplace,
+): Promise<StoredTrack> {
+  const outputPath = path.join(folder, 'track.mp4');
+  return storeTrack(store, await encodeTrack({ source, plan, silences, markersMs, outputPath, signal }), signal);
+}
+
+/**
+ * The track of a production whose MP3 was made before. Throws `MediaFault` unless the source is still the file that the MP3 was made of;
+ * otherwise as `encodeTrack`.
+ */
+export async function makeLaterTrack(
+  input: Extract<JobInput, { kind: 'encode_hls_audio' }>,
+  source: { readonly path: string; readonly sha256: string },
+  workplace: Workplace,
+): Promise<StoredTrack> {
+  if (input.source_sha256 !== undefined && input.source_sha256 !== source.sha256)
+    throw new MediaFault(
+      'media_checksum_mismatch',
+      'The file is no longer the one that this audio was made of. Encode the episode again.',
+    );
+  const { gain_db: gainDb, ceiling_db: ceilingDb } = input.gain;
+  const sound: Sound = {
+    source: await countSamples(source.path, workplace.signal),
+    plan: { gainDb, ...(ceilingDb !== undefined && { ceilingDb }) },
+    silences: input.silences,
+    markersMs: input.markers_ms,
+  };
+  return makeTrack(sound, workplace);
+}

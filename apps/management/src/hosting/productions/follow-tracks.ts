@@ -1,0 +1,44 @@
+import type { EventOf, Reactions } from '@longwave/command-catalog';
+import { findResource, findRevision } from '@longwave/command-pipeline';
+import type { Pool } from '@longwave/postgres';
+import type { Send } from '../../background/send-as-management.ts';
+import { listMissingTracks } from './missing-track-table.ts';
+
+/** A group of its own: a podcast with thousands of episodes delays no other reaction. */
+export const trackFollowerGroup = 'management.tracks';
+
+const pageSize = 100;
+
+/** Starts the sound for HLS of new audio, if its podcast wants it. */
+async function startTrack(event: EventOf<'production.encoded'>, send: Send, pool: Pool): Promise<void> {
+  const { workspace_id: workspaceId, subject, after } = event;
+  const episode = await findResource(pool, workspaceId, 'episodes', after.attributes.episode_id);
+  const podcast = episode && (await findResource(pool, workspaceId, 'podcasts', episode.attributes.podcast_id));
+  if (!podcast?.attributes.hls_audio) return;
+  await send(event, 'track', { type: 'production.start_track', id: subject.id, changes: { track: 'a192' } });
+}
+
+/** Whether the podcast had HLS before this event too. */
+async function hadHls({ subject }: EventOf<'podcast.revised'>, pool: Pool): Promise<boolean> {
+  const before = await findRevision(pool, { id: subject.id, resource_type: 'podcasts' }, subject.version - 1);
+  return before?.attributes.hls_audio === true;
+}
+
+/** Starts the sound for HLS of every episode of a podcast that has just been switched on, where it is missing. */
+async function startTracks(event: EventOf<'podcast.revised'>, send: Send, pool: Pool): Promise<void> {
+  const { workspace_id: workspaceId, subject, after } = event;
+  if (!after.attributes.hls_audio || (await hadHls(event, pool))) return;
+  let last: string | undefined;
+  do {
+    const page = await listMissingTracks(pool, { workspaceId, podcastId: subject.id }, last, pageSize);
+    for (const id of page)
+      await send(event, `track:${id}`, { type: 'production.start_track', id, changes: { track: 'a192' } });
+    last = page.at(-1);
+  } while (last !== undefined);
+}
+
+/** What makes a podcast ready for HLS. */
+export const trackReactions = (send: Send, pool: Pool): Reactions<Promise<void>> => ({
+  'production.encoded': (event) => startTrack(event, send, pool),
+  'podcast.revised': (event) => startTracks(event, send, pool),
+});
