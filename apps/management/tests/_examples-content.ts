@@ -25,6 +25,8 @@ export const contentExamples = {
   'podcast.set_outro': async (w) => on(await w.podcast(), await fileUrl(w), w.actor),
   'podcast.clear_intro': async (w) => on((await w.preparing('intro')).podcast, {}, w.actor),
   'podcast.clear_outro': async (w) => on((await w.preparing('outro')).podcast, {}, w.actor),
+  'podcast.start_intro_track': async (w) => on(await w.ready('intro'), {}, service('management')),
+  'podcast.start_outro_track': async (w) => on(await w.ready('outro'), {}, service('management')),
   'podcast.record_intro': async (w) => {
     const { podcast, lease } = await w.preparing('intro');
     return on(podcast, { segment }, service('encoder'), lease);

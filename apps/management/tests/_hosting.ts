@@ -7,7 +7,7 @@ import { claimJob } from '../src/background/job-table.ts';
 import { saveEncodingLimit } from '../src/hosting/productions/encoding-balance-table.ts';
 import { digest, hour, person, service } from './_values.ts';
 
-import type { TestManagement } from './_management.ts';
+import { segment, type TestManagement } from './_management.ts';
 
 /** Creates the content of a workspace by commands. */
 export function createHosting(management: TestManagement, workspaceId: string = newId('ws')) {
@@ -77,6 +77,11 @@ export function createHosting(management: TestManagement, workspaceId: string = 
         file_url: (await world.upload()).attributes['file_url'],
       });
       return { podcast: set, lease: await world.lease('encode_segment', set.id) };
+    },
+    /** A podcast with a part that an encoder of an earlier release prepared. */
+    async ready(part: 'intro' | 'outro') {
+      const { podcast, lease } = await world.preparing(part);
+      return send(`podcast.record_${part}`, podcast, { segment }, service('encoder'), lease);
     },
     /** A scheduled episode that has just become due; moves the service's clock forward. */
     async dueEpisode() {

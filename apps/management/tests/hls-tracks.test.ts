@@ -173,3 +173,51 @@ test('a podcast that is switched on gets the missing tracks of what its episodes
     expect(started).toEqual([`track:${ids[2]}`]);
   }
 });
+
+type Part = {
+  readonly upload_id: string;
+  readonly state: string;
+  readonly segment: { readonly sha256: string };
+  readonly problem?: object;
+};
+const partIn = (row: { readonly attributes: Record<string, unknown> }, part: 'intro' | 'outro') =>
+  row.attributes[part] as Part;
+
+test('an intro of an earlier release gets its track when the podcast is switched on, and is used meanwhile', async () => {
+  const world = createWorld(management);
+  const podcast = await world.ready('intro');
+  const before = partIn(podcast, 'intro');
+  await world.send('podcast.revise', podcast, { hls_audio: true });
+  const started = await until(podcast.id, ({ version }) => version === podcast.version + 2);
+  expect(partIn(started, 'intro')).toEqual(before);
+  expect((await jobOf(management.pool, podcast.id))?.input).toMatchObject({ podcast_id: podcast.id, part: 'intro' });
+  const view = { ...podcast, version: started.version };
+  const lease = await world.lease('encode_segment', podcast.id);
+  const made = { segment: { ...before.segment, hls: hlsTrack } };
+  const recorded = await world.send('podcast.record_intro', view, made, service('encoder'), lease);
+  expect(partIn(recorded, 'intro')).toEqual({ ...before, ...made });
+  const again = world.send('podcast.start_intro_track', recorded, {}, service('management'));
+  await expect(again).rejects.toMatchObject({ code: 'state_not_allowed' });
+});
+
+test('an outro whose track cannot be made stays usable, and says why', async () => {
+  const world = createWorld(management);
+  const podcast = await world.ready('outro');
+  const before = partIn(podcast, 'outro');
+  const startOutro = (of: ResourceView) => world.send('podcast.start_outro_track', of, {}, service('management'));
+  const started = await startOutro(podcast);
+  const problem = { code: 'encoder_failed', detail: 'The disk is full.' };
+  const lease = await world.lease('encode_segment', podcast.id);
+  const failed = await world.send('podcast.fail_outro', started, { problem }, service('encoder'), lease);
+  expect(partIn(failed, 'outro')).toEqual({ ...before, problem });
+
+  const { rows } = await management.pool.query<{ key: string }>(
+    `select storage_key as key from kept_upload where upload_id = $1`,
+    [before.upload_id],
+  );
+  await management.store.remove(rows[0]!.key);
+  expect(partIn(await startOutro(failed), 'outro')).toMatchObject({
+    ...before,
+    problem: { code: 'upload_not_received', detail: expect.stringContaining('not stored any more') },
+  });
+});

@@ -23,7 +23,10 @@ export const segment = z.strictObject({
   hls: hlsTrack.optional(),
 });
 
-/** Audio before or after every episode. `segment` stays the previous one while a new file is prepared. */
+/**
+ * Audio before or after every episode. `segment` stays the previous one while a new file is prepared, and the state stays "ready" while
+ * only a track of HLS is missing; `problem` says then why it is missing.
+ */
 export const templatePart = z.strictObject({
   file_url: webUrl,
   upload_id: reference('upl'),

@@ -161,6 +161,20 @@ const clearPart = <const P extends 'intro' | 'outro'>(part: P) =>
     summary: `Removes the ${part} from the podcast; episodes that have it keep it until a batch encoding.`,
   });
 
+const startPartTrack = <const P extends 'intro' | 'outro'>(part: P) =>
+  defineCommand({
+    type: `podcast.start_${part}_track`,
+    subject: 'podcasts',
+    from: living,
+    changes: z.strictObject({}),
+    machines: ['management'],
+    event: `podcast.${part}_track_started`,
+    hasRule: true,
+    problems: ['temporarily_unavailable', 'upload_not_received'],
+    externalEffect: 'An encoder prepares the audio again.',
+    summary: `Prepares an ${part} that has no track of HLS again, with one; the present ${part} is used meanwhile.`,
+  });
+
 const recordPart = <const P extends 'intro' | 'outro'>(part: P) =>
   defineCommand({
     type: `podcast.record_${part}`,
@@ -274,6 +288,8 @@ export const podcastCommands = {
   'podcast.set_outro': setPart('outro'),
   'podcast.clear_intro': clearPart('intro'),
   'podcast.clear_outro': clearPart('outro'),
+  'podcast.start_intro_track': startPartTrack('intro'),
+  'podcast.start_outro_track': startPartTrack('outro'),
   'podcast.record_intro': recordPart('intro'),
   'podcast.record_outro': recordPart('outro'),
   'podcast.fail_intro': failPart('intro'),

@@ -24,10 +24,15 @@ async function hadHls({ subject }: EventOf<'podcast.revised'>, pool: Pool): Prom
   return before?.attributes.hls_audio === true;
 }
 
-/** Starts the sound for HLS of every episode of a podcast that has just been switched on, where it is missing. */
+/** Starts the sound for HLS of the parts and of every episode of a podcast that has just been switched on, where it is missing. */
 async function startTracks(event: EventOf<'podcast.revised'>, send: Send, pool: Pool): Promise<void> {
   const { workspace_id: workspaceId, subject, after } = event;
   if (!after.attributes.hls_audio || (await hadHls(event, pool))) return;
+  for (const part of ['intro', 'outro'] as const) {
+    const { state, segment } = after.attributes[part] ?? {};
+    if (state === 'ready' && segment && !segment.hls)
+      await send(event, part, { type: `podcast.start_${part}_track`, id: subject.id, changes: {} });
+  }
   let last: string | undefined;
   do {
     const page = await listMissingTracks(pool, { workspaceId, podcastId: subject.id }, last, pageSize);
