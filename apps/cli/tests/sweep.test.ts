@@ -152,10 +152,25 @@ test('a row names an object in whatever table and form: now or before, in a job,
   await client.connect();
   await client.query('set session_replication_role = replica');
   const at = '2026-11-02T10:00:00Z';
+  const resource = (type: string, id: string) =>
+    `insert into product.resource values ('${id}', 'ws_1', '${type}', 2, 'draft', $1, '', 'op_1', '${at}', '${at}')`;
+  const blob = (it: string) => ({ storage_key: `media/${it}`, sha256: it });
+  const trackOf = (track: string, index: string) => ({
+    tracks: { a192: { state: 'ready', file: { ...blob(track), index: blob(index) } } },
+  });
   const places: Readonly<Record<string, (digest: string) => readonly [sql: string, ...values: unknown[]]>> = {
     'media/resource': (it) => [
-      `insert into product.resource values ('ep_1', 'ws_1', 'episodes', 2, 'draft', $1, '', 'op_1', '${at}', '${at}')`,
+      resource('episodes', 'ep_1'),
       JSON.stringify({ audio: { renditions: [{ storage_key: `media/${it}` }] } }),
+    ],
+    'media/track': (it) => [resource('productions', 'pro_1'), JSON.stringify(trackOf(it, digest('its index')))],
+    'media/index of a track': (it) => [
+      resource('productions', 'pro_2'),
+      JSON.stringify(trackOf(digest('its track'), it)),
+    ],
+    'media/track of an intro': (it) => [
+      resource('podcasts', 'pod_1'),
+      JSON.stringify({ intro: { segment: { sha256: digest('its MP3'), hls: blob(it) } } }),
     ],
     'artwork/revision': (it) => [
       `insert into product.revision values ('ep_1', 1, 'draft', $1, '', 'op_1', '${at}')`,
