@@ -37,9 +37,12 @@ export { servedAdSchema } from './served-ad.ts';
 export { decisionMadeSchema, type DecisionMade } from './decision-made.ts';
 export { planPoliciesKey, planPoliciesSchema, type PlanPolicy } from './plan-policies.ts';
 export {
+  adTrackSchema,
   anyTargeting,
   defaultSeparation,
+  hlsAudioFormat,
   servingPlanSchema,
+  type AdTrack,
   type PlanLineItem,
   type PlanTargeting,
   type Separation,

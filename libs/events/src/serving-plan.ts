@@ -1,5 +1,22 @@
 import { z } from 'zod';
 
+/** The stream format of tracks of HLS with sound: AAC at 192 kbit/s (docs/hls.md). */
+export const hlsAudioFormat = 'hls-aac-192';
+
+/** The track of HLS with the sound of one prepared stream. Its file and its index lie in the object store under their digests. */
+export const adTrackSchema = z.strictObject({
+  /** As `CODECS` of a playlist names it. */
+  codec: z.string().min(1).max(64),
+  /** SHA-256 (hex) of the file. */
+  digest: z.string().regex(/^[0-9a-f]{64}$/),
+  size_bytes: z.int().min(1),
+  duration_ms: z.int().min(1),
+  /** SHA-256 (hex) of the index of its cells. */
+  index_digest: z.string().regex(/^[0-9a-f]{64}$/),
+  index_size_bytes: z.int().min(1),
+});
+export type AdTrack = z.infer<typeof adTrackSchema>;
+
 /** One prepared stream of a creative. */
 const planMedia = z.strictObject({
   stream_format: z.string(),
@@ -8,6 +25,8 @@ const planMedia = z.strictObject({
   segment_digest: z.string(),
   size_bytes: z.int().min(1),
   duration_ms: z.int().min(1),
+  /** Absent when the stream has none. */
+  hls: adTrackSchema.optional(),
 });
 
 /** Half-open. */

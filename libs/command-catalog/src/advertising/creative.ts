@@ -12,6 +12,7 @@ import {
   timeWindow,
   webUrl,
 } from '../fields.ts';
+import { hlsTrack } from '../hosting/media-files.ts';
 
 /** One stream of the ad. The streams of a format have one duration and different loudnesses. */
 const media = z.strictObject({
@@ -22,6 +23,8 @@ const media = z.strictObject({
   duration_ms: z.int().min(1),
   loudness_lufs: z.number().nullable(),
   true_peak_dbtp: z.number().nullable(),
+  /** The same sound at the same loudness for HLS; absent in streams of a release that made none. */
+  hls: hlsTrack.optional(),
 });
 
 const settings = {

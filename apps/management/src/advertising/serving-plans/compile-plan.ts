@@ -1,6 +1,6 @@
 import type { Attributes, ResourceType, StateOf } from '@longwave/command-catalog';
 import type { ResourceRow } from '@longwave/command-pipeline';
-import { defaultSeparation, type PlanLineItem, type ServingPlanDocument } from '@longwave/events';
+import { defaultSeparation, type AdTrack, type PlanLineItem, type ServingPlanDocument } from '@longwave/events';
 import type { Campaign } from '../campaigns/campaign.ts';
 import type { LineItem, Window } from '../line-items/line-item.ts';
 import { floorsOf, resolveTargeting } from './plan-targeting.ts';
@@ -42,6 +42,15 @@ function common(windows: readonly (Window | undefined)[], from: string): Window 
 
 type PlanCreative = PlanLineItem['creatives'][number];
 
+const planTrack = (track: NonNullable<Attributes<'creatives'>['media'][number]['hls']>): AdTrack => ({
+  codec: track.codec,
+  digest: track.sha256,
+  size_bytes: track.size_bytes,
+  duration_ms: track.duration_ms,
+  index_digest: track.index.sha256,
+  index_size_bytes: track.index.size_bytes,
+});
+
 /** The creative of an assignment in the plan's form; undefined when its window has ended. */
 function planCreative(
   { attributes: assignment }: ResourceRow<'creative_assignments'>,
@@ -65,6 +74,7 @@ function planCreative(
       segment_digest: media.sha256,
       size_bytes: media.size_bytes,
       duration_ms: media.duration_ms,
+      ...(media.hls && { hls: planTrack(media.hls) }),
     })),
   };
 }
