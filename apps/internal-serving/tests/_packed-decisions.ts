@@ -72,6 +72,32 @@ export const goldenDecision: NewDecision = {
   ...{ shareOpportunities: [otherId], shareServings: [] },
 };
 
+/** The same of a play that names stream formats; every ad has a track of HLS. */
+export const goldenFormats: NewDecision = (() => {
+  const streamFormats = ['mp3/96000/44100/1', 'hls-aac-192'];
+  const [{ line_item_id, segment_digest, serving_id, size_bytes, slot, ...pick }] = answer.picks as [
+    (typeof answer.picks)[number],
+  ];
+  const hls = {
+    ...{ codec: 'mp4a.40.2', digest: '6b'.repeat(32), duration_ms: 30_037 },
+    ...{ index_digest: '7c'.repeat(32), index_size_bytes: 410, size_bytes: 657_605 },
+  };
+  const formatted = {
+    ...answer,
+    picks: [{ ...pick, hls, line_item_id, segment_digest, serving_id, size_bytes, slot }],
+  };
+  return {
+    ...goldenDecision,
+    answer: formatted,
+    trace: {
+      ...goldenDecision.trace,
+      request_class: requestClassOf({ ...context, streamFormats }, true),
+      output_digest: outputDigestOf(formatted),
+    },
+    inputs: { ...goldenDecision.inputs, context: { ...context, streamFormats } },
+  };
+})();
+
 /** Texts that the second form has in common with others. */
 export const goldenTexts: readonly string[] = [
   ...[lineItemId, otherId, 'mid:1', '0f'.repeat(32), answer.serving_plan_id, 'unused'],
@@ -79,8 +105,23 @@ export const goldenTexts: readonly string[] = [
   ...['Pocket Casts', 'mp3/96000/44100/1'],
 ];
 
-/** The decision in every form in which decisions were ever stored (hex). Forms are added, never changed. */
+/** The decision in every form in which decisions were ever stored (hex); version 2 is `goldenFormats`. Forms are added, never changed. */
 export const packedByVersion = {
+  'version 2':
+    '02e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1000000004b0f4773706c0110c8531d0952d8d73e1194e9' +
+    '5b5d18490f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f4b1047706f640110c8531d0952d8d73e1194e95b' +
+    '5c984665700110c8531d0952d8d73e1194e95b5cb845116d70332f39363030302f34343130302f3145024154450441542d39909295450c50' +
+    '6f636b657420436173747345026465424f45044172747345064bc3bc6368654380bcd9f29e344400000000004030c0404f59450b686c732d' +
+    '6161632d3139324b0c81810143e0d403004d45056d69643a3182024390bf0543c0cf244e4a04c501c643b0ea01c74ed0c84ed1844a038d4a' +
+    '01466c690110c8531d0952d8d73e1194e95b5c58048e4a01466c690110c8531d0952d8d73e1194e95b5c784f0143c8018f4a0145266c695f' +
+    '3031323334353637383961626364656667686a6b6d6e70713372203836343030303030024977777777777777777777777777777777777777' +
+    '777777777777777777777777774988888888888888888888888888888888888888888888888888888888888888884f6245236c695f303132' +
+    '3334353637383961626364656667686a6b6d6e707132722f6d69643a31a34b0c426147636d700110c8531d0952d8d73e1194e95b5cd84519' +
+    '68747470733a2f2f73686f702e6578616d706c652f3f633d31476372760110c8531d0952d8d73e1194e95b5cf843c8ea015345096d703461' +
+    '2e34302e32496b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b43d5ea01497c7c7c7c7c7c7c7c7c7c7c7c7c' +
+    '7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c439a0343c5912862495a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a' +
+    '5a5a5a5a404380a91d014b0a8187439003014a01a9438f03618c0101404b0c8163a34fa3c403016162864002404e4a03c947706f6c0110c8' +
+    '531d0952d8d73e1194e95b5d58ca03cb894f6245085a6d3976596d4679',
   'version 1':
     '01e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1000000004b0f4773706c0110c8531d0952d8d73e1194' +
     'e95b5d18490f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f4b0f47706f640110c8531d0952d8d73e1194' +

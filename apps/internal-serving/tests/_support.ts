@@ -116,6 +116,7 @@ export function playOf(workspaceId: string, given: Partial<DecideRequest> = {}):
     publishedAtMs: BigInt(Date.now()),
     loudnessCentilufs: -1600,
     adLoadLimitMs: 0n,
+    streamFormats: [],
     previousListenerBucket: Buffer.alloc(0),
     ...given,
   };

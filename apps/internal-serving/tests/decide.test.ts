@@ -87,6 +87,45 @@ test('one decision id has one answer: twenty at once, on both nodes, under a new
   for (const answer of answers) expect(answer).toEqual(answers[0]);
 });
 
+test('a play that needs HLS gets ads with their tracks alone, the same ones each time, and the trace says why others did not serve', async () => {
+  const workspaceId = newId('ws');
+  const hls = {
+    ...{ codec: 'mp4a.40.2', digest: 'cd'.repeat(32), size_bytes: 720_605, duration_ms: 30_016 },
+    ...{ index_digest: 'ef'.repeat(32), index_size_bytes: 410 },
+  };
+  const tracked = lineItem();
+  for (const media of tracked.creatives[0]!.media) media.hls = hls;
+  const bare = guaranteed(1_000);
+  const { servingPlanId } = await engines.publishPlan(workspaceId, [tracked, bare]);
+  for (const one of [node, other]) await untilDecidedBy(one, workspaceId, servingPlanId);
+  const play = playOf(workspaceId, { streamFormats: ['mp3/128000/48000/2', 'hls-aac-192'] });
+  const answer = await node.client.decide(play, {});
+  expect(answer.picks.map(({ lineItemId, hls: track }) => [lineItemId, track])).toEqual([
+    [
+      tracked.line_item_id,
+      {
+        ...{ codec: 'mp4a.40.2', digest: 'cd'.repeat(32), sizeBytes: 720_605n, durationMs: 30_016n },
+        ...{ indexDigest: 'ef'.repeat(32), indexSizeBytes: 410n },
+      },
+    ],
+  ]);
+  // Also from what the other node reads of it, under a plan without these ads.
+  const later = await engines.publishPlan(workspaceId, [lineItem()]);
+  await untilDecidedBy(other, workspaceId, later.servingPlanId);
+  expect(await other.client.decide(play, {})).toEqual(answer);
+  const operator = engines.clientAs('operator', node.port);
+  const asked = { workspaceId, decisionId: play.decisionId };
+  const { traceJson } = await operator.explain(asked, {});
+  expect(JSON.parse(traceJson)).toMatchObject({
+    request_class: { stream_formats: ['mp3/128000/48000/2', 'hls-aac-192'] },
+    replay: { status: 'identical' },
+    candidates: expect.arrayContaining([
+      expect.objectContaining({ line_item_id: bare.line_item_id, verdict: 'no_rendition' }),
+    ]),
+  });
+  operator.close();
+});
+
 test('200 plays at once, 20 of them asked again on the other node, give one row, one answer and one count per id', async () => {
   const workspaceId = newId('ws');
   const booked = guaranteed(1_000);
@@ -142,11 +181,10 @@ test('a decision leaves a trace with a verdict for every candidate and no listen
     expect.objectContaining({ line_item_id: french.line_item_id, verdict: 'targeting_country', rank: null }),
   ]);
   const input = Object.fromEntries(
-    // A request without an operating system has the same digest as before that field existed.
-    Object.entries({ ...play, breaks: undefined, operatingSystem: undefined }).map(([name, value]) => [
-      name,
-      plain(value),
-    ]),
+    // A request without an operating system and stream formats has the same digest as before these fields existed.
+    Object.entries({ ...play, breaks: undefined, operatingSystem: undefined, streamFormats: undefined }).map(
+      ([name, value]) => [name, plain(value)],
+    ),
   );
   const inputBreaks = play.breaks.map((one) => ({
     ...one,

@@ -27,7 +27,7 @@ const adBreak = fc.record({
   positionMs: ms(0, 2 ** 40),
   slotRules: fc.array(slotRule, { maxLength: 3 }),
 });
-const request: fc.Arbitrary<DecideRequest> = fc.record({
+const fields = fc.record({
   ...{ decisionId: id('dec'), workspaceId: id('ws'), podcastId: id('pod'), episodeId: id('ep') },
   ...{ listenerBucket: bucket, previousListenerBucket: bucket },
   breaks: fc.uniqueArray(adBreak, { maxLength: 4, selector: ({ key }) => key }),
@@ -38,7 +38,12 @@ const request: fc.Arbitrary<DecideRequest> = fc.record({
   contentCategories: fc.array(label, { maxLength: 3 }),
   ...{ atMs: ms(1, 2 ** 41), publishedAtMs: ms(0, 2 ** 41), adLoadLimitMs: ms(0, 600_000) },
   loudnessCentilufs: fc.integer({ min: -10_000, max: 0 }),
+  more: fc.constantFrom(undefined, [], ['hls-aac-192']),
 });
+const request: fc.Arbitrary<DecideRequest> = fields.map(({ more, ...asked }) => ({
+  ...asked,
+  streamFormats: more ? [asked.streamFormat, ...more] : [],
+}));
 
 /** Every field of a request as JSON has it. */
 const plain = (value: unknown): unknown => {
@@ -49,12 +54,23 @@ const plain = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one)]));
 };
 
-test('the digest of any request is the one of its canonical form, with every field; an unknown operating system is left out', () => {
+test('the digest of any request is the one of its canonical form, with every field; an unknown operating system and no stream formats are left out', () => {
   fc.assert(
     fc.property(request, (asked) => {
-      const { operatingSystem, ...rest } = plain(asked) as Record<string, unknown>;
-      const expected = operatingSystem === '' ? rest : { ...rest, operatingSystem };
+      const { operatingSystem, streamFormats, ...rest } = plain(asked) as Record<string, unknown>;
+      const expected = {
+        ...rest,
+        ...(operatingSystem !== '' && { operatingSystem }),
+        ...(asked.streamFormats.length > 0 && { streamFormats }),
+      };
       expect(parsePlayRequest(asked).digest).toBe(jcsDigest(expected));
     }),
+  );
+});
+
+test('stream formats without that of the file are refused', () => {
+  const [asked] = fc.sample(request, 1);
+  expect(() => parsePlayRequest({ ...asked!, streamFormats: ['hls-aac-192'] })).toThrow(
+    expect.objectContaining({ code: 'validation_failed' }),
   );
 });

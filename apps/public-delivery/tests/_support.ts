@@ -62,6 +62,7 @@ export function pickOf(segment: Buffer, servingId = newId('srv')): Pick {
     durationMs: BigInt((segment.length / frameBytes) * 24),
     clickUrl: '',
     billable: true,
+    hls: undefined,
   };
 }
 

@@ -28,6 +28,7 @@ export const verdictCodes = [
   'policy_privacy',
   'targeting_position',
   'surface_unsupported',
+  /** None of its creatives has every rendition that the surfaces of the show need. */
   'no_rendition',
   /** None of its creatives may serve at this time. */
   'creative_out_of_window',
@@ -69,7 +70,7 @@ export const noAdReasons = [
   'halted',
   /** Line items may serve now; none targets this play and break. */
   'no_matching_line_item',
-  /** Matching line items exist; none has a creative in the stream format. */
+  /** Matching line items exist; none has a creative with every rendition that the surfaces of the show need. */
   'no_rendition',
   /** The remaining candidates are too long, fit no slot or are too close to a competitor. */
   'no_fit',

@@ -1,3 +1,4 @@
+import { hlsAudioFormat, type AdTrack } from '@longwave/events';
 import type { NoAdReason, VerdictCode } from './codes.ts';
 import {
   freshInputs,
@@ -10,6 +11,7 @@ import { decisionHash, seedOf } from './decision-hash.ts';
 import { findEligible, findEligibleInBreak, type Eligibility } from './eligibility.ts';
 import { fillBreak, type FilledBreak } from './fill-break.ts';
 import { capKeysOf } from './frequency.ts';
+import { renditionsKey } from './index-creatives.ts';
 import type { PlanIndex } from './plan-index.ts';
 import type { PlayPolicies, PolicyVersion } from './policies.ts';
 import type { PlacedAd } from './separation.ts';
@@ -28,6 +30,8 @@ interface Pick {
   readonly segmentDigest: string;
   readonly sizeBytes: number;
   readonly durationMs: number;
+  /** The same sound for HLS, where the play asks for that format; every ad of such a play has it. */
+  readonly hls?: AdTrack;
   /** Approved address of a click. */
   readonly clickUrl: string | null;
   readonly billable: boolean;
@@ -141,6 +145,8 @@ export function decidePrepared(
   const stages: TraceStage[] = [];
   const candidates: TraceCandidate[] = [];
   const neighbours = neighboursOf(context.breaks);
+  const renditions = renditionsKey(context.streamFormat, context.streamFormats);
+  const asksHls = context.streamFormats?.includes(hlsAudioFormat) ?? false;
   let noAdReason: NoAdReason | undefined = context.breaks.length === 0 ? 'no_breaks' : undefined;
   let adLoadLeftMs = context.adLoadLimitMs ?? Infinity;
   let policyLeftMs = policies.maxMs;
@@ -156,6 +162,7 @@ export function decidePrepared(
         inputs,
         policies,
         adBreak,
+        renditions,
         seed: at === 0 ? seed : decisionHash(seed, at),
         taken,
         shareOf,
@@ -173,7 +180,7 @@ export function decidePrepared(
     const episodeBreak = { episodeId: context.episodeId, breakKey: adBreak.key };
     for (const { candidate, served, slot } of filled.placements) {
       const { ordinal, line } = candidate;
-      const { segmentDigest, sizeBytes, durationMs } = served.stream;
+      const { segmentDigest, sizeBytes, durationMs, hls } = served.stream;
       picks.push({
         breakKey: adBreak.key,
         slot,
@@ -184,6 +191,7 @@ export function decidePrepared(
         segmentDigest,
         sizeBytes,
         durationMs,
+        ...(asksHls && hls && { hls }),
         clickUrl: served.creative.clickUrl,
         billable: line.billable,
         capKeys: capKeysOf(line, episodeBreak, index.policies.capPers),

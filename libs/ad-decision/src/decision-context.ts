@@ -50,8 +50,10 @@ export interface DecisionContext {
   readonly loudnessLufs: number | undefined;
   /** All ads of the play together; undefined for no limit. */
   readonly adLoadLimitMs: number | undefined;
-  /** For example "mp3/128000/48000/2". */
+  /** Of the file that the ads are joined to, for example "mp3/128000/48000/2". */
   readonly streamFormat: string;
+  /** Formats in which the show's surfaces play ads: an ad must have all of them. Absent: `streamFormat` alone. */
+  readonly streamFormats?: readonly string[] | undefined;
   /** The play's time; windows are tested against it. */
   readonly atMs: number;
   readonly breaks: readonly AdBreak[];

@@ -49,6 +49,10 @@ export const decisionTraceSchema = z.object({
     explicit: z.boolean().default(false),
     content_categories: z.array(label).default([]),
     stream_format: label,
+    stream_formats: z
+      .array(label)
+      .default([])
+      .describe('Formats that an ad had to have; empty: that of the file alone.'),
     listener_bucket: z.enum(['present', 'absent']).describe('Whether the listener could be counted, never who it is.'),
     breaks: z
       .array(

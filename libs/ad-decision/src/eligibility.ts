@@ -2,6 +2,7 @@ import { countBits, hasBit, intersectAndCount, removeRange, type Bits } from './
 import type { VerdictCode } from './codes.ts';
 import type { AdBreak, DecisionContext } from './decision-context.ts';
 import type { Dimension } from './dimension.ts';
+import { renditionsKey } from './index-creatives.ts';
 import type { DimensionName, PlanIndex } from './plan-index.ts';
 import type { PlayPolicies } from './policies.ts';
 import type { SuspendedLines } from './suspensions.ts';
@@ -136,6 +137,6 @@ export function findEligibleInBreak(
 ): Eligibility {
   return narrowBy(inPlay, [
     targeted('targeting_position', index.positions, [adBreak.position]),
-    targeted('no_rendition', index.streamFormats, [context.streamFormat]),
+    targeted('no_rendition', index.renditions, [renditionsKey(context.streamFormat, context.streamFormats)]),
   ]);
 }

@@ -1,4 +1,4 @@
-import type { PlanLineItem } from '@longwave/events';
+import { hlsAudioFormat, type AdTrack, type PlanLineItem } from '@longwave/events';
 import type { TimeWindow } from './index-times.ts';
 
 /** One prepared stream: the same words at one loudness. */
@@ -9,6 +9,8 @@ export interface IndexedStream {
   readonly durationMs: number;
   /** Measured, integrated (ITU-R BS.1770); undefined when it could not be measured. */
   readonly loudnessLufs: number | undefined;
+  /** The same sound for HLS; undefined when none was made. */
+  readonly hls: AdTrack | undefined;
 }
 
 type PlanCreative = PlanLineItem['creatives'][number];
@@ -42,9 +44,18 @@ export const parseWindow = ({ start, end }: { start: string; end: string }, owne
   endMs: parseInstant(end, owner),
 });
 
-/** Per stream format the creatives that have it: once each, however many loudnesses of them are prepared. */
+/**
+ * The name of the renditions that a play needs of each ad: the stream format of its file, then every other format in order.
+ * @param others may name the file's format again
+ */
+export function renditionsKey(streamFormat: string, others: readonly string[] = []): string {
+  const more = others.filter((format) => format !== streamFormat);
+  return more.length === 0 ? streamFormat : [streamFormat, ...more.sort()].join(' ');
+}
+
+/** Per `renditionsKey` the creatives that have all of them at every loudness: once each, however many loudnesses are prepared. */
 export function indexCreatives(line: PlanLineItem): ReadonlyMap<string, readonly IndexedCreative[]> {
-  const byFormat = new Map<string, IndexedCreative[]>();
+  const byRenditions = new Map<string, IndexedCreative[]>();
   for (const { creative_id: creativeId, media, window, ...creative } of line.creatives) {
     const common = {
       creativeId,
@@ -57,12 +68,16 @@ export function indexCreatives(line: PlanLineItem): ReadonlyMap<string, readonly
     };
     for (const [format, streams] of Map.groupBy(media, (one) => one.stream_format)) {
       const indexed = { ...common, streams: streams.map(indexStream) };
-      const list = byFormat.get(format);
-      if (list) list.push(indexed);
-      else byFormat.set(format, [indexed]);
+      const keys = [format];
+      if (indexed.streams.every(({ hls }) => hls)) keys.push(renditionsKey(format, [hlsAudioFormat]));
+      for (const key of keys) {
+        const list = byRenditions.get(key);
+        if (list) list.push(indexed);
+        else byRenditions.set(key, [indexed]);
+      }
     }
   }
-  return byFormat;
+  return byRenditions;
 }
 
 function indexStream(media: PlanCreative['media'][number]): IndexedStream {
@@ -71,6 +86,7 @@ function indexStream(media: PlanCreative['media'][number]): IndexedStream {
     sizeBytes: media.size_bytes,
     durationMs: media.duration_ms,
     loudnessLufs: media.loudness_lufs ?? undefined,
+    hls: media.hls,
   };
 }
 

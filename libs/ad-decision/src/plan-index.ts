@@ -36,7 +36,8 @@ export interface IndexedLine {
   readonly categories: Labels;
   readonly rotation: PlanLineItem['creative_rotation'];
   readonly creativeIds: ReadonlySet<string>;
-  readonly creativesByFormat: ReadonlyMap<string, readonly IndexedCreative[]>;
+  /** By `renditionsKey`. */
+  readonly creativesByRenditions: ReadonlyMap<string, readonly IndexedCreative[]>;
 }
 
 /** A compiled serving plan. Ordinals follow the rank, so a line item of a smaller one is never outranked by a greater one. */
@@ -52,7 +53,7 @@ export interface PlanIndex {
   readonly policies: IndexedPolicies;
   readonly dimensions: Readonly<Record<DimensionName, Dimension>>;
   readonly positions: Dimension;
-  readonly streamFormats: Dimension;
+  readonly renditions: Dimension;
   /** Lines that may serve in explicit and in other episodes. */
   readonly explicit: { readonly yes: Bits; readonly no: Bits };
   /** Lines whose window is open. */
@@ -108,7 +109,7 @@ function indexLine(line: PlanLineItem): IndexedLine {
     categories: indexLabels(line.ad_product_categories),
     rotation: line.creative_rotation,
     creativeIds: new Set(line.creatives.map((creative) => creative.creative_id)),
-    creativesByFormat: indexCreatives(line),
+    creativesByRenditions: indexCreatives(line),
   };
 }
 
@@ -207,7 +208,7 @@ export function buildIndex(plan: ServingPlanDocument, policies: readonly PlanPol
       content_categories: dimensionOf('content_categories'),
     },
     positions: listed(sorted.map((line) => line.break_positions)),
-    streamFormats: listed(lines.map((line) => line.creativesByFormat.keys())),
+    renditions: listed(lines.map((line) => line.creativesByRenditions.keys())),
     explicit: {
       yes: bitsWhere((line) => line.targeting.explicit !== 'none'),
       no: bitsWhere((line) => line.targeting.explicit !== 'only'),

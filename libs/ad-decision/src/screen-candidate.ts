@@ -33,6 +33,8 @@ export interface Screening {
   readonly policies: PlayPolicies;
   readonly adBreak: AdBreak;
   readonly seed: number;
+  /** `renditionsKey` of the play. */
+  readonly renditions: string;
   /** Slots per ordinal so far in this decision. */
   readonly taken: ReadonlyMap<number, number>;
   /** Shares so far, this decision's earlier breaks included. */
@@ -99,7 +101,7 @@ function findCreatives(screening: Screening, ordinal: number): readonly Candidat
   const { context, adBreak, limitMs, neighbours } = screening;
   const line = screening.index.lines[ordinal]!;
   const out = screening.inputs.suspended?.creativeIds.get(ordinal);
-  let creatives = line.creativesByFormat.get(context.streamFormat) ?? [];
+  let creatives = line.creativesByRenditions.get(screening.renditions) ?? [];
   if (out) creatives = creatives.filter(({ creativeId }) => !out.has(creativeId));
   if (creatives.length === 0) return 'creative_unapproved';
   if (creatives.some((one) => one.window))

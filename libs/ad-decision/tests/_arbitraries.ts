@@ -25,6 +25,9 @@ const creative = fc.record({
   weight: fc.integer({ min: 1, max: 9 }),
   sequence_no: fc.integer({ min: 1, max: 3 }),
   stream_format: fc.constantFrom('mp3/128000/48000/2', 'mp3/128000/48000/2', 'aac/128000/48000/2'),
+  loudnesses: fc.constantFrom([-16], [-16, -20]),
+  /** None, or all. */
+  tracks: fc.constantFrom(0, 9),
   place: fc.constantFrom('any' as const, 'any' as const, 'any' as const, 'first' as const, 'last' as const),
   production: fc.constantFrom('host_read' as const, 'produced' as const),
 });
@@ -122,6 +125,7 @@ export const plays: fc.Arbitrary<DecisionContext> = fc
     publishedAtMs: fc.integer({ min: -20, max: 10 }).map((h) => Date.parse(hour(h))),
     adLoadLimitMs: fc.constantFrom(undefined, undefined, 45_000, 150_000),
     breaks: adBreaks,
+    streamFormats: fc.constantFrom(undefined, undefined, ['mp3/128000/48000/2', 'hls-aac-192']),
   })
   .map(contextOf);
 

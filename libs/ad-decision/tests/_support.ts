@@ -1,6 +1,7 @@
 import {
   anyTargeting,
   defaultSeparation,
+  type AdTrack,
   type PlanLineItem,
   type PlanTargeting,
   type ServingPlanDocument,
@@ -20,7 +21,15 @@ interface CaseCreative extends Partial<
   readonly stream_format?: string;
   /** Loudnesses in which it is prepared; null for one that was not measured. Each stream's digest is its loudness. */
   readonly loudnesses?: readonly (number | null)[];
+  /** How many of its streams, from the first on, have a track of HLS. */
+  readonly tracks?: number;
 }
+
+/** The track of a stream, named by the stream's digest. */
+export const trackOf = (segmentDigest: string): AdTrack => ({
+  ...{ codec: 'mp4a.40.2', digest: `track of ${segmentDigest}`, size_bytes: 1, duration_ms: 1 },
+  ...{ index_digest: `index of ${segmentDigest}`, index_size_bytes: 1 },
+});
 
 /** A list stands for what it includes. */
 type CaseLists = readonly string[] | { readonly include?: readonly string[]; readonly exclude?: readonly string[] };
@@ -48,6 +57,7 @@ function creativeOf({
   duration_ms,
   stream_format = mp3,
   loudnesses = [-16],
+  tracks = 0,
   ...given
 }: CaseCreative): PlanCreative {
   return {
@@ -58,12 +68,13 @@ function creativeOf({
     place: 'any',
     production: 'produced',
     click_url: null,
-    media: loudnesses.map((loudness_lufs) => ({
+    media: loudnesses.map((loudness_lufs, at) => ({
       stream_format,
       loudness_lufs,
       segment_digest: String(loudness_lufs),
       size_bytes: duration_ms * 16,
       duration_ms,
+      ...(at < tracks && { hls: trackOf(String(loudness_lufs)) }),
     })),
     ...given,
   };

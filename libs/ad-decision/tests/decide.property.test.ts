@@ -17,7 +17,7 @@ test('equal inputs give equal decisions, whatever was decided between them and i
   );
 });
 
-test('every pick is inside its window and targeting, in the stream format, and no break exceeds its slots, duration or ad load', () => {
+test('every pick is inside its window and targeting, in every rendition that the play needs, and no break exceeds its slots, duration or ad load', () => {
   fc.assert(
     fc.property(lines, plays, inputs, (given, play, inputsOf) => {
       const plan = planOf(given);
@@ -47,9 +47,11 @@ test('every pick is inside its window and targeting, in the stream format, and n
             expect(lists.exclude).not.toContain(value);
           }
           if (one.targeting.explicit !== 'any') expect(one.targeting.explicit === 'only').toBe(play.explicit);
-          expect(one.creatives.flatMap(({ media }) => media.map((media) => media.stream_format))).toContain(
-            play.streamFormat,
-          );
+          const streams = creative.media.filter((media) => media.stream_format === play.streamFormat);
+          const stream = streams.find((media) => media.segment_digest === pick.segmentDigest);
+          expect(stream).toBeDefined();
+          if (play.streamFormats) expect(streams.every(({ hls }) => hls)).toBe(true);
+          expect(pick.hls).toEqual(play.streamFormats && stream!.hls);
           const rule = adBreak.slotRules.find((other) => other.slot === pick.slot);
           if (rule?.maxDurationMs) expect(pick.durationMs).toBeLessThanOrEqual(rule.maxDurationMs);
           if (rule?.lineItemTypes.length) expect(rule.lineItemTypes).toContain(one.type);

@@ -56,6 +56,7 @@ interface GoldenCase {
     /** Loudness of the content; null for unknown. Otherwise -16. */
     readonly content_lufs?: number | null;
     readonly ad_load_limit_ms?: number;
+    readonly stream_formats?: readonly string[];
   };
   readonly breaks: readonly CaseBreak[];
   /** Slots that goals leave; line items that are not named have no limit. */
@@ -107,6 +108,7 @@ function playOf({ breaks, play = {} }: GoldenCase) {
     contentCategories: play.content_categories ?? usual.contentCategories,
     loudnessLufs: play.content_lufs === undefined ? usual.loudnessLufs : (play.content_lufs ?? undefined),
     adLoadLimitMs: play.ad_load_limit_ms,
+    streamFormats: play.stream_formats,
   });
 }
 

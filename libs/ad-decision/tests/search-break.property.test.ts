@@ -36,7 +36,7 @@ function candidatesOf(given: readonly Ad[]): Candidate[] {
   const { lines } = buildIndex(planOf(given.map((ad, at) => ({ line_item_id: `li_${at}`, ...ad.rank }))));
   return lines.map((line: IndexedLine, ordinal) => {
     const { durationMs, slots } = given[Number(line.lineItemId.slice(3))]!;
-    const creative = [...line.creativesByFormat.values()][0]![0]!;
+    const creative = [...line.creativesByRenditions.values()][0]![0]!;
     return {
       ordinal,
       line,

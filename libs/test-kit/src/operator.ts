@@ -54,6 +54,7 @@ export const playWithoutDetails = {
   publishedAtMs: 0n,
   loudnessCentilufs: 0,
   adLoadLimitMs: 0n,
+  streamFormats: [],
   previousListenerBucket: Buffer.alloc(0),
 };
 

@@ -6,6 +6,7 @@ import {
   type PolicyVersion,
   type RecordedInputs,
 } from '@longwave/ad-decision';
+import type { AdTrack } from '@longwave/events';
 import { idFromBytes } from '@longwave/ids';
 import type { DecideResponse } from '@longwave/rpc/serving';
 import type { CurrentPlan } from '../plans/current-plans.ts';
@@ -25,6 +26,8 @@ export interface StoredAnswer {
     readonly segment_digest: string;
     readonly size_bytes: number;
     readonly duration_ms: number;
+    /** Absent unless the request asked for it. */
+    readonly hls?: AdTrack | undefined;
     readonly click_url: string;
     readonly billable: boolean;
   }[];
@@ -36,6 +39,16 @@ export function servingIdOf(decisionId: string, breakKey: string, slot: number):
   const digest = hash('sha256', `${decisionId}\n${breakKey}\n${slot}`, 'buffer');
   return idFromBytes('srv', digest.subarray(0, 16));
 }
+
+/** Its keys come in the order of JCS (RFC 8785). */
+const storedTrack = (track: AdTrack): AdTrack => ({
+  codec: track.codec,
+  digest: track.digest,
+  duration_ms: track.duration_ms,
+  index_digest: track.index_digest,
+  index_size_bytes: track.index_size_bytes,
+  size_bytes: track.size_bytes,
+});
 
 /** The answer to store and give; its keys come in the order of JCS (RFC 8785). */
 export function answerOf(decisionId: string, servingPlanId: string | undefined, decision: Decision): StoredAnswer {
@@ -49,6 +62,7 @@ export function answerOf(decisionId: string, servingPlanId: string | undefined, 
       click_url: pick.clickUrl ?? '',
       creative_id: pick.creativeId,
       duration_ms: pick.durationMs,
+      ...(pick.hls && { hls: storedTrack(pick.hls) }),
       line_item_id: pick.lineItemId,
       segment_digest: pick.segmentDigest,
       serving_id: servingIdOf(decisionId, pick.breakKey, pick.slot),
@@ -107,6 +121,7 @@ export function requestClassOf(context: DecisionContext, hasListener: boolean): 
     explicit: context.explicit,
     content_categories: context.contentCategories,
     stream_format: context.streamFormat,
+    ...(context.streamFormats && { stream_formats: context.streamFormats }),
     listener_bucket: hasListener ? ('present' as const) : ('absent' as const),
     breaks: context.breaks.map((one) => ({
       key: one.key,
@@ -169,6 +184,14 @@ export function renderAnswer(answer: StoredAnswer): DecideResponse {
       durationMs: BigInt(pick.duration_ms),
       clickUrl: pick.click_url,
       billable: pick.billable,
+      hls: pick.hls && {
+        codec: pick.hls.codec,
+        digest: pick.hls.digest,
+        sizeBytes: BigInt(pick.hls.size_bytes),
+        durationMs: BigInt(pick.hls.duration_ms),
+        indexDigest: pick.hls.index_digest,
+        indexSizeBytes: BigInt(pick.hls.index_size_bytes),
+      },
     })),
     noAdReason: answer.no_ad_reason,
   };

@@ -21,9 +21,9 @@ export const createInsert =
       pool,
       batchId,
       decisions.map((decision) => {
-        const list = listDecision(decision);
-        const known = texts.forPlan(`${decision.workspaceId} ${decision.planDigest ?? ''}`, list);
-        return { decision, packed: packDecision(decision.requestDigest, list, known) };
+        const listed = listDecision(decision);
+        const known = texts.forPlan(`${decision.workspaceId} ${decision.planDigest ?? ''}`, listed.list);
+        return { decision, packed: packDecision(decision.requestDigest, listed, known) };
       }),
     );
     const filled = decisions.filter(({ decisionId, answer }) => answer.picks.length > 0 && written.has(decisionId));

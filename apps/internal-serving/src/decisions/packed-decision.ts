@@ -1,4 +1,5 @@
 import { seedOf, type DecisionContext } from '@longwave/ad-decision';
+import type { AdTrack } from '@longwave/events';
 import {
   outputDigestOf,
   requestClassOf,
@@ -16,9 +17,10 @@ import { UnreadableDecision, type NewDecision, type StoredDecision } from './sto
 /**
  * The form in which a decision is stored: a byte of version, the SHA-256 of the request, the number of the known texts in four bytes
  * (0: none), and a packed list. Records of one kind stand in it as their values alone, in the order of the lists below. Stored decisions
- * are read for ever, so nothing of a version changes: another form is another version (docs/adr/0049-compact-plays.md).
+ * are read for ever, so nothing of a version changes: another form is another version (docs/adr/0049-compact-plays.md). Version 2 is of
+ * plays that name stream formats; all others are version 1.
  */
-const version = 1;
+type Version = 1 | 2;
 const headBytes = 37;
 
 const contextFields = [
@@ -26,11 +28,19 @@ const contextFields = [
   ...(['app', 'language', 'explicit', 'contentCategories', 'publishedAtMs', 'loudnessLufs', 'adLoadLimitMs'] as const),
 ];
 const breakFields = ['key', 'position', 'maxSlots', 'maxDurationMs', 'positionMs', 'slotRules'];
-/** In the order of JCS, which digests of answers follow. */
+/** These and the fields of a track in the order of JCS, which digests of answers follow. */
 const pickFields = [
   ...['billable', 'break_key', 'campaign_id', 'click_url', 'creative_id', 'duration_ms', 'line_item_id'],
   ...['segment_digest', 'serving_id', 'size_bytes', 'slot'],
 ];
+const trackFields = ['codec', 'digest', 'duration_ms', 'index_digest', 'index_size_bytes', 'size_bytes'];
+const fieldsOf = {
+  1: { context: contextFields, pick: pickFields },
+  2: {
+    context: [...contextFields, 'streamFormats'],
+    pick: pickFields.toSpliced(pickFields.indexOf('line_item_id'), 0, 'hls'),
+  },
+} as const satisfies Record<Version, object>;
 const stageFields = ['break_key', 'name', 'in', 'out', 'dropped_by'];
 const candidateFields = ['break_key', 'line_item_id', 'verdict', 'codes', 'tier', 'rank'];
 const slotFields = ['lineItemId', 'attempt'];
@@ -60,6 +70,18 @@ const plainCandidate = (candidate: Fields) => {
   return { ...candidate, codes: codes.length === 1 && codes[0] === candidate['verdict'] ? null : codes };
 };
 
+type StoredPick = StoredAnswer['picks'][number];
+type PackedPick = Omit<StoredPick, 'hls' | 'serving_id'> & {
+  readonly hls?: readonly unknown[] | null;
+  readonly serving_id: null;
+};
+/** A serving's id follows from the decision and its slot; of a track the values alone are packed. */
+const plainPick = (pick: StoredPick): PackedPick => ({
+  ...pick,
+  hls: pick.hls ? valuesOf(trackFields, [pick.hls]) : null,
+  serving_id: null,
+});
+
 type PlayFields = Omit<DecisionContext, 'decisionId' | 'atMs' | 'breaks'>;
 
 /** What `listDecision` lists; lists of records are unknown[]. */
@@ -75,12 +97,19 @@ type Tail = [
 type PackedList = [...Head, ...Tail];
 
 /** Everything of a decision that is packed, as lists. */
-export function listDecision(decision: NewDecision): unknown {
+export interface ListedDecision {
+  readonly version: Version;
+  readonly list: readonly unknown[];
+}
+
+export function listDecision(decision: NewDecision): ListedDecision {
   const { answer, trace, inputs } = decision;
-  return [
+  const version = inputs.context.streamFormats ? 2 : 1;
+  const fields = fieldsOf[version];
+  const list = [
     decision.servingPlanId,
     decision.planDigest,
-    valuesOf(contextFields, [inputs.context]),
+    valuesOf(fields.context, [inputs.context]),
     valuesOf(breakFields, inputs.context.breaks),
     trace.request_class.listener_bucket,
     inputs.told,
@@ -88,20 +117,21 @@ export function listDecision(decision: NewDecision): unknown {
     inputs.policies,
     inputs.cap_keys,
     answer.no_ad_reason,
-    // A serving's id follows from the decision and its slot.
-    valuesOf(
-      pickFields,
-      answer.picks.map((pick) => ({ ...pick, serving_id: null })),
-    ),
+    valuesOf(fields.pick, answer.picks.map(plainPick)),
     valuesOf(stageFields, (trace.stages as readonly Fields[]).map(plainStage)),
     valuesOf(candidateFields, (trace.candidates as readonly Fields[]).map(plainCandidate)),
     trace.policy_versions ?? [],
     valuesOf(slotFields, decision.countedSlots),
   ];
+  return { version, list };
 }
 
-/** The stored form; id, workspace and time, which are columns of its row, are not in it. @param list from `listDecision` */
-export function packDecision(requestDigest: string, list: unknown, { number, places }: KnownTexts): Buffer {
+/** The stored form; id, workspace and time, which are columns of its row, are not in it. */
+export function packDecision(
+  requestDigest: string,
+  { version, list }: ListedDecision,
+  { number, places }: KnownTexts,
+): Buffer {
   const head = Buffer.alloc(headBytes);
   head[0] = version;
   head.write(requestDigest, 1, 'hex');
@@ -109,19 +139,30 @@ export function packDecision(requestDigest: string, list: unknown, { number, pla
   return Buffer.concat([head, packValue(list, places)]);
 }
 
-function contextOf(decisionId: string, atMs: number, values: unknown, breaks: unknown): DecisionContext {
-  const [context] = recordsOf(contextFields, values);
+function contextOf(
+  { decisionId, atMs }: PackedRow,
+  fields: readonly string[],
+  values: unknown,
+  breaks: unknown,
+): DecisionContext {
+  const [context] = recordsOf(fields, values);
   // Values that a play does not have are absent.
   const present = Object.fromEntries(Object.entries(context!).filter(([, value]) => value !== null));
   return { ...(present as PlayFields), decisionId, atMs, breaks: recordsOf(breakFields, breaks) };
 }
 
-function answerFrom(decisionId: string, servingPlanId: string | null, reason: string, picks: unknown): StoredAnswer {
+function answerFrom(
+  decisionId: string,
+  servingPlanId: string | null,
+  reason: string,
+  picks: readonly PackedPick[],
+): StoredAnswer {
   return {
     decision_id: decisionId,
     no_ad_reason: reason,
-    picks: recordsOf<StoredAnswer['picks'][number]>(pickFields, picks).map((pick) => ({
+    picks: picks.map((pick) => ({
       ...pick,
+      hls: pick.hls ? recordsOf<AdTrack>(trackFields, pick.hls)[0] : undefined,
       serving_id: servingIdOf(decisionId, pick.break_key, pick.slot),
     })),
     serving_plan_id: servingPlanId ?? '',
@@ -131,13 +172,14 @@ function answerFrom(decisionId: string, servingPlanId: string | null, reason: st
 /** The decision of a row. Throws for bytes that `packDecision` cannot have made. @param texts those that it names */
 function unpackDecision(row: PackedRow, texts: readonly string[]): StoredDecision {
   const { decisionId, workspaceId, atMs, packed } = row;
-  if (packed[0] !== version) throw new Error(`it has the unknown form ${packed[0]}`);
+  const fields = fieldsOf[packed[0] as Version] as (typeof fieldsOf)[Version] | undefined;
+  if (!fields) throw new Error(`it has the unknown form ${packed[0]}`);
   const requestDigest = packed.toString('hex', 1, headBytes - 4);
   const list = unpackValue(packed.subarray(headBytes), texts) as PackedList;
   const [servingPlanId, planDigest, play, breaks, listener, told, suspensions, policies, capKeys, ...rest] = list;
   const [noAdReason, picks, stages, candidates, policyVersions, slots] = rest;
-  const context = contextOf(decisionId, atMs, play, breaks);
-  const answer = answerFrom(decisionId, servingPlanId, noAdReason, picks);
+  const context = contextOf(row, fields.context, play, breaks);
+  const answer = answerFrom(decisionId, servingPlanId, noAdReason, recordsOf<PackedPick>(fields.pick, picks));
   const inputs: StoredInputs = {
     ...{ context, told, suspensions, cap_keys: capKeys },
     ...(policies !== null && { policies }),

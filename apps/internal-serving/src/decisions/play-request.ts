@@ -17,7 +17,7 @@ const bucket = z
   .refine((bytes) => bytes.length === 0 || bytes.length === 16, { message: 'It must have 16 bytes or none.' });
 const milliseconds = (max: number) => z.bigint().min(1n).max(BigInt(max)).transform(Number);
 
-const schema = z.strictObject({
+const fields = z.strictObject({
   decisionId: id('dec'),
   workspaceId: id('ws'),
   podcastId: id('pod'),
@@ -47,6 +47,7 @@ const schema = z.strictObject({
     .max(32)
     .refine((breaks) => new Set(breaks.map((one) => one.key)).size === breaks.length, { message: 'A key came twice.' }),
   streamFormat: word,
+  streamFormats: z.array(word).max(8),
   country: z.string().regex(/^([A-Z]{2})?$/),
   region: z.string().regex(/^([A-Z]{2}-[A-Z0-9]{1,3})?$/),
   surface: word,
@@ -61,6 +62,10 @@ const schema = z.strictObject({
   adLoadLimitMs: wholeMs,
   atMs: milliseconds(8.64e15),
 });
+const schema = fields.refine(
+  ({ streamFormat, streamFormats }) => streamFormats.length === 0 || streamFormats.includes(streamFormat),
+  { path: ['streamFormats'], message: 'The stream format of the file is missing.' },
+);
 
 export interface PlayRequest {
   readonly workspaceId: string;
@@ -103,13 +108,14 @@ function digestOf(request: z.output<typeof schema>): string {
     language: request.language,
     listenerBucket: hex(request.listenerBucket),
     loudnessCentilufs: request.loudnessCentilufs,
-    // A request without it has the same digest as before the field existed.
+    // A request without it, or without stream formats, has the same digest as before the field existed.
     operatingSystem: operatingSystem === '' ? undefined : operatingSystem,
     podcastId: request.podcastId,
     previousListenerBucket: hex(request.previousListenerBucket),
     publishedAtMs: request.publishedAtMs,
     region: request.region,
     streamFormat: request.streamFormat,
+    streamFormats: request.streamFormats.length === 0 ? undefined : request.streamFormats,
     surface: request.surface,
     workspaceId: request.workspaceId,
   };
@@ -127,9 +133,10 @@ const bucketsOf = (current: Uint8Array, previous: Uint8Array): ListenerBuckets =
 export function parsePlayRequest(request: DecideRequest): PlayRequest {
   const parsed = parseOrProblem(schema, request);
   const { workspaceId, listenerBucket, previousListenerBucket, ...play } = parsed;
-  const { loudnessCentilufs, adLoadLimitMs, ...rest } = play;
+  const { loudnessCentilufs, adLoadLimitMs, streamFormats, ...rest } = play;
   const context: DecisionContext = {
     ...rest,
+    ...(streamFormats.length > 0 && { streamFormats }),
     loudnessLufs: loudnessCentilufs === 0 ? undefined : loudnessCentilufs / 100,
     adLoadLimitMs: adLoadLimitMs === 0 ? undefined : adLoadLimitMs,
   };

@@ -13,7 +13,7 @@ const episode: PlayableEpisode = {
 };
 const context: AdContext = {
   ...{ plan: undefined, markers: [], silences: [], loudness: undefined, language: undefined },
-  ...{ explicit: false, categories: [], bounds: [] },
+  ...{ explicit: false, categories: [], bounds: [], hlsAudio: false },
 };
 const key = 'ab'.repeat(32);
 const ask = (
@@ -45,7 +45,7 @@ test('unknown fields are empty or zero', () => {
       explicit: false,
       contentCategories: [],
     },
-    ...{ surface: 'progressive', streamFormat: 'mp3/128000/48000/2' },
+    ...{ surface: 'progressive', streamFormat: 'mp3/128000/48000/2', streamFormats: [] },
     ...{ atMs: 2_000n, publishedAtMs: 1_000n, loudnessCentilufs: 0, adLoadLimitMs: 0n },
     listenerBucket: Buffer.from('ab'.repeat(16), 'hex'),
     previousListenerBucket: Buffer.alloc(0),
@@ -84,4 +84,11 @@ test.each([
       ? undefined
       : { inventory_unit_ids: [], breaks: [], min_gap_ms: 0, ad_load_limit_ms: limitMs };
   expect(ask({ country: '', region: '' }, nobody, { plan, bounds }).adLoadLimitMs).toBe(expected);
+});
+
+test('an ad must have a track of HLS where the show plays by HLS', () => {
+  expect(ask({ country: '', region: '' }, nobody, { hlsAudio: true }).streamFormats).toEqual([
+    'mp3/128000/48000/2',
+    'hls-aac-192',
+  ]);
 });

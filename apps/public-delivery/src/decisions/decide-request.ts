@@ -1,5 +1,6 @@
 import { canonicalFormat, durationMsOfFrames } from '@longwave/audio';
 import type { UserAgentDescription } from '@longwave/audience';
+import { hlsAudioFormat } from '@longwave/events';
 import type { DecideRequest } from '@longwave/rpc/serving';
 import type { Listener } from '../listeners/identify-listener.ts';
 import { surface } from '../projection/break-plan.ts';
@@ -49,7 +50,7 @@ function longestAdsMs({ plan, bounds }: Pick<AdContext, 'plan' | 'bounds'>, cont
 export function decideRequest(
   decisionId: string,
   { workspaceId, podcastId, episodeId, publishedAt, rendition }: PlayableEpisode,
-  { plan, bounds, markers, silences, loudness, language, explicit, categories }: AdContext,
+  { plan, bounds, markers, silences, loudness, language, explicit, categories, hlsAudio }: AdContext,
   listener: Pick<Listener, 'key' | 'previousKey' | 'country' | 'region'>,
   client: Pick<UserAgentDescription, 'app' | 'platform' | 'operatingSystem'>,
   at: Date,
@@ -63,6 +64,7 @@ export function decideRequest(
     previousListenerBucket: bucketOf(listener.previousKey),
     breaks: planBreaks(plan, markers, { frames, silences }).map(toRequestedBreak),
     streamFormat: canonicalFormat.name,
+    streamFormats: hlsAudio ? [canonicalFormat.name, hlsAudioFormat] : [],
     region: country && region && `${country}-${region}`,
     device: known(client.platform),
     operatingSystem: known(client.operatingSystem),

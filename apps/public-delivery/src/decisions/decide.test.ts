@@ -23,6 +23,7 @@ const pick: Pick = {
   durationMs: 24_000n,
   clickUrl: '',
   billable: true,
+  hls: undefined,
 };
 const answer = (picks: Pick[], decisionId = 'dec_1'): DecideResponse => ({
   decisionId,

@@ -67,6 +67,8 @@ export interface AdContext {
   readonly explicit: boolean;
   /** Of the podcast. */
   readonly categories: readonly string[];
+  /** The podcast also plays by HLS, so its ads must have a track. */
+  readonly hlsAudio: boolean;
   /** Of the policies that hold for the podcast. */
   readonly bounds: readonly DeliveryBounds[];
 }
@@ -76,6 +78,7 @@ type ContextRow = Columns<'episode', 'markers', { markers: Markers | null }> &
     readonly language: string | null;
     readonly explicit: boolean;
     readonly categories: string[];
+    readonly hls_audio: boolean;
   };
 
 export async function getAdContext(pool: Pool, place: EpisodeIds, at: Date): Promise<AdContext> {
@@ -84,7 +87,8 @@ export async function getAdContext(pool: Pool, place: EpisodeIds, at: Date): Pro
       name: 'ad_context',
       text: `select e.markers, r.silences, r.loudness, p.attributes->>'language' as language,
                coalesce((e.attributes->'explicit')::boolean, (p.attributes->'explicit')::boolean, false) as explicit,
-               coalesce(p.attributes->'categories', '[]') as categories
+               coalesce(p.attributes->'categories', '[]') as categories,
+               coalesce((p.attributes->'hls_audio')::boolean, false) as hls_audio
              from episode e join podcast p on p.id = e.podcast_id left join production r on r.id = e.production_id
              where e.id = $1`,
       values: [place.episodeId],
@@ -101,6 +105,7 @@ export async function getAdContext(pool: Pool, place: EpisodeIds, at: Date): Pro
     language: row?.language ?? undefined,
     explicit: row?.explicit ?? false,
     categories: row?.categories ?? [],
+    hlsAudio: row?.hls_audio ?? false,
     bounds,
   };
 }

@@ -43,7 +43,7 @@ export const podcastAttributesSchema = z.object({
   new_feed_url: show.new_feed_url,
   break_fade_ms: show.break_fade_ms,
   /** Episodes are also delivered by HLS. */
-  hls_audio: z.boolean().optional(),
+  hls_audio: show.hls_audio,
   /** Present when the podcast was imported; the progress of the import is not public. */
   import: z.object({}).optional(),
   /** Present when another platform hosts the podcast, whose feed is there. */
