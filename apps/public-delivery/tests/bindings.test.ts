@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { AdTrack } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { getLines } from '@longwave/object-store';
-import { until } from '@longwave/test-kit';
+import { sha256, until } from '@longwave/test-kit';
+import { findAdTracks, type AdTracks } from '../src/decisions/ad-track-table.ts';
 import { createBindings } from '../src/plays/bindings.ts';
 import { createKnownArrangements } from '../src/arrangements/known-arrangements.ts';
 import { findArrangement, type NewArrangement } from '../src/arrangements/arrangement-table.ts';
@@ -38,6 +40,7 @@ const bindingOf = (listenerKey: string, arrangementId: string, sequence = 0): Bi
   ...{ decisionId: newId('dec'), startedAt: new Date(1_767_225_600_000 + sequence) },
   ...{ addressKey: 'a', app: undefined, system: undefined },
 });
+const none: AdTracks = new Map();
 const listeners = (count: number) => Array.from({ length: count }, () => newId('lst'));
 
 test('a hundred listeners at once cost one query and one statement, and each gets its own binding', async () => {
@@ -47,7 +50,7 @@ test('a hundred listeners at once cost one query and one statement, and each get
     const arrangement = at % 2 ? one : two;
     return [arrangement, bindingOf(key, arrangement.id)] as const;
   });
-  const held = await Promise.all(wanted.map(([arrangement, binding]) => bindings.bind(arrangement, binding)));
+  const held = await Promise.all(wanted.map(([arrangement, binding]) => bindings.bind(arrangement, binding, none)));
   expect(held).toEqual(wanted.map(([, binding]) => binding));
   const found = await Promise.all(
     wanted.map(([, { listenerKey }]) => bindings.findLatest({ listener: [listenerKey], shared: [] }, 'ep_1')),
@@ -62,8 +65,8 @@ test('when two processes bind the same listeners at once, each listener has one 
   const [one, two] = ['Here', 'There'].map(arrangementOf);
   const keys = listeners(150);
   const [here, there] = await Promise.all([
-    Promise.all(keys.map((key) => first.bindings.bind(one!, bindingOf(key, one!.id)))),
-    Promise.all(keys.toReversed().map((key) => second.bindings.bind(two!, bindingOf(key, two!.id)))),
+    Promise.all(keys.map((key) => first.bindings.bind(one!, bindingOf(key, one!.id), none))),
+    Promise.all(keys.toReversed().map((key) => second.bindings.bind(two!, bindingOf(key, two!.id), none))),
   ]);
   expect(here).toEqual(there.toReversed());
   const { rowCount } = await bench.pool.query('select from binding where listener_key = any($1)', [keys]);
@@ -74,8 +77,8 @@ test('of several keys and bindings the newest is found, and none where none was 
   const { bindings } = openNode();
   const arrangement = arrangementOf('Newest');
   const [old, current, unknown] = listeners(3) as [string, string, string];
-  await bindings.bind(arrangement, bindingOf(old, arrangement.id, 7));
-  for (const sequence of [0, 1]) await bindings.bind(arrangement, bindingOf(current, arrangement.id, sequence));
+  await bindings.bind(arrangement, bindingOf(old, arrangement.id, 7), none);
+  for (const sequence of [0, 1]) await bindings.bind(arrangement, bindingOf(current, arrangement.id, sequence), none);
   const asked: [string[], string[], string][] = [
     [[current, old], [unknown], 'ep_1'],
     [[current], [old], 'ep_1'],
@@ -101,11 +104,31 @@ test('an arrangement that is known to be stored is not sent again', async () => 
   const { bindings, arrangements } = openNode();
   const arrangement = arrangementOf('Once');
   const [one, two] = listeners(2) as [string, string];
-  await bindings.bind(arrangement, bindingOf(one, arrangement.id));
+  await bindings.bind(arrangement, bindingOf(one, arrangement.id), none);
   expect(arrangements.has(arrangement.id)).toBe(true);
   // PostgreSQL would refuse this row, so it was not sent.
   const unsendable = { ...arrangement, workspaceId: '\0' };
-  await expect(bindings.bind(unsendable, bindingOf(two, arrangement.id))).resolves.toBeDefined();
+  await expect(bindings.bind(unsendable, bindingOf(two, arrangement.id), none)).resolves.toBeDefined();
+});
+
+test('the tracks of ads are stored with the binding, by its statement; the first of an ad stays, and another process finds them', async () => {
+  const [first, second] = [openNode(), openNode()];
+  const arrangement = arrangementOf('Tracked');
+  const [a, b, unknown] = [sha256(Buffer.from('a')), sha256(Buffer.from('b')), sha256(Buffer.from('c'))];
+  const trackOf = (digest: string): AdTrack => ({
+    ...{ codec: 'mp4a.40.2', digest, size_bytes: 70_605, duration_ms: 3_008 },
+    ...{ index_digest: sha256(Buffer.from(digest)), index_size_bytes: 60 },
+  });
+  const [mine, theirs] = listeners(2) as [string, string];
+  const tracks = new Map([a, b].map((digest) => [digest, trackOf(digest)]));
+  // Both at once, in either order: two processes that store the same tracks wait for each other.
+  await Promise.all([
+    first.bindings.bind(arrangement, bindingOf(mine, arrangement.id), tracks),
+    second.bindings.bind(arrangement, bindingOf(theirs, arrangement.id), new Map([...tracks].toReversed())),
+  ]);
+  expect(first.statements).toEqual(['save_bindings']);
+  await first.bindings.bind(arrangement, bindingOf(mine, arrangement.id, 1), new Map([[a, trackOf(b)]]));
+  expect(await findAdTracks(bench.pool, [b, unknown, a])).toEqual(tracks);
 });
 
 describe('rows that a client without a credential can cause', () => {

@@ -1,3 +1,4 @@
+import type { AdTrack } from '@longwave/events';
 import { partsOf, type ArrangedBlob, type ArrangementDocument } from './arrangement.ts';
 import type { BreakPosition } from '../projection/break-plan.ts';
 
@@ -8,7 +9,13 @@ export interface FilledBreak {
   /** Its place in the content; a whole number of frames. */
   readonly contentMs: number;
   /** In the order of their slots; at least one. */
-  readonly ads: readonly (ArrangedBlob & { readonly slot: string })[];
+  readonly ads: readonly FilledSlot[];
+}
+
+export interface FilledSlot extends ArrangedBlob {
+  readonly slot: string;
+  /** The same sound for HLS, as the decision answers it; no part of an arrangement. */
+  readonly hls?: AdTrack;
 }
 
 /** The name of a slot in arrangements: unique in a play. */
@@ -24,7 +31,7 @@ export function splitSlotName(name: string): { readonly key: string; readonly sl
 export function filledBreaksOf(document: ArrangementDocument): FilledBreak[] {
   const parts = partsOf(document);
   const lastContent = parts.findLastIndex(({ content_ms: ms }) => ms !== undefined);
-  const breaks: (FilledBreak & { readonly ads: (ArrangedBlob & { readonly slot: string })[] })[] = [];
+  const breaks: (FilledBreak & { readonly ads: FilledSlot[] })[] = [];
   let contentMs: number | undefined;
   for (const [index, part] of parts.entries()) {
     const durationMs = document.timeline[index]!.dur_ms;

@@ -59,6 +59,23 @@ test('a pick becomes an ad of its slot, with what counting must know', () => {
   expect(readAnswer(request, answer([]))).toEqual({ decided: true, breaks: [], counted: {} });
 });
 
+test('an ad keeps its track of HLS beside the MP3, and stays without one that is not valid', () => {
+  const hls = {
+    ...{ codec: 'mp4a.40.2', digest: 'b'.repeat(64), sizeBytes: 576_605n, durationMs: 24_021n },
+    ...{ indexDigest: 'c'.repeat(64), indexSizeBytes: 300n },
+  };
+  const trackOf = (given: Pick['hls']) => {
+    const decision = readAnswer(request, answer([{ ...pick, hls: given }]));
+    return decision.decided && decision.breaks[0]!.ads[0]!.hls;
+  };
+  expect(trackOf(hls)).toEqual({
+    ...{ codec: 'mp4a.40.2', digest: 'b'.repeat(64), size_bytes: 576_605, duration_ms: 24_021 },
+    ...{ index_digest: 'c'.repeat(64), index_size_bytes: 300 },
+  });
+  for (const wrong of [undefined, { ...hls, digest: '../x' }, { ...hls, sizeBytes: 0n }, { ...hls, codec: '' }])
+    expect(trackOf(wrong)).toBeUndefined();
+});
+
 test.each([
   ['https://shop.example/a?b=c', true],
   ['http://shop.example', true],

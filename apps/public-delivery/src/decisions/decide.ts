@@ -1,4 +1,5 @@
 import { canonicalFormat } from '@longwave/audio';
+import { adTrackSchema, type AdTrack } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import type { RpcClient } from '@longwave/rpc';
 import type { DecideRequest, DecideResponse, Pick as AdPick, ServingServiceService } from '@longwave/rpc/serving';
@@ -47,6 +48,18 @@ function fits(
   );
 }
 
+/** An ad whose track is not valid stays, without one. */
+function readTrack(hls: AdPick['hls']): { readonly hls?: AdTrack } {
+  const { success, data } = adTrackSchema.safeParse(
+    hls && {
+      ...{ codec: hls.codec, digest: hls.digest, index_digest: hls.indexDigest },
+      ...{ size_bytes: Number(hls.sizeBytes), duration_ms: Number(hls.durationMs) },
+      index_size_bytes: Number(hls.indexSizeBytes),
+    },
+  );
+  return success ? { hls: data } : {};
+}
+
 const lengthOf = (picks: readonly AdPick[]): bigint => picks.reduce((sum, { durationMs }) => sum + durationMs, 0n);
 
 /** The ads of one break, or undefined when they are not what was asked. */
@@ -55,9 +68,10 @@ function readBreak(asked: RequestedBreak, picks: readonly AdPick[]): FilledBreak
   if (!distinct || lengthOf(picks) > asked.maxDurationMs || !picks.every((pick) => fits(pick, asked))) return undefined;
   const ads = picks
     .toSorted((a, b) => a.slot - b.slot)
-    .map(({ segmentDigest: digest, sizeBytes, durationMs, slot }) => ({
+    .map(({ segmentDigest: digest, sizeBytes, durationMs, slot, hls }) => ({
       ...{ digest, sizeBytes: Number(sizeBytes), durationMs: Number(durationMs) },
       ...{ kind: 'ad' as const, slot: slotName(asked.key, slot) },
+      ...readTrack(hls),
     }));
   return { key: asked.key, position: asked.position as BreakPosition, contentMs: Number(asked.positionMs), ads };
 }

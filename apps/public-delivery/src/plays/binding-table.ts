@@ -1,5 +1,6 @@
 import type { Pool } from '@longwave/postgres';
 import { arrangementValues, insertArrangements, type NewArrangement } from '../arrangements/arrangement-table.ts';
+import { adTracksValue, insertAdTracks, type AdTracks } from '../decisions/ad-track-table.ts';
 import { countedAdsSchema, type CountedAds } from '../decisions/play-ads.ts';
 import { columns, type Columns, type Rows } from '../generated/rows.ts';
 import type { AppSystem } from '../listeners/app-trace.ts';
@@ -123,11 +124,12 @@ export async function findBindingsOfAddress(
   return rows.map(toBinding);
 }
 
-/** Stores arrangements and bindings by one statement; answers for each binding whether it was stored: false if a concurrent request stored another one first. */
+/** Stores arrangements, bindings and tracks of ads by one statement; answers for each binding whether it was stored: false if a concurrent request stored another one first. */
 export async function saveBindings(
   pool: Pool,
   arrangements: readonly NewArrangement[],
   bindings: readonly Binding[],
+  tracks: AdTracks,
 ): Promise<readonly boolean[]> {
   const records = bindings.map((binding) => ({
     ...{ listener_key: binding.listenerKey, episode_id: binding.episodeId, sequence: binding.sequence },
@@ -145,9 +147,10 @@ export async function saveBindings(
              from json_to_recordset($3) as given (listener_key text, episode_id text, sequence int, decision_id text,
                   arrangement_id text, ads jsonb, started_at timestamptz, address_key text, app text, system text, traceparent text)
              order by listener_key, episode_id, sequence on conflict do nothing returning decision_id),
-           ${insertArrangements}
+           ${insertArrangements},
+           ${insertAdTracks}
            select decision_id from bound`,
-    values: [...arrangementValues(arrangements), JSON.stringify(records)],
+    values: [...arrangementValues(arrangements), JSON.stringify(records), adTracksValue(tracks)],
   });
   const bound = new Set(rows.map((row) => row.decision_id));
   return bindings.map(({ decisionId }) => bound.has(decisionId));

@@ -7,6 +7,7 @@ import {
   type Binding,
   type LatestBindings,
 } from './binding-table.ts';
+import type { AdTracks } from '../decisions/ad-track-table.ts';
 import type { NewArrangement } from '../arrangements/arrangement-table.ts';
 
 /** Another binding of this decision has a listener that was erased since (docs/privacy.md), so the decision is nobody's any more. */
@@ -17,30 +18,33 @@ export interface Bindings {
   /** The newest bindings of an episode under the keys of a listener, of any age. */
   findLatest(keys: BindingKeys, episodeId: string): Promise<LatestBindings>;
   /**
-   * Stores an arrangement and its binding; answers the stored binding, which is that of a concurrent request if it came first. Rejects
+   * Stores an arrangement, its binding and the tracks of its ads; answers the stored binding, which is that of a concurrent request if it came first. Rejects
    * with `DecisionOfErasedListener` when the decision is bound to somebody who was erased.
    */
-  bind(arrangement: NewArrangement, binding: Binding): Promise<Binding>;
+  bind(arrangement: NewArrangement, binding: Binding, tracks: AdTracks): Promise<Binding>;
 }
 
 export function createBindings(pool: Pool, arrangements: KnownArrangements): Bindings {
   const findLatest = inBatches((questions: readonly Parameters<Bindings['findLatest']>[]) =>
     findLatestBindings(pool, questions),
   );
-  const save = inBatches(async (requests: readonly { arrangement: NewArrangement; binding: Binding }[]) => {
-    const unknown = requests.map(({ arrangement }) => arrangement).filter(({ id }) => !arrangements.has(id));
-    const bound = await saveBindings(
-      pool,
-      unknown,
-      requests.map(({ binding }) => binding),
-    );
-    for (const arrangement of unknown) arrangements.keep(arrangement);
-    return bound;
-  });
+  const save = inBatches(
+    async (requests: readonly { arrangement: NewArrangement; binding: Binding; tracks: AdTracks }[]) => {
+      const unknown = requests.map(({ arrangement }) => arrangement).filter(({ id }) => !arrangements.has(id));
+      const bound = await saveBindings(
+        pool,
+        unknown,
+        requests.map(({ binding }) => binding),
+        new Map(requests.flatMap(({ tracks }) => [...tracks])),
+      );
+      for (const arrangement of unknown) arrangements.keep(arrangement);
+      return bound;
+    },
+  );
   return {
     findLatest: (keys, episodeId) => findLatest([keys, episodeId]),
-    bind: async (arrangement, binding) => {
-      if (await save({ arrangement, binding })) return binding;
+    bind: async (arrangement, binding, tracks) => {
+      if (await save({ arrangement, binding, tracks })) return binding;
       const { own: winner } = await findLatest([{ listener: [binding.listenerKey], shared: [] }, binding.episodeId]);
       if (!winner) throw new DecisionOfErasedListener(`decision ${binding.decisionId} is bound to nobody`);
       return winner;

@@ -2,6 +2,7 @@ import { tracePosition } from '@longwave/service-kit';
 import type { FilledBreak } from '../arrangements/arranged-breaks.ts';
 import type { NewArrangement, StoredArrangement } from '../arrangements/arrangement-table.ts';
 import type { KnownArrangements } from '../arrangements/known-arrangements.ts';
+import { adTracksOf } from '../decisions/ad-track-table.ts';
 import type { PlayAds } from '../decisions/play-ads.ts';
 import type { HiddenEpisode, PlayableEpisode } from '../projection/content-table.ts';
 import type { Binding } from './binding-table.ts';
@@ -67,7 +68,7 @@ export function createBoundPlays({ arrangements, bindings, compose }: BoundPlays
     bind: async (episode, unbound, { breaks, counted: ads }, at) => {
       const arrangement = await compose(episode, breaks, at);
       const requested = { ...unbound, ads, arrangementId: arrangement.id, traceparent: tracePosition() };
-      const binding = await bindings.bind(arrangement, requested);
+      const binding = await bindings.bind(arrangement, requested, adTracksOf(breaks));
       return binding === requested ? { arrangement, binding } : get(binding);
     },
   };

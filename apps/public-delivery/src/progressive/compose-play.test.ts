@@ -143,10 +143,16 @@ test('the time map rises, is undone by its inverse, and leaves out exactly what 
   );
 });
 
-test('equal plays have equal ids, and one ad more has another', () => {
+test('equal plays have equal ids, whether or not their ads have tracks of HLS, and one ad more has another', () => {
+  const hls = {
+    ...{ codec: 'mp4a.40.2', digest: digest('e'), size_bytes: 1, duration_ms: 1 },
+    ...{ index_digest: digest('f'), index_size_bytes: 1 },
+  };
   fc.assert(
     fc.property(plays, (shape) => {
       expect(compose(shape).id).toBe(compose(shape).id);
+      const tracked = breaksOf(shape).map((each) => ({ ...each, ads: each.ads.map((ad) => ({ ...ad, hls })) }));
+      expect(compose(shape, tracked)).toEqual(compose(shape));
       if (breaksOf(shape).length > 0) expect(compose(shape, []).id).not.toBe(compose(shape).id);
     }),
   );
