@@ -25,7 +25,8 @@ async function prepare(name: string, sound: string, ...args: string[]) {
   const streams = path.join(folder, `${name} streams`);
   mkdirSync(streams);
   const made = await encodeLadder({ inputPath, folder: streams, targetsLufs });
-  expect(readdirSync(streams).sort()).toEqual(made.map(({ sha256 }) => `${sha256}.mp3`).sort());
+  const files = made.flatMap(({ path: file, track }) => [file, track.path, track.index.path]);
+  expect(readdirSync(streams).sort()).toEqual(files.map((file) => path.basename(file)).sort());
   return made;
 }
 
@@ -54,6 +55,12 @@ test.each([
     expect(checkCanonical(readFileSync(stream.path))).toMatchObject({ canonical: true, durationMs: stream.durationMs });
   }
   expect(heard).toEqual(heard.toSorted((a, b) => a.lufs - b.lufs));
+  const tracks = measureLoudness(made.map(({ track }) => track.path));
+  for (const [index, { lufs, truePeakDbtp }] of tracks.entries()) {
+    // The meter prints tenths.
+    expect(Math.abs(lufs - heard[index]!.lufs)).toBeLessThan(0.15);
+    expect(truePeakDbtp).toBeLessThanOrEqual(-1);
+  }
 });
 
 test('where peaks limit the gain the streams state their measured loudness, and none exceeds -1 dBTP', async () => {
@@ -62,7 +69,8 @@ test('where peaks limit the gain the streams state their measured loudness, and 
   expect(made.some(({ loudness }) => !targetsLufs.some((target) => Math.abs(target - loudness.lufs!) < 1))).toBe(true);
   const heard = measureLoudness(made.map(({ path: file }) => file));
   expect(made.map(({ loudness }) => loudness)).toEqual(heard);
-  for (const { truePeakDbtp } of heard) expect(truePeakDbtp).toBeLessThanOrEqual(-1);
+  const tracks = measureLoudness(made.map(({ track }) => track.path));
+  for (const { truePeakDbtp } of [...heard, ...tracks]) expect(truePeakDbtp).toBeLessThanOrEqual(-1);
 });
 
 test('targets that give the same bytes give one stream: silence, and sound too short to have a loudness', async () => {

@@ -110,7 +110,7 @@ test('a production is encoded, stored under its digests and reported by command,
   await until(() => jobs.workFiles().length === 0);
 });
 
-test('a creative is prepared at every loudness that is asked for and reported with its streams', async () => {
+test('a creative is prepared at every loudness that is asked for and reported with its streams and their tracks', async () => {
   const source = await jobs.upload(makeSource(world.folder, 'ad.wav', speech(5)));
   const stored = { creative_id: 'crv_1', storage_key: source.storageKey, source_etag: source.etag };
   const prepare = async (loudness: object) => {
@@ -124,14 +124,22 @@ test('a creative is prepared at every loudness that is asked for and reported wi
   const { media, duration_ms } = await prepare({ loudness_targets_lufs: [-16, -20, -24] });
   expect(duration_ms).toBe(5016);
   expect(media.map(({ loudness_lufs }) => Math.round(loudness_lufs!))).toEqual([-24, -20, -16]);
-  for (const { storage_key, sha256, ...stream } of media) {
+  const read = async ({ storage_key, sha256 }: { readonly storage_key: string; readonly sha256: string }) => {
     const bytes = await buffer(await world.store.get(storage_key));
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
     expect(storage_key).toBe(`media/${sha256}`);
+    return bytes;
+  };
+  for (const stream of media) {
+    const bytes = await read(stream);
     expect(stream).toMatchObject({ stream_format: canonicalFormat.name, size_bytes: bytes.length, duration_ms });
     expect(stream.true_peak_dbtp).toBeLessThanOrEqual(-1);
+    const { index, ...track } = stream.hls!;
+    expect(track).toMatchObject({ codec: 'mp4a.40.2', size_bytes: (await read(track)).length });
+    expect(index.size_bytes).toBe((await read(index)).length);
   }
-  expect(await world.mediaKeys()).toEqual(media.map(({ storage_key }) => storage_key).sort());
+  const files = media.flatMap(({ storage_key, hls }) => [storage_key, hls!.storage_key, hls!.index.storage_key]);
+  expect(await world.mediaKeys()).toEqual([...new Set(files)].sort());
 
   // As jobs were written when an ad had one loudness.
   const only = await prepare({ loudness_target_lufs: -19 });

@@ -13,7 +13,7 @@ import type { JobInput } from './job-input.ts';
 import { makeLaterTrack, makeTrack } from './make-track.ts';
 import type { ProgressReporter } from './progress.ts';
 import type { Completion } from './report.ts';
-import { blobKey, storeFile } from './stored-blobs.ts';
+import { blobKey, storeFile, storeTrack } from './stored-blobs.ts';
 
 export interface MediaDeps {
   readonly store: ObjectStore;
@@ -47,9 +47,13 @@ export async function makeMedia(
   }
   if (input.kind === 'encode_creative') {
     const targetsLufs = input.loudness_targets_lufs;
-    const streams = await encodeLadder({ inputPath, folder, targetsLufs, signal });
-    for (const stream of streams) await storeSegment(deps.store, stream, signal);
-    return { commandType: 'creative.record_media', changes: creativeMedia(streams) };
+    const steps = await encodeLadder({ inputPath, folder, targetsLufs, signal });
+    const media: CreativeMedia['media'] = [];
+    for (const step of steps) {
+      await storeSegment(deps.store, step, signal);
+      media.push({ ...streamOf(step), hls: await storeTrack(deps.store, step.track, signal) });
+    }
+    return { commandType: 'creative.record_media', changes: { media, duration_ms: steps[0]!.durationMs } };
   }
   const encoded = await encodeAudio({
     inputPath,
@@ -154,13 +158,10 @@ function productionMedia(
   };
 }
 
-function creativeMedia(streams: readonly EncodedSegment[]): ChangesInput<'creative.record_media'> {
-  return {
-    media: streams.map((stream) => ({
-      ...segmentOf(stream),
-      loudness_lufs: stream.loudness.lufs,
-      true_peak_dbtp: stream.loudness.truePeakDbtp,
-    })),
-    duration_ms: streams[0]!.durationMs,
-  };
-}
+type CreativeMedia = ChangesInput<'creative.record_media'>;
+
+const streamOf = (step: EncodedSegment) => ({
+  ...segmentOf(step),
+  loudness_lufs: step.loudness.lufs,
+  true_peak_dbtp: step.loudness.truePeakDbtp,
+});

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { bytesOfFrames } from '@longwave/audio';
 import { encodeSegment } from './encode-segment.ts';
+import { encodeTrack, type EncodedTrack } from './encode-track.ts';
 import {
   distanceFromTarget,
   isOnTarget,
@@ -42,6 +43,11 @@ export interface EncodedAudio extends EncodedSegment {
   readonly warnings: readonly MediaWarning[];
 }
 
+/** One loudness of an ad: its segment, and the same sound as a track of HLS. */
+export interface EncodedStep extends EncodedSegment {
+  readonly track: EncodedTrack;
+}
+
 const maxEncodes = 5;
 /** Allowed distance of content from its target, LU. */
 const contentTolerance = 0.5;
@@ -75,18 +81,20 @@ export async function encodeAudio(options: {
 
 /**
  * Encodes a source once for each of `targetsLufs`, as `encodeAudio` does but to a tenth of a LU where its peaks allow it, into files
- * of `folder`: the quietest first, all of the same length, equal ones once. Leaves none behind when it fails; throws the same.
+ * of `folder`: the quietest first, all of the same length, equal ones once, each with the track of its gain. Leaves none behind when it
+ * fails; throws the same.
  */
 export async function encodeLadder(options: {
   readonly inputPath: string;
   readonly folder: string;
   readonly targetsLufs: readonly number[];
   readonly signal?: AbortSignal;
-}): Promise<readonly EncodedSegment[]> {
+}): Promise<readonly EncodedStep[]> {
   const { inputPath, folder, targetsLufs, signal = new AbortController().signal } = options;
   const silent = () => undefined;
   const measured = await measureSource(inputPath, silent, signal);
-  const made = new Map<string, EncodedSegment>();
+  const made = new Map<string, EncodedStep>();
+  const paths: string[] = [];
   try {
     /** Loudness of the encoded source at a gain of 0: coding changes the loudness by the same amount at every gain. */
     let { lufs } = measured.loudness;
@@ -96,13 +104,20 @@ export async function encodeLadder(options: {
       const best = await encodeToTarget(measured, target, first, join(folder, 'step'), silent, signal);
       const path = join(folder, `${best.sha256}.mp3`);
       await rename(best.path, path);
-      made.set(best.sha256, segmentOf(measured, best, path));
+      paths.push(path);
+      if (!made.has(best.sha256)) {
+        const outputPath = join(folder, `${best.sha256}.mp4`);
+        const { plan, silences } = best;
+        const track = await encodeTrack({ source: measured, plan, markersMs: [], silences, outputPath, signal });
+        paths.push(track.path, track.index.path);
+        made.set(best.sha256, { ...segmentOf(measured, best, path), track });
+      }
       if (best.plan.ceilingDb === undefined && best.loudness.lufs !== null)
         lufs = best.loudness.lufs - best.plan.gainDb;
     }
     return [...made.values()];
   } catch (error) {
-    await Promise.all([...made.values()].map(({ path }) => rm(path, { force: true })));
+    await Promise.all(paths.map((path) => rm(path, { force: true })));
     throw error;
   }
 }

@@ -86,7 +86,8 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
               },
               work: {
                 workClass: 'interactive',
-                expectedMs: expectedEncodingMs({ sizeBytes, times: adLoudnessesLufs.length }),
+                // Each loudness is an MP3 and a track of HLS.
+                expectedMs: expectedEncodingMs({ sizeBytes, times: 2 * adLoudnessesLufs.length }),
               },
               now,
             }),
