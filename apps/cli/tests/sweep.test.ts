@@ -185,6 +185,11 @@ test('a row names an object in whatever table and form: now or before, in a job,
       `insert into delivery.arrangement values ('arr_1', 'short', 'ws_1', 'pod_1', 'ep_1', '${at}', $1)`,
       JSON.stringify({ parts: [{ store: 'media', blob: it }] }),
     ],
+    'media/creative': (it) => [
+      `insert into product.resource values ('crv_1', 'ws_1', 'creatives', 2, 'approved', $1, '', 'op_1', '${at}', '${at}')`,
+      JSON.stringify({ media: [{ hls: { index: { storage_key: `media/${it}`, sha256: it } } }] }),
+    ],
+    'media/ad': (it) => [`insert into delivery.ad_track values ('other', $1)`, JSON.stringify({ index_digest: it })],
     'transcripts/shown': (it) => [
       `insert into delivery.shown_file (kind, digest, subject_id, name, content_type, size_bytes, storage_key)
        values ('transcript', 'other', 'ep_1', 'en', 'text/vtt', 1, $1)`,

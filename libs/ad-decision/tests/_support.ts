@@ -26,7 +26,7 @@ interface CaseCreative extends Partial<
 }
 
 /** The track of a stream, named by the stream's digest. */
-export const trackOf = (segmentDigest: string): AdTrack => ({
+const trackOf = (segmentDigest: string): AdTrack => ({
   ...{ codec: 'mp4a.40.2', digest: `track of ${segmentDigest}`, size_bytes: 1, duration_ms: 1 },
   ...{ index_digest: `index of ${segmentDigest}`, index_size_bytes: 1 },
 });

@@ -12,7 +12,7 @@ export interface FilledBreak {
   readonly ads: readonly FilledSlot[];
 }
 
-export interface FilledSlot extends ArrangedBlob {
+interface FilledSlot extends ArrangedBlob {
   readonly slot: string;
   /** The same sound for HLS, as the decision answers it; no part of an arrangement. */
   readonly hls?: AdTrack;
