@@ -146,10 +146,10 @@ export async function startSinkWorld(): Promise<SinkWorld> {
     await until(async () => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).ok, { despiteErrors: true });
     return child;
   };
-  const keyOf = (one: DeliveryFact) =>
-    one.kind === 'user_agent_seen'
-      ? one.user_agent_digest
-      : `${one.listener_key}${'episode_id' in one ? one.episode_id : ''}`;
+  const keyOf = (one: DeliveryFact) => {
+    if (one.kind === 'user_agent_seen') return one.user_agent_digest;
+    return one.kind === 'track_described' ? one.track : `${one.listener_key}${one.episode_id}`;
+  };
   const running = stack.move();
   return {
     pool,

@@ -19,12 +19,8 @@ const countedPart = z.object({
   ad: servedAdSchema.optional(),
 });
 
-/**
- * Bytes of one response, as handed to the kernel (docs/counting.md). A long response has several facts with the same `request_id`; their
- * `written` intervals add up. No address and no user agent in clear.
- */
-export const byteRangeServedSchema = z.object({
-  kind: z.literal('byte_range_served'),
+/** What every fact about written bytes says of its request. No address and no user agent in clear. */
+const servedBytes = {
   /** Stable across redeliveries: the request id and a sequence number. */
   fact_id: z.string(),
   request_id: z.string(),
@@ -35,16 +31,14 @@ export const byteRangeServedSchema = z.object({
   workspace_id: z.string(),
   podcast_id: z.string(),
   episode_id: z.string(),
-  arrangement_id: z.string(),
   method: z.string(),
   status: z.int(),
   /** The requested ranges, resolved against the length; the whole file without a Range header. */
   requested: z.array(byteInterval),
   /** The bytes that this fact adds; empty for HEAD and 304. */
   written: z.array(byteInterval),
+  /** Length of the file. */
   total_bytes: z.int().min(0),
-  /** The arrangement, as far as counting needs it; repeated in each fact, so that facts alone can be recounted. */
-  parts: z.array(countedPart),
   published_at: z.string(),
   /** HMAC of address and user agent (docs/counting.md), hex. */
   listener_key: z.string(),
@@ -68,9 +62,97 @@ export const byteRangeServedSchema = z.object({
   /** ISO 3166-1 alpha-2 or "unknown". */
   country: z.string(),
   region: z.string(),
+  lists_version: z.string(),
+};
+
+/**
+ * Bytes of one response, as handed to the kernel (docs/counting.md). A long response has several facts with the same `request_id`; their
+ * `written` intervals add up.
+ */
+export const byteRangeServedSchema = z.object({
+  kind: z.literal('byte_range_served'),
+  ...servedBytes,
+  arrangement_id: z.string(),
+  /** The arrangement, as far as counting needs it; repeated in each fact, so that facts alone can be recounted. */
+  parts: z.array(countedPart),
   /** The token had expired. */
   late: z.boolean(),
-  lists_version: z.string(),
+});
+
+/**
+ * Bytes of a track of HLS, written below the token of a play or of one of its ads, as `byte_range_served` has those of an MP3. Intervals
+ * are bytes of the track, initialization section included; `track_described` says which of them play when.
+ */
+const mediaRangeServedSchema = z.object({
+  kind: z.literal('media_range_served'),
+  ...servedBytes,
+  /** SHA-256 (hex) of the track: of the ad's track where `ad` is present. */
+  track: z.string(),
+  /** SHA-256 (hex) of the presentation that the play has: of the episode, for its ads too. */
+  presentation: z.string(),
+  /** The play whose token the request used. */
+  play_id: z.string(),
+  /**
+   * The address under the daily key of the day on which the play was opened, hex; absent when that is `address_key`, and in late facts.
+   * Requests of one play are compared by it (docs/counting.md#one-play-several-keys).
+   */
+  play_address_key: z.string().optional(),
+  /** The ad that the track was served for; absent for the content. */
+  ad: servedAdSchema.optional(),
+  /** The play was opened 24 h ago or earlier. */
+  late: z.boolean(),
+});
+
+/** One cell: offset and length in bytes of the track, start and duration in ticks. */
+const trackCell = z.tuple([z.int().min(0), z.int().min(1), z.int().min(0), z.int().min(1)]);
+
+/**
+ * A track of which a process serves bytes for the first time. For a joined track it is the index of the whole virtual file. A fact about
+ * the track's bytes may come before this one.
+ */
+const trackDescribedSchema = z.object({
+  kind: z.literal('track_described'),
+  fact_id: z.string(),
+  at: z.string(),
+  /** SHA-256 (hex) of the track. */
+  track: z.string(),
+  /** Only sound and pictures that play are credited; the pictures of `iframe` are for seeking. */
+  media: z.enum(['audio', 'video', 'iframe']),
+  /** Ticks per second. */
+  timescale: z.int().min(1),
+  /** In order of time. */
+  cells: z.array(trackCell).min(1),
+});
+
+/** What the facts about answers without media say; they are for support and forecasts and are never counted. */
+const listedPlay = {
+  fact_id: z.string(),
+  at: z.string(),
+  workspace_id: z.string(),
+  podcast_id: z.string(),
+  episode_id: z.string(),
+  /** SHA-256 (hex) of the presentation. */
+  presentation: z.string(),
+  play_id: z.string(),
+  listener_key: z.string(),
+  user_agent_digest: z.string().nullable(),
+};
+
+/** A playlist of a play was served: no sign that anybody listens. */
+const playlistServedSchema = z.object({
+  kind: z.literal('playlist_served'),
+  ...listedPlay,
+  /** `main`, or the rendition whose media playlist it was. */
+  which: z.string(),
+});
+
+/** The ads of a break were listed: neither an impression nor a sign that anybody listens. */
+const assetListServedSchema = z.object({
+  kind: z.literal('asset_list_served'),
+  ...listedPlay,
+  break_key: z.string(),
+  /** The servings that the list names, in order; empty when nothing plays. */
+  assets: z.array(z.string()),
 });
 
 /** A user agent that a process has seen for the first time; no other message contains the text. */
@@ -148,6 +230,10 @@ export const deliveryFactSchema = z.discriminatedUnion('kind', [
   byteRangeServedSchema,
   userAgentSeenSchema,
   deliveryEventSchema,
+  mediaRangeServedSchema,
+  trackDescribedSchema,
+  playlistServedSchema,
+  assetListServedSchema,
 ]);
 
 /**
@@ -171,6 +257,8 @@ export const factsPublishedSchema = z.object({
 export const factMessageSchema = z.discriminatedUnion('kind', [...deliveryFactSchema.options, factsPublishedSchema]);
 
 export type ByteRangeServed = z.infer<typeof byteRangeServedSchema>;
+export type MediaRangeServed = z.infer<typeof mediaRangeServedSchema>;
+export type TrackDescribed = z.infer<typeof trackDescribedSchema>;
 export type DeliveryEvent = z.infer<typeof deliveryEventSchema>;
 export type DeliveryEventKind = DeliveryEvent['event'];
 export type UserAgentSeen = z.infer<typeof userAgentSeenSchema>;

@@ -85,6 +85,34 @@ const agent = {
   user_agent_digest: 'c'.repeat(64),
   user_agent: 'AppleCoreMedia/1.0',
 };
+const { arrangement_id: _, parts: __, kind: ___, ...served } = bytes;
+const mediaRange = {
+  ...served,
+  kind: 'media_range_served',
+  track: 'd'.repeat(64),
+  presentation: 'e'.repeat(64),
+  play_id: 'play_1',
+};
+const track = {
+  kind: 'track_described',
+  fact_id: 'fct_2',
+  at: '2026-11-21T12:00:00.000Z',
+  track: 'd'.repeat(64),
+  media: 'audio',
+  timescale: 48_000,
+  cells: [[605, 395, 0, 144_384]],
+};
+const listed = {
+  fact_id: 'fct_3',
+  at: '2026-11-21T12:00:00.000Z',
+  workspace_id: 'ws_1',
+  podcast_id: 'pod_1',
+  episode_id: 'ep_1',
+  presentation: 'e'.repeat(64),
+  play_id: 'play_1',
+  listener_key: 'a'.repeat(64),
+  user_agent_digest: null,
+};
 const plan = {
   format: 2,
   workspace_id: 'ws_1',
@@ -182,6 +210,14 @@ const samples = [
   ['fact of bytes served', deliveryFactSchema, bytes],
   ['fact of a user agent seen', deliveryFactSchema, agent],
   ['delivery event', deliveryFactSchema, heard],
+  ['fact of media bytes served', deliveryFactSchema, mediaRange],
+  ['fact of a track described', deliveryFactSchema, track],
+  ['fact of a playlist served', deliveryFactSchema, { ...listed, kind: 'playlist_served', which: 'a192' }],
+  [
+    'fact of an asset list served',
+    deliveryFactSchema,
+    { ...listed, kind: 'asset_list_served', break_key: 'pre', assets: [] },
+  ],
   ['mark of published facts', factMessageSchema, mark],
   ['decision', decisionMadeSchema, decision],
   ['serving plan', servingPlanSchema, plan],
@@ -208,6 +244,10 @@ test.each([
   ['an interval without an end', deliveryFactSchema, { ...bytes, requested: [[0]] }],
   ['an unknown address verdict', deliveryFactSchema, { ...bytes, address_verdict: 'home' }],
   ['an ad part that does not say which ad', deliveryFactSchema, { ...bytes, parts: [{ ...bytes.parts[0], ad: {} }] }],
+  ['an ad of a track that does not say which ad', deliveryFactSchema, { ...mediaRange, ad: {} }],
+  ['a track without cells', deliveryFactSchema, { ...track, cells: [] }],
+  ['a cell without a duration', deliveryFactSchema, { ...track, cells: [[605, 395, 0]] }],
+  ['a track of subtitles', deliveryFactSchema, { ...track, media: 'text' }],
   ['a plan of another format', servingPlanSchema, { ...plan, format: 1 }],
   ['a plan that carries more than decisions read', servingPlanSchema, { ...plan, budget: 1 }],
   [
@@ -222,6 +262,11 @@ test.each([
 test('a fact keeps no address and no user agent in clear, even when a producer adds one', () => {
   const parsed = deliveryFactSchema.parse({ ...bytes, address: '192.0.2.1', user_agent: 'Firefox' });
   expect(JSON.stringify(parsed)).not.toMatch(/192\.0\.2\.1|Firefox/);
+});
+
+test('a fact of media of an ad names the serving, and where needed the address on the day of the opening', () => {
+  const fact = { ...mediaRange, ad, play_address_key: 'f'.repeat(64) };
+  expect(deliveryFactSchema.parse(fact)).toEqual(fact);
 });
 
 test('the verdicts and topics are words of the wire and stay', () => {

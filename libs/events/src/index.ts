@@ -15,6 +15,8 @@ export {
   type DeliveryEventKind,
   type DeliveryFact,
   type FactsPublished,
+  type MediaRangeServed,
+  type TrackDescribed,
   type UserAgentSeen,
 } from './delivery-fact.ts';
 export { encodingJobInputs, encodingJobKinds, type EncodingJobInput, type EncodingJobKind } from './encoding-job.ts';

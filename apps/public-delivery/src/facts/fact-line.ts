@@ -18,15 +18,25 @@ const types = {
   byte_range_served: 'byte_range.served',
   user_agent_seen: 'user_agent.seen',
   delivery_event: 'delivery_event.received',
-} as const;
+  media_range_served: 'media_range.served',
+  track_described: 'track.described',
+  playlist_served: 'playlist.served',
+  asset_list_served: 'asset_list.served',
+} as const satisfies Record<DeliveryFact['kind'], string>;
 
 /** The name and the key that facts about the bytes of an episode have on the bus. */
 export const servedType = types.byte_range_served;
 export const listenerKeyOf = (listenerKey: string, episodeId: string): string => `${listenerKey}:${episodeId}`;
 
+/** Facts of one subject keep their order: of a listener and episode, a user agent or a track. */
+function keyOf(fact: DeliveryFact): string {
+  if (fact.kind === 'user_agent_seen') return fact.user_agent_digest;
+  return fact.kind === 'track_described' ? fact.track : listenerKeyOf(fact.listener_key, fact.episode_id);
+}
+
 export const toFactLine = (fact: DeliveryFact): FactLine => ({
   type: types[fact.kind],
-  key: fact.kind === 'user_agent_seen' ? fact.user_agent_digest : listenerKeyOf(fact.listener_key, fact.episode_id),
+  key: keyOf(fact),
   id: fact.fact_id,
   json: JSON.stringify(fact),
 });
