@@ -52,16 +52,46 @@ test('a document type inside a CDATA section is text', () => {
   });
 });
 
+/** Well-formed, but for the bound. */
+const beyondBounds: readonly [string, Uint8Array, string][] = [
+  ['10 MB', Buffer.alloc(10 * 1024 * 1024, '<a>'), 'larger than 262144 bytes'],
+  ['one byte too many', bytes(vast('').padEnd(maxVastBytes + 1)), 'larger than 262144 bytes'],
+  ['33 elements inside each other', bytes(vast('<a>'.repeat(32) + '</a>'.repeat(32))), 'more than 32 elements inside'],
+  [
+    'elements of another namespace, inside each other',
+    bytes(vast(`<x xmlns="y">${'<a>'.repeat(31)}${'</a>'.repeat(31)}</x>`)),
+    'more than 32 elements inside',
+  ],
+  ['80,000 elements inside each other', bytes(filled('<a>')), 'more than 32 elements inside'],
+  ['more than 5,000 elements', bytes(vast('<a/>'.repeat(5_000))), 'more than 5000 elements'],
+  [
+    'an element of 65 attributes',
+    bytes(vast(`<a ${Array.from({ length: 65 }, (_, n) => `a${n}=""`).join(' ')}/>`)),
+    'more than 64 attributes',
+  ],
+  [
+    'an element of many attributes',
+    bytes(`<VAST ${Array.from({ length: 20_000 }, (_, n) => `a${n}=""`).join(' ')}/>`),
+    'more than 64 attributes',
+  ],
+];
+test.each(beyondBounds)('%s: refused with 100, in linear time', (_, document, words) => {
+  expect(parseInTime(document)).toMatchObject({
+    ...{ kind: 'refused', code: 100 },
+    reason: expect.stringContaining(words),
+  });
+});
+
+test('a document at each bound is read', () => {
+  const nested = '<a>'.repeat(31) + '</a>'.repeat(31);
+  const attributes = Array.from({ length: 64 }, (_, n) => `a${n}=""`).join(' ');
+  for (const document of [nested, '<a/>'.repeat(4_999), `<a ${attributes}/>`])
+    expect(parseVast(bytes(vast(document)))).toMatchObject({ kind: 'empty' });
+  expect(parseVast(bytes(vast('').padEnd(maxVastBytes)))).toMatchObject({ kind: 'empty' });
+});
+
 test.each<[string, Uint8Array]>([
   ['an entity without a declaration', bytes(vast('<Error>&nbsp;</Error>'))],
-  ['10 MB', Buffer.alloc(10 * 1024 * 1024, '<a>')],
-  ['one byte too many', Buffer.alloc(maxVastBytes + 1, ' ')],
-  ['33 elements inside each other', bytes(vast('<a>'.repeat(32) + '</a>'.repeat(32)))],
-  ['80,000 elements inside each other', bytes(filled('<a>'))],
-  ['more than 5,000 elements', bytes(vast('<a/>'.repeat(5_000)))],
-  ['elements of another namespace, inside each other', bytes(vast(`<x xmlns="y">${'<a>'.repeat(40)}`))],
-  ['an element of 65 attributes', bytes(vast(`<a ${Array.from({ length: 65 }, (_, n) => `a${n}=""`).join(' ')}/>`))],
-  ['an element of many attributes', bytes(`<VAST ${Array.from({ length: 20_000 }, (_, n) => `a${n}=""`).join(' ')}/>`)],
   ['an attribute twice', bytes('<VAST version="4.2" version="4.1"/>')],
   [
     'bytes that are no UTF-8',

@@ -162,6 +162,7 @@ test.each<[string, string, number, string]>([
   ['an ad without a body', '<VAST version="3.0"><Ad/></VAST>', 101, 'one InLine or one Wrapper'],
   ['a banner', '<VAST version="3.0"><Ad><InLine/></Ad></VAST>', 403, 'no Linear creative'],
   ['no duration', inline(mediaFile('https://cdn.example/a.mp3')), 101, 'no Duration'],
+  ['a duration of 61 minutes', inline(`<Duration>00:61:00</Duration>`), 101, 'no Duration'],
   ['a duration of nothing', inline(`<Duration>00:00:00</Duration>`), 101, 'no Duration'],
   ['no media file', inline(duration), 401, 'no media file with an https address'],
   ['a media file by http', inline(`${duration}${mediaFile('http://cdn.example/a.mp3')}`), 401, 'no media file'],
