@@ -31,7 +31,7 @@ import { shownFileRoutes } from './companions/shown-file-routes.ts';
 import { siteRoutes } from './feeds/site-routes.ts';
 import { traceApp } from './listeners/app-trace.ts';
 import { loadPlaces } from './listeners/country.ts';
-import { createIdentifyListener } from './listeners/identify-listener.ts';
+import { createIdentifyListener, type Listener } from './listeners/identify-listener.ts';
 import { openCaches } from './segments/open-caches.ts';
 import { createBindings } from './plays/bindings.ts';
 import { archiveBindings } from './plays/archive-bindings.ts';
@@ -53,7 +53,14 @@ import { followRevokedWeeks } from './plays/revoked-weeks.ts';
 import { acknowledgeIntents } from './projection/apply/acknowledge-intents.ts';
 import { followEvents } from './projection/apply/follow-events.ts';
 import { createRecentProjection } from './projection/recent-projection.ts';
-import { createAnswerPresentation } from './presentations/answer-presentation.ts';
+import { createAnswerEntry } from './hls-plays/answer-entry.ts';
+import { createBoundAds } from './hls-plays/bound-ads.ts';
+import { createFindHlsPlay } from './hls-plays/find-hls-play.ts';
+import { hlsPlayRoutes } from './hls-plays/hls-play-routes.ts';
+import { createHlsTokens } from './hls-plays/hls-tokens.ts';
+import { createOpenHlsPlay } from './hls-plays/open-hls-play.ts';
+import { createSendTrack } from './hls-plays/send-track.ts';
+import { findLatestHlsPlay, removeHlsPlays } from './plays/hls-play-table.ts';
 import { createLoadIndex } from './presentations/load-index.ts';
 import { createOpenPresentations } from './presentations/open-presentation.ts';
 import { presentEpisodes } from './presentations/present-episodes.ts';
@@ -137,6 +144,9 @@ export async function createApp(
   const bindings = createBindings(pool, arrangements);
   const compose = createComposer({ projection, artworks, segments, logger });
   const plays = createBoundPlays({ arrangements, bindings, compose });
+  const mayBegin = createNewPlayLimit(config.NEW_PLAYS_PER_ADDRESS_AND_MINUTE);
+  const mayCount = ({ addressVerdict, preload, internal, userAgent }: Listener) =>
+    addressVerdict === 'ok' && !preload && !internal && classifyUserAgent(lists.userAgents, userAgent) === 'ok';
   const choosePlay = createChoosePlay({
     ...{ projection, bindings, arrangements, plays },
     decideAds: createDecideAds({
@@ -145,11 +155,13 @@ export async function createApp(
       deadlineMs: config.DECIDE_DEADLINE_MS,
     }),
     traceApp: traceAgent,
-    mayBegin: createNewPlayLimit(config.NEW_PLAYS_PER_ADDRESS_AND_MINUTE),
+    mayBegin,
+    findHlsPlay: (listenerKeys, episodeId) => findLatestHlsPlay(pool, listenerKeys, episodeId),
   });
 
   const loadIndex = createLoadIndex(store);
   const presentations = createOpenPresentations(pool, loadIndex);
+  const hlsTokens = createHlsTokens(keys, host);
   const files = createPresentationFiles((key) => readTranscript(store, key));
 
   const applying = { mintAlias: tokens.mintAlias, announcements, onApplied: projection.forget };
@@ -170,6 +182,11 @@ export async function createApp(
         {
           name: 'clean_bindings',
           remove: (maxRows) => removeCleanBindings(workPool, new Date(now().getTime() - cleanBindingMs), maxRows),
+        },
+        {
+          name: 'old_hls_plays',
+          remove: (maxRows) =>
+            removeHlsPlays(workPool, new Date(now().getTime() - config.BINDING_DAYS * 86_400_000), maxRows),
         },
         {
           name: 'old_bindings',
@@ -198,14 +215,22 @@ export async function createApp(
       }),
       ...playFileRoutes({ pool, store, findPlay, servingTokens, projection, mediaUrl }),
       ...presentationRoutes({ pool, presentations, files, segments }),
+      ...hlsPlayRoutes({
+        ...{ identify, mayCount, files, facts, mediaUrl, tokens: hlsTokens },
+        findPlay: createFindHlsPlay(pool, presentations),
+        ads: createBoundAds({ pool, bindings, plays, choosePlay, projection, loadIndex }),
+        sendTrack: createSendTrack({ identify, segments, runningPlays, facts, listsVersion: lists.listsVersion, now }),
+      }),
       ...audioRoutes({
         ...{ pool, projection, findPlay },
-        answerPresentation: createAnswerPresentation({ projection, presentations, mediaUrl }),
+        answerEntry: createAnswerEntry({
+          ...{ projection, presentations, identify, mayCount, mayBegin, mediaUrl, tokens: hlsTokens },
+          openPlay: createOpenHlsPlay({ pool, projection, bindings, plays }),
+        }),
         answer: createAnswerAudio({
           ...{ identify, choosePlay, runningPlays, tokens, facts, mediaUrl, now },
           resumePlay: createResumePlay({ projection, bindings, plays }),
-          mayCount: ({ addressVerdict, preload, internal, userAgent }) =>
-            addressVerdict === 'ok' && !preload && !internal && classifyUserAgent(lists.userAgents, userAgent) === 'ok',
+          mayCount,
           partSource: createPartSource(pool, segments, artworks),
           listsVersion: lists.listsVersion,
         }),

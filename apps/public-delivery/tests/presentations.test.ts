@@ -45,7 +45,8 @@ async function show(
   return { ...made, events, entry: made.enclosure.replace(/\.mp3$/, '.m3u8') };
 }
 
-const entryOf = ({ entry }: { entry: string }) => ask(entry, newListener());
+/** Who only looks gets the presentation for everybody. */
+const entryOf = ({ entry }: { entry: string }) => ask(entry, newListener(), 'HEAD');
 
 /** The address of the presentation for everybody, once there is one that is not `before`. */
 const presented = (of: { entry: string }, before?: string) =>
@@ -158,7 +159,7 @@ describe('an episode of a show with HLS', () => {
   test('answers with the playlist itself where it is asked to', async () => {
     const made = await show();
     const main = await presented(made);
-    const { status, body } = await ask(`${made.entry}?direct=1&_HLS_primary_id=x`);
+    const { status, body } = await ask(`${made.entry}?direct=1&_HLS_primary_id=x`, { 'user-agent': 'Googlebot/2.1' });
     const uris = body
       .toString()
       .split('\n')

@@ -215,6 +215,7 @@ test('the request for a decision has all known facts of episode, breaks and list
     podcastId: show.podcastId,
     episodeId: show.episodeId,
     streamFormat: 'mp3/128000/48000/2',
+    streamFormats: [],
     country: 'US',
     region: '',
     surface: 'progressive',

@@ -11,6 +11,7 @@ export const idPrefixes = {
   job: 'job',
   lease: 'lse',
   operation: 'op',
+  play: 'ply',
   receipt: 'rcp',
   request: 'req',
   serving: 'srv',

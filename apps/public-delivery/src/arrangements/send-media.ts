@@ -1,28 +1,39 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { slicesOf } from '@longwave/audio';
 import { ifRangeHolds, evaluateConditions, type Validators } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
-import type { ArrangementPart } from './arrangement.ts';
 import { readRange, type ByteInterval } from '../http/byte-range.ts';
 import type { FactSink } from '../facts/fact-sink.ts';
-import type { PartSource } from './part-source.ts';
-import { createWrittenMeter, type CountedMedia, type MeteredResponse, type WrittenMeter } from './written-meter.ts';
+import { createWrittenMeter, type CountedFile, type MeteredResponse, type WrittenMeter } from './written-meter.ts';
 
 /** A file to send, and how it is counted. */
 export interface SentMedia extends Validators {
-  readonly parts: readonly ArrangementPart[];
-  readonly counted: CountedMedia;
+  readonly source: MediaSource;
+  readonly counted: CountedFile;
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** A chunk with its place; after one that `endsPart`, what was written is recorded. */
+interface MediaChunk {
+  readonly bytes: Buffer;
+  readonly at: number;
+  readonly endsPart: boolean;
+}
+
+/** The bytes of a file, wherever they lie. They never change. */
+export interface MediaSource {
+  /** In chunks, each good until the next one is asked for. */
+  read(interval: ByteInterval): AsyncGenerator<MediaChunk>;
+  /** One buffer after the other, when all are in memory and may be written at once. */
+  find(interval: ByteInterval): readonly Buffer[] | undefined;
+}
+
 export interface SendMediaOptions {
-  readonly partSource: PartSource;
   readonly facts: Pick<FactSink, 'add' | 'settled'>;
   readonly now: () => Date;
 }
 
 /** Small enough that a response that a slow client aborts is credited to within four seconds of audio. */
-const writeBytes = 64 * 1024;
+export const writeBytes = 64 * 1024;
 /** A client that took one write within this time gets the next chunk in one piece. */
 const fastMs = 5;
 
@@ -37,34 +48,6 @@ function writerTo(response: ServerResponse): (bytes: Buffer) => Promise<boolean>
       response.write(bytes, (error) => resolve(!error));
     });
   };
-}
-
-/** Chunks of [from, to) with their place; `endsPart` marks the last one of a part, pieces of the header taken as one. */
-async function* readParts(parts: SentMedia['parts'], { from, to }: ByteInterval, partSource: PartSource) {
-  for (const slice of slicesOf(parts, from, to)) {
-    const part = parts[slice.part]!;
-    await using segment = await partSource.open(part);
-    let at = part.offset + slice.from;
-    const end = part.offset + slice.to;
-    for await (const bytes of segment.read(part.from + slice.from, part.from + slice.to)) {
-      yield { bytes, at, endsPart: at + bytes.length === end && parts[slice.part + 1]?.kind !== 'header' };
-      at += bytes.length;
-    }
-    if (at !== end) throw new Error(`part ${part.blob} ended at ${at - part.offset} of ${part.length} bytes`);
-  }
-}
-
-/** The bytes [from, to) when they are one write, of one part and in memory. */
-function findInMemory(
-  parts: SentMedia['parts'],
-  { from, to }: ByteInterval,
-  partSource: PartSource,
-): readonly Buffer[] | undefined {
-  if (to - from > writeBytes) return undefined;
-  const [slice, ...others] = slicesOf(parts, from, to);
-  if (!slice || others.length > 0) return undefined;
-  const part = parts[slice.part]!;
-  return partSource.find(part, part.from + slice.from, part.from + slice.to);
 }
 
 /** Hands head and body to the kernel in one write; false when the client is gone before it took all. */
@@ -86,7 +69,7 @@ function sendAtOnce(response: ServerResponse, bytes: readonly Buffer[], head: ()
  */
 async function sendBody(
   response: ServerResponse,
-  chunks: ReturnType<typeof readParts>,
+  chunks: AsyncGenerator<MediaChunk>,
   sent: ByteInterval,
   meter: WrittenMeter,
   head: () => void,
@@ -126,9 +109,9 @@ export async function sendMedia(
   response: ServerResponse,
   media: SentMedia,
   metered: MeteredResponse,
-  { partSource, facts, now }: SendMediaOptions,
+  { facts, now }: SendMediaOptions,
 ): Promise<void> {
-  const { etag, modifiedAt, counted } = media;
+  const { etag, modifiedAt, counted, source } = media;
   const { headers, method } = request;
   const whole: ByteInterval = { from: 0, to: counted.totalBytes };
   const meter = (status: number, requested: readonly ByteInterval[]) =>
@@ -174,9 +157,8 @@ export async function sendMedia(
       response.end();
       return;
     }
-    const inMemory = findInMemory(media.parts, sent, partSource);
-    if (!inMemory)
-      return await sendBody(response, readParts(media.parts, sent, partSource), sent, measured, head, facts.settled);
+    const inMemory = source.find(sent);
+    if (!inMemory) return await sendBody(response, source.read(sent), sent, measured, head, facts.settled);
     if (await sendAtOnce(response, inMemory, head)) last = sent;
   } catch (error) {
     if (response.headersSent) throw error;

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { byteRangeServedSchema, factMessageSchema } from '@longwave/events';
 import fc from 'fast-check';
 import type { FactLine } from '../facts/fact-line.ts';
-import { createWrittenMeter, type CountedMedia, type MeteredResponse } from './written-meter.ts';
+import { countedFileOf, createWrittenMeter, type CountedMedia, type MeteredResponse } from './written-meter.ts';
 
 const at = new Date('2026-01-01T10:00:05.000Z');
 const text = fc.string({ unit: 'binary' });
@@ -36,7 +36,7 @@ test('every fact of a response is a complete fact of the schema and of nothing e
     fc.property(media, response, interval, (file, served, last) => {
       const facts: (readonly [FactLine, number])[] = [];
       const meter = createWrittenMeter(
-        file,
+        countedFileOf(file),
         served,
         206,
         [last],

@@ -1,10 +1,10 @@
-import type { ByteRangeServed, CountedPart } from '@longwave/events';
+import type { ByteRangeServed, CountedPart, MediaRangeServed } from '@longwave/events';
 import { tracePosition } from '@longwave/service-kit';
-import { listenerKeyOf, servedType, type FactLine } from '../facts/fact-line.ts';
+import { listenerKeyOf, typeOf, type FactLine } from '../facts/fact-line.ts';
 import type { ByteInterval } from '../http/byte-range.ts';
 import type { Listener } from '../listeners/identify-listener.ts';
 
-/** A served file as it is counted. */
+/** A served file of MP3 as it is counted. */
 export interface CountedMedia {
   readonly workspaceId: string;
   readonly podcastId: string;
@@ -13,6 +13,14 @@ export interface CountedMedia {
   readonly publishedAt: Date;
   readonly totalBytes: number;
   readonly parts: readonly CountedPart[];
+}
+
+/** What all facts about a served file have in common: `text` are members of a JSON object. */
+export interface CountedFile {
+  readonly kind: 'byte_range_served' | 'media_range_served';
+  readonly episodeId: string;
+  readonly totalBytes: number;
+  readonly text: string;
 }
 
 export interface MeteredResponse {
@@ -38,13 +46,14 @@ export interface WrittenMeter {
 const reportWithinMs = 1_000;
 
 /** The members of a JSON object as text. */
-const members = (object: Partial<ByteRangeServed>) => JSON.stringify(object).slice(1, -1);
+export const members = (object: Partial<ByteRangeServed> | Partial<MediaRangeServed>) =>
+  JSON.stringify(object).slice(1, -1);
 
-const fileTexts = new WeakMap<CountedMedia, string>();
+const countedFiles = new WeakMap<CountedMedia, CountedFile>();
 
-/** What all facts about a file have in common, made into text once. */
-function fileTextOf(media: CountedMedia): string {
-  const known = fileTexts.get(media);
+/** The same of a file of MP3, made into text once. */
+export function countedFileOf(media: CountedMedia): CountedFile {
+  const known = countedFiles.get(media);
   if (known !== undefined) return known;
   const text = members({
     workspace_id: media.workspaceId,
@@ -55,8 +64,10 @@ function fileTextOf(media: CountedMedia): string {
     parts: [...media.parts],
     published_at: media.publishedAt.toISOString(),
   });
-  fileTexts.set(media, text);
-  return text;
+  const { episodeId, totalBytes } = media;
+  const file = { kind: 'byte_range_served', episodeId, totalBytes, text } as const;
+  countedFiles.set(media, file);
+  return file;
 }
 
 /** The same of one response. */
@@ -89,14 +100,14 @@ const responseTextOf = (
 
 /** Measures one response (docs/counting.md#from-a-request-to-a-number, Record): a fact at `report`, at most a second after bytes were written, and at the end. */
 export function createWrittenMeter(
-  media: CountedMedia,
+  file: CountedFile,
   response: MeteredResponse,
   status: number,
   requested: readonly ByteInterval[],
   add: (fact: FactLine, writtenBytes: number) => void,
   now: () => Date,
 ): WrittenMeter {
-  const key = listenerKeyOf(response.listener.key, media.episodeId);
+  const key = listenerKeyOf(response.listener.key, file.episodeId);
   const traceparent = tracePosition();
   let common: string | undefined;
   let pending: ByteInterval | undefined;
@@ -106,12 +117,12 @@ export function createWrittenMeter(
   function emit(): void {
     clearTimeout(timer);
     timer = undefined;
-    common ??= `${responseTextOf(response, status, requested)},${fileTextOf(media)}`;
+    common ??= `${responseTextOf(response, status, requested)},${file.text}`;
     const id = `${response.requestId}:${sequence++}`;
     const written = pending ? `[[${pending.from},${pending.to}]]` : '[]';
-    const own = `"kind":"byte_range_served","fact_id":"${id}","at":"${now().toISOString()}","written":${written}`;
+    const own = `"kind":"${file.kind}","fact_id":"${id}","at":"${now().toISOString()}","written":${written}`;
     add(
-      { type: servedType, key, id, json: `{${own},${common}}`, traceparent },
+      { type: typeOf(file.kind), key, id, json: `{${own},${common}}`, traceparent },
       pending ? pending.to - pending.from : 0,
     );
     pending = undefined;

@@ -1,17 +1,23 @@
 import { surface, type HaltScope } from '../projection/break-plan.ts';
 import { keepAds, type CountedAds, type PlayAds } from './play-ads.ts';
 
-/** True when plays of the podcast have no ads at all. */
-export const haltsAll = (halts: readonly HaltScope[], podcastId: string): boolean =>
+/** True when plays of the podcast have no ads at all. @param on the surface on which they are played */
+export const haltsAll = (halts: readonly HaltScope[], podcastId: string, on: string = surface): boolean =>
   halts.some(
     (halt) =>
       halt.kind === 'workspace' ||
       (halt.kind === 'show' && halt.podcast_id === podcastId) ||
-      (halt.kind === 'surface' && halt.surface === surface),
+      (halt.kind === 'surface' && halt.surface === on),
   );
 
-const haltsAd = (halts: readonly HaltScope[], podcastId: string, ad: CountedAds[string]): boolean =>
-  haltsAll(halts, podcastId) ||
+/** True when an ad must not run any more. @param on the surface on which it is played */
+export const haltsAd = (
+  halts: readonly HaltScope[],
+  podcastId: string,
+  ad: CountedAds[string],
+  on: string = surface,
+): boolean =>
+  haltsAll(halts, podcastId, on) ||
   halts.some(
     (halt) =>
       (halt.kind === 'creative' && halt.creative_id === ad.creative_id) ||

@@ -24,8 +24,8 @@ const types = {
   asset_list_served: 'asset_list.served',
 } as const satisfies Record<DeliveryFact['kind'], string>;
 
-/** The name and the key that facts about the bytes of an episode have on the bus. */
-export const servedType = types.byte_range_served;
+/** The name that facts of a kind have on the bus, and the key of those about the bytes of an episode. */
+export const typeOf = (kind: DeliveryFact['kind']): string => types[kind];
 export const listenerKeyOf = (listenerKey: string, episodeId: string): string => `${listenerKey}:${episodeId}`;
 
 /** Facts of one subject keep their order: of a listener and episode, a user agent or a track. */
@@ -35,7 +35,7 @@ function keyOf(fact: DeliveryFact): string {
 }
 
 export const toFactLine = (fact: DeliveryFact): FactLine => ({
-  type: types[fact.kind],
+  type: typeOf(fact.kind),
   key: keyOf(fact),
   id: fact.fact_id,
   json: JSON.stringify(fact),

@@ -4,6 +4,7 @@ import { adTracksValue, insertAdTracks, type AdTracks } from '../decisions/ad-tr
 import { countedAdsSchema, type CountedAds } from '../decisions/play-ads.ts';
 import { columns, type Columns, type Rows } from '../generated/rows.ts';
 import type { AppSystem } from '../listeners/app-trace.ts';
+import type { HlsPlay } from './hls-play-table.ts';
 
 export interface Binding {
   readonly listenerKey: string;
@@ -90,13 +91,40 @@ export async function findLatestBindings(
   return questions.map((_, at) => ({ own: bindingAt(2 * at), shared: bindingAt(2 * at + 1) }));
 }
 
-/** Removes bindings without ads that began before a time, at most so many; answers how many. Their arrangements stay. */
+/**
+ * The binding of a play that began by HLS: the newest of its window, because a halt binds a play anew. The first one of the window has the
+ * sequence of the play or, where decisions of an erased listener were in the way, a later one and the time at which the play was opened.
+ */
+export async function findBindingOfHlsPlay(
+  pool: Pick<Pool, 'query'>,
+  { listenerKey, episodeId, sequence, openedAt }: HlsPlay,
+): Promise<Binding | undefined> {
+  const { rows } = await pool.query<BindingRow>({
+    name: 'binding_of_hls_play',
+    text: `with window_start as (
+             select sequence as first, started_at as since from binding
+             where listener_key = $1 and episode_id = $2 and sequence >= $3 and (sequence = $3 or started_at = $4)
+             order by sequence limit 1)
+           select ${columns.binding} from binding, window_start
+           where listener_key = $1 and episode_id = $2 and sequence >= first and started_at = since
+           order by sequence desc limit 1`,
+    values: [listenerKey, episodeId, sequence, openedAt],
+  });
+  return rows[0] && toBinding(rows[0]);
+}
+
+/**
+ * Removes bindings without ads that began before a time, at most so many; answers how many. Their arrangements stay, and so do the bindings
+ * of plays by HLS: without them, such a play would be decided once more.
+ */
 export async function removeCleanBindings(pool: Pool, before: Date, maxRows: number): Promise<number> {
   const { rowCount } = await pool.query({
     name: 'remove_clean_bindings',
     text: `delete from binding using (
              select listener_key as key, episode_id as episode, sequence as place from binding
-             where ads = '{}' and started_at < $1 order by started_at limit $2 for update skip locked) as old
+             where ads = '{}' and started_at < $1
+               and not exists (select from hls_play p where p.listener_key = binding.listener_key and p.episode_id = binding.episode_id)
+             order by started_at limit $2 for update skip locked) as old
            where listener_key = key and episode_id = episode and sequence = place`,
     values: [before, maxRows],
   });

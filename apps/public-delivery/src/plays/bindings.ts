@@ -1,6 +1,8 @@
 import { inBatches, type Pool } from '@longwave/postgres';
 import type { KnownArrangements } from '../arrangements/known-arrangements.ts';
+import type { HlsPlay } from './hls-play-table.ts';
 import {
+  findBindingOfHlsPlay,
   findLatestBindings,
   saveBindings,
   type BindingKeys,
@@ -17,6 +19,8 @@ export class DecisionOfErasedListener extends Error {}
 export interface Bindings {
   /** The newest bindings of an episode under the keys of a listener, of any age. */
   findLatest(keys: BindingKeys, episodeId: string): Promise<LatestBindings>;
+  /** The binding of a play that began by HLS; undefined while its ads are not decided. */
+  findOfHlsPlay(play: HlsPlay): Promise<Binding | undefined>;
   /**
    * Stores an arrangement, its binding and the tracks of its ads; answers the stored binding, which is that of a concurrent request if it came first. Rejects
    * with `DecisionOfErasedListener` when the decision is bound to somebody who was erased.
@@ -43,6 +47,7 @@ export function createBindings(pool: Pool, arrangements: KnownArrangements): Bin
   );
   return {
     findLatest: (keys, episodeId) => findLatest([keys, episodeId]),
+    findOfHlsPlay: (play) => findBindingOfHlsPlay(pool, play),
     bind: async (arrangement, binding, tracks) => {
       if (await save({ arrangement, binding, tracks })) return binding;
       const { own: winner } = await findLatest([{ listener: [binding.listenerKey], shared: [] }, binding.episodeId]);

@@ -26,6 +26,8 @@ export type Compose = (episode: PlayableEpisode, breaks: readonly FilledBreak[],
 export interface BoundPlays {
   /** A play without ads that is bound to nobody. */
   clean(episode: PlayableEpisode, at: Date): Promise<Play>;
+  /** The play of a binding, of any age. */
+  get(binding: Binding): Promise<Play>;
   /** The play of a binding; undefined when the binding is older than 24 h or the play was ended for everybody. */
   findCurrent(binding: Binding, episode: PlayableEpisode | HiddenEpisode, at: Date): Promise<Play | undefined>;
   /** Composes a file with the ads and binds it; answers the play of a concurrent request when that was bound first. */
@@ -51,6 +53,7 @@ export function createBoundPlays({ arrangements, bindings, compose }: BoundPlays
   }
 
   return {
+    get,
     clean: async (episode, at) => {
       const arrangement = await compose(episode, [], at);
       await arrangements.save(arrangement);

@@ -18,7 +18,8 @@ import type { RecentProjection } from '../projection/recent-projection.ts';
 import { within } from '../projection/within.ts';
 import type { Binding } from './binding-table.ts';
 import { DecisionOfErasedListener, type Bindings } from './bindings.ts';
-import type { BoundPlays, Play } from './bound-plays.ts';
+import { bindingMs, type BoundPlays, type Play } from './bound-plays.ts';
+import type { HlsPlay } from './hls-play-table.ts';
 import type { NewPlayLimit } from './new-play-limit.ts';
 import { keysOf } from './resume-play.ts';
 
@@ -33,8 +34,10 @@ const maxLastBindings = 5_000;
 const maxUnderWay = 512;
 
 export interface ChoosePlayOptions {
-  readonly projection: Pick<RecentProjection, 'listHalts'>;
-  readonly bindings: Pick<Bindings, 'findLatest'>;
+  readonly projection: Pick<RecentProjection, 'listHalts' | 'findPresentedDigest'>;
+  readonly bindings: Pick<Bindings, 'findLatest' | 'findOfHlsPlay'>;
+  /** The newest play by HLS of an episode under any of the keys of a listener. */
+  readonly findHlsPlay: (listenerKeys: readonly string[], episodeId: string) => Promise<HlsPlay | undefined>;
   readonly plays: BoundPlays;
   readonly arrangements: Pick<KnownArrangements, 'has'>;
   readonly decideAds: DecideAds;
@@ -42,9 +45,25 @@ export interface ChoosePlayOptions {
   readonly mayBegin: NewPlayLimit;
 }
 
-export type ChoosePlay = (episode: PlayableEpisode, listener: Listener, at: Date, requestId: string) => Promise<Play>;
+export interface ChoosePlay {
+  /** The play of a listener. */
+  (episode: PlayableEpisode, listener: Listener, at: Date, requestId: string): Promise<Play>;
+  /**
+   * The same of a play that began by HLS, whose ads are decided now if they are not yet, over all its breaks and with the MP3. The listener
+   * is the one that opened the play; place and device are those of this request. A play that is bound stays as it is, of any age.
+   */
+  ofHls(play: HlsPlay, episode: PlayableEpisode, listener: Listener, at: Date, requestId: string): Promise<Play>;
+}
 
 const dayMs = 86_400_000;
+
+const isWithinWindow = (startedAt: Date, at: Date): boolean => startedAt.getTime() > at.getTime() - bindingMs;
+
+/** The listener that opened a play, as it is now. */
+const openerOf = ({ listenerKey: key, addressKey }: HlsPlay, listener: Listener): Listener => ({
+  ...listener,
+  ...{ key, previousKey: undefined, addressKey },
+});
 
 /**
  * The same play has the same id in every process that asks for its decision. Its first two bytes are the day since 1970-01-01 (UTC), so
@@ -79,24 +98,29 @@ async function bindFree(sequence: number, bind: (sequence: number) => Promise<Pl
  * listener gets the last play of the episode again; rejects when it had none lately.
  */
 export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
-  const { projection, bindings, plays, arrangements, decideAds, traceApp, mayBegin } = options;
+  const { projection, bindings, findHlsPlay, plays, arrangements, decideAds, traceApp, mayBegin } = options;
   const deciding = new Map<string, Promise<Play>>();
+  const decidingHls = new Map<string, Promise<Play>>();
   const lastBindings = new LRUCache<string, Binding>({ max: maxLastBindings });
 
+  /** @param startedAt when the play began: the decision is named by it, so that all surfaces of a play ask for the same one */
   async function bindDecided(
     episode: PlayableEpisode,
     listener: Listener,
     halts: readonly HaltScope[],
     sequence: number,
+    startedAt: Date,
     at: Date,
     requestId: string,
   ): Promise<Play> {
     const { episodeId } = episode;
     const { key: listenerKey, addressKey } = listener;
-    const decisionId = decisionIdOf(listenerKey, episodeId, sequence, at);
-    const ads = await decideAds(decisionId, episode, listener, halts, at, requestId);
+    const decisionId = decisionIdOf(listenerKey, episodeId, sequence, startedAt);
+    // Of a play that was opened long ago, the ads of today are decided.
+    const decidedAt = isWithinWindow(startedAt, at) ? startedAt : at;
+    const ads = await decideAds(decisionId, episode, listener, halts, decidedAt, requestId);
     const app = traceApp(listener.userAgent);
-    const binding = { listenerKey, episodeId, sequence, decisionId, startedAt: at, addressKey, ...app };
+    const binding = { listenerKey, episodeId, sequence, decisionId, startedAt, addressKey, ...app };
     return plays.bind(episode, binding, ads, at);
   }
 
@@ -131,10 +155,17 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     });
   }
 
+  /** The newest play by HLS; looked for only where the episode has a presentation. */
+  async function findOpened(episodeId: string, listener: Listener, at: Date): Promise<HlsPlay | undefined> {
+    const hasHls = (await projection.findPresentedDigest(episodeId, at)) !== undefined;
+    return hasHls ? findHlsPlay(keysOf(listener), episodeId) : undefined;
+  }
+
   async function choose(episode: PlayableEpisode, listener: Listener, at: Date, requestId: string): Promise<Play> {
-    const [latest, halts] = await Promise.all([
+    const [latest, halts, opened] = await Promise.all([
       bindings.findLatest({ listener: keysOf(listener), shared: listener.addressKeys }, episode.episodeId),
       projection.listHalts(episode.workspaceId, at),
+      findOpened(episode.episodeId, listener, at),
     ]);
     const own = latest.own && (await plays.findCurrent(latest.own, episode, at));
     if (own?.binding)
@@ -144,11 +175,51 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     const shared = latest.shared && (await plays.findCurrent(latest.shared, episode, at));
     if (shared) return shared;
     if (listener.isDryRun) return plays.clean(episode, at);
+    if (opened && isOpen(opened, latest.own, episode, at))
+      return bindOpened(opened, episode, listener, halts, at, requestId);
     if (!listener.addressSafe && !mayBegin(listener.addressKey, at))
       return bindShared(listener, episode, latest.shared, at);
-    return bindFree(latest.own?.listenerKey === listener.key ? latest.own.sequence + 1 : 0, (sequence) =>
-      bindDecided(episode, listener, halts, sequence, at, requestId),
+    const last = [latest.own, opened].filter((each) => each?.listenerKey === listener.key);
+    return bindFree(Math.max(-1, ...last.map((each) => each!.sequence)) + 1, (sequence) =>
+      bindDecided(episode, listener, halts, sequence, at, at, requestId),
     );
+  }
+
+  /** Whether a play that began by HLS waits for its ads and is not over. */
+  function isOpen(
+    opened: HlsPlay,
+    latest: Binding | undefined,
+    { playsEndBefore }: PlayableEpisode,
+    at: Date,
+  ): boolean {
+    if (latest && latest.listenerKey === opened.listenerKey && latest.sequence >= opened.sequence) return false;
+    return isWithinWindow(opened.openedAt, at) && !(playsEndBefore && opened.openedAt < playsEndBefore);
+  }
+
+  const bindOpened = (
+    opened: HlsPlay,
+    episode: PlayableEpisode,
+    listener: Listener,
+    halts: readonly HaltScope[],
+    at: Date,
+    requestId: string,
+  ): Promise<Play> =>
+    bindFree(opened.sequence, (sequence) =>
+      bindDecided(episode, openerOf(opened, listener), halts, sequence, opened.openedAt, at, requestId),
+    );
+
+  async function resolveHls(
+    opened: HlsPlay,
+    episode: PlayableEpisode,
+    listener: Listener,
+    at: Date,
+    requestId: string,
+  ): Promise<Play> {
+    const [bound, halts] = await Promise.all([
+      bindings.findOfHlsPlay(opened),
+      projection.listHalts(episode.workspaceId, at),
+    ]);
+    return bound ? plays.get(bound) : bindOpened(opened, episode, listener, halts, at, requestId);
   }
 
   /** For an outage or too great a load: the last play of this listener, unless it is over or has an ad that is halted. */
@@ -195,7 +266,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   }
 
   let underWay = 0;
-  return (episode, listener, at, requestId) => {
+  const choosePlay = (episode: PlayableEpisode, listener: Listener, at: Date, requestId: string): Promise<Play> => {
     const key = `${listener.key}:${episode.episodeId}`;
     const shared = listener.isDryRun ? undefined : deciding.get(key);
     if (shared) return shared;
@@ -208,4 +279,19 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     if (!listener.isDryRun) deciding.set(key, play);
     return play;
   };
+  return Object.assign(choosePlay, {
+    ofHls: (opened: HlsPlay, episode: PlayableEpisode, listener: Listener, at: Date, requestId: string) => {
+      const shared = decidingHls.get(opened.playId);
+      if (shared) return shared;
+      if (underWay >= maxUnderWay)
+        return Promise.reject(new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 }));
+      underWay += 1;
+      const play = resolveHls(opened, episode, listener, at, requestId).finally(() => {
+        underWay -= 1;
+        decidingHls.delete(opened.playId);
+      });
+      decidingHls.set(opened.playId, play);
+      return play;
+    },
+  });
 }

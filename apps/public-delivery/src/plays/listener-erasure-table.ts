@@ -21,8 +21,8 @@ export async function findListeners(
 }
 
 /**
- * Takes listeners out of the bindings of a workspace: a random key takes the place of theirs, and address and app are emptied. What was
- * bound for a decision stays. Answers the number of bindings, repeated the same one. Throws `not_found` for the erasure of another workspace.
+ * Takes listeners out of the plays of a workspace: a random key takes the place of theirs, the same in bindings and in plays by HLS, and
+ * address and app are emptied. What was bound for a decision stays. Answers the number of bindings, repeated the same one. Throws `not_found` for the erasure of another workspace.
  */
 export async function eraseListeners(
   pool: Pool,
@@ -43,10 +43,17 @@ export async function eraseListeners(
       if (!rows[0]) throw new Problem('not_found', 'There is no such erasure.');
       return rows[0].bindings;
     }
+    const keys = [workspaceId, listenerKeys, listenerKeys.map(() => randomBytes(32).toString('hex'))];
+    await tx.query(
+      `update hls_play h set listener_key = k.new, address_key = ''
+       from unnest($2::text[], $3::text[]) as k (old, new), presentation p
+       where h.listener_key = k.old and p.digest = h.presentation and p.workspace_id = $1`,
+      keys,
+    );
     const { rowCount } = await tx.query(
       `update binding b set listener_key = k.new, address_key = '', app = null, system = null
        from unnest($2::text[], $3::text[]) as k (old, new), arrangement a where b.listener_key = k.old and ${ofWorkspace}`,
-      [workspaceId, listenerKeys, listenerKeys.map(() => randomBytes(32).toString('hex'))],
+      keys,
     );
     await tx.query('update listener_erasure set bindings = $2 where erasure_id = $1', [erasureId, rowCount]);
     return rowCount ?? 0;

@@ -1,21 +1,14 @@
-import { bitRates, createTrackReader, durationTicks, type BitRates, type TrackReader } from '@longwave/hls-media';
+import { durationTicks } from '@longwave/hls-media';
 import type { Pool } from '@longwave/postgres';
 import { LRUCache } from 'lru-cache';
 import { fromStore } from '../http/from-store.ts';
 import type { LoadIndex } from './load-index.ts';
-import { audioDigest } from './presentation.ts';
+import { openTrack, type OpenTrack } from './open-track.ts';
 import { findPresentation, findPresentationOfTrack, shortIdOf, type StoredPresentation } from './presentation-table.ts';
 
 /** A presentation with what is needed to send it. */
 export interface OpenPresentation extends StoredPresentation {
-  readonly audio: {
-    /** SHA-256 of the track. */
-    readonly digest: string;
-    readonly reader: TrackReader;
-    readonly rates: BitRates;
-    /** Bytes of each blob of it. */
-    readonly blobBytes: ReadonlyMap<string, number>;
-  };
+  readonly audio: OpenTrack;
   /** Length of the intro, and of everything, in ticks of the track. */
   readonly contentStart: number;
   readonly duration: number;
@@ -32,19 +25,13 @@ export interface OpenPresentations {
 const maxOpen = 100;
 
 export async function openPresentation(stored: StoredPresentation, loadIndex: LoadIndex): Promise<OpenPresentation> {
-  const { track, indexes: digests, own } = stored.document.audio;
-  const indexes = await Promise.all(digests.map(loadIndex));
-  const reader = createTrackReader(track, indexes);
+  const { track, indexes, own } = stored.document.audio;
+  const audio = await openTrack(track, indexes, loadIndex);
   return {
     ...stored,
-    audio: {
-      digest: audioDigest(stored.document),
-      reader,
-      rates: bitRates(reader.index),
-      blobBytes: new Map(track.parts.map(({ blob }, part) => [blob, indexes[part]!.bytes])),
-    },
+    audio,
     contentStart: track.parts[own]!.rebase,
-    duration: durationTicks(reader.index),
+    duration: durationTicks(audio.reader.index),
   };
 }
 

@@ -1,17 +1,10 @@
-import type { TrackReader } from '@longwave/hls-media';
 import type { OpenSegment } from '../segments/open-segment.ts';
 import type { SegmentCache } from '../segments/segment-cache.ts';
-
-/** A track of several blobs. */
-export interface ReadableTrack {
-  readonly reader: TrackReader;
-  /** Bytes of each blob, by its digest. */
-  readonly blobBytes: ReadonlyMap<string, number>;
-}
+import type { OpenTrack } from './open-track.ts';
 
 /** The bytes [from, to) of a track, in chunks that are good until the next one is asked for. Each blob is opened once. */
 export async function* readTrack(
-  { reader, blobBytes }: ReadableTrack,
+  { reader, blobBytes }: Pick<OpenTrack, 'reader' | 'blobBytes'>,
   from: number,
   to: number,
   segments: Pick<SegmentCache, 'open'>,

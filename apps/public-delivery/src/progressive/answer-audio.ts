@@ -1,8 +1,9 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { joinTrace, meter } from '@longwave/service-kit';
 import type { PartSource } from '../arrangements/part-source.ts';
+import { arrangedMedia } from '../arrangements/arranged-media.ts';
 import { sendMedia } from '../arrangements/send-media.ts';
-import type { MeteredResponse } from '../arrangements/written-meter.ts';
+import { countedFileOf, type MeteredResponse } from '../arrangements/written-meter.ts';
 import type { FactSink } from '../facts/fact-sink.ts';
 import type { Exchange } from '../http/route.ts';
 import type { IdentifyListener, Listener } from '../listeners/identify-listener.ts';
@@ -89,7 +90,13 @@ export function createAnswerAudio(options: AnswerAudioOptions): AnswerAudio {
     const disposition = `attachment; filename="${params['file']}"`;
     const headers = { ...media.headers, ...(isDownload(exchange) && { 'content-disposition': disposition }) };
     return joinTrace(traceparent, 'audio.send', () =>
-      sendMedia(request, response, { ...media, headers }, metered, { partSource, facts, now }),
+      sendMedia(
+        request,
+        response,
+        { ...media, headers, source: arrangedMedia(media.parts, partSource), counted: countedFileOf(media.counted) },
+        metered,
+        { facts, now },
+      ),
     );
   }
 

@@ -10,7 +10,7 @@ import { areOver, holdIn } from '../projection/hosted-elsewhere.ts';
 import { createLastKnown } from '../projection/last-known.ts';
 import type { RecentProjection } from '../projection/recent-projection.ts';
 import type { PlatformAddress } from '../projection/address-table.ts';
-import type { AnswerPresentation } from '../presentations/answer-presentation.ts';
+import type { AnswerEntry } from '../hls-plays/answer-entry.ts';
 import type { AnswerAudio } from './answer-audio.ts';
 import { createOpenPlays } from './open-plays.ts';
 import { cleanMedia } from './sent-media.ts';
@@ -20,7 +20,7 @@ export interface AudioRoutesOptions {
   readonly projection: Pick<RecentProjection, 'findAudioByAlias' | 'findPlatformAddress'>;
   readonly findPlay: FindPlay;
   readonly answer: AnswerAudio;
-  readonly answerPresentation: AnswerPresentation;
+  readonly answerEntry: AnswerEntry;
 }
 
 const mp3Name = /^[A-Za-z0-9_-]{1,80}\.mp3$/;
@@ -47,7 +47,7 @@ const maxCleanAudio = 2_000;
 
 /** Enclosures, entries of HLS, addresses of other platforms, arrangements and clean audio. */
 export function audioRoutes(options: AudioRoutesOptions): readonly Route[] {
-  const { pool, projection, findPlay, answer, answerPresentation } = options;
+  const { pool, projection, findPlay, answer, answerEntry } = options;
   const openPlay = createOpenPlays(pool, findPlay);
   const lastCleanAudio = createLastKnown<FoundAudio | undefined>(maxCleanAudio);
 
@@ -103,7 +103,7 @@ export function audioRoutes(options: AudioRoutesOptions): readonly Route[] {
     const isPlaylist = playlistName.test(String(exchange.params['file']));
     if (!isPlaylist) parameter(exchange, 'file', audioName);
     const found = await projection.findAudioByAlias(alias, exchange.startedAt);
-    if (isPlaylist) return answerPresentation(exchange, found);
+    if (isPlaylist) return answerEntry(exchange, found);
     if (found?.kind === 'ended') throw new Problem('resource_gone');
     if (found?.kind === 'outside') return answer.redirect(exchange, found.url);
     if (!found || !(await serve(exchange, found, 'play'))) throw new Problem('not_found');

@@ -1,14 +1,13 @@
 import type { Pool } from '@longwave/postgres';
 import { LRUCache } from 'lru-cache';
-import type { SentMedia } from '../arrangements/send-media.ts';
 import type { BegunPlay } from '../plays/ended-plays.ts';
 import type { FindPlay } from '../plays/find-play.ts';
 import { findBindingByDecision } from '../plays/binding-table.ts';
-import { playMedia } from './sent-media.ts';
+import { playMedia, type SentAudio } from './sent-media.ts';
 
 /** The audio that the token of an arrangement leads to. */
 export interface OpenPlay {
-  readonly media: SentMedia;
+  readonly media: SentAudio;
   readonly begun: Omit<BegunPlay, 'parts'>;
   /** The token has expired. */
   readonly late: boolean;

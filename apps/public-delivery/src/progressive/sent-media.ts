@@ -1,12 +1,21 @@
 import { canonicalFormat } from '@longwave/audio';
 import { partsOf } from '../arrangements/arrangement.ts';
-import type { SentMedia } from '../arrangements/send-media.ts';
+import type { ArrangementPart } from '../arrangements/arrangement.ts';
+import type { CountedMedia } from '../arrangements/written-meter.ts';
+import type { Validators } from '@longwave/http-kit';
 import { countedAd } from '../decisions/play-ads.ts';
 import type { Play } from '../plays/bound-plays.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
 
+/** A file of MP3 to send, and how it is counted. */
+export interface SentAudio extends Validators {
+  readonly parts: readonly ArrangementPart[];
+  readonly counted: CountedMedia;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** How the audio of a play is sent and counted. */
-export function playMedia({ arrangement, binding }: Play, cacheControl: string): SentMedia {
+export function playMedia({ arrangement, binding }: Play, cacheControl: string): SentAudio {
   const { id, workspaceId, podcastId, episodeId, publishedAt, document } = arrangement;
   const placed = partsOf(document);
   const parts = placed.map(({ kind, offset, length, slot }, index) => ({
@@ -28,7 +37,7 @@ export function playMedia({ arrangement, binding }: Play, cacheControl: string):
 }
 
 /** The same of an episode's own audio, without header, intro, outro and ads. Audio of other platforms stays in no shared cache: it may be revoked. */
-export function cleanMedia(episode: PlayableEpisode): SentMedia {
+export function cleanMedia(episode: PlayableEpisode): SentAudio {
   const { workspaceId, podcastId, episodeId, publishedAt, rendition, rights } = episode;
   const { digest, sizeBytes: length, durationMs } = rendition;
   return {

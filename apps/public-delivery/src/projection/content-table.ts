@@ -136,6 +136,15 @@ export async function findAudioByAlias(pool: Pool, alias: string): Promise<Found
   return toAudio(rows[0]);
 }
 
+export async function findAudioByEpisode(pool: Pool, episodeId: string): Promise<FoundAudio | undefined> {
+  const { rows } = await pool.query<AudioRow>({
+    name: 'audio_by_episode',
+    text: `${audio} where e.id = $1`,
+    values: [episodeId],
+  });
+  return toAudio(rows[0]);
+}
+
 /** Whose audio has a digest: several episodes, also of different workspaces, can have the same bytes. */
 export interface CleanAudio {
   readonly digest: string;

@@ -1,0 +1,116 @@
+import type { Pool } from '@longwave/postgres';
+import { LRUCache } from 'lru-cache';
+import { filledBreaksOf, splitSlotName } from '../arrangements/arranged-breaks.ts';
+import { findAdTracks } from '../decisions/ad-track-table.ts';
+import { haltsAd } from '../decisions/halts.ts';
+import type { CountedAds } from '../decisions/play-ads.ts';
+import type { Listener } from '../listeners/identify-listener.ts';
+import type { Play } from '../plays/bound-plays.ts';
+import type { Bindings } from '../plays/bindings.ts';
+import type { BoundPlays } from '../plays/bound-plays.ts';
+import type { ChoosePlay } from '../plays/choose-play.ts';
+import { openFile, type OpenTrack } from '../presentations/open-track.ts';
+import type { LoadIndex } from '../presentations/load-index.ts';
+import { findAudioByEpisode } from '../projection/content-table.ts';
+import type { RecentProjection } from '../projection/recent-projection.ts';
+import type { FoundHlsPlay } from './find-hls-play.ts';
+
+/** An ad of a play, as HLS sends it. */
+export interface BoundAd {
+  readonly breakKey: string;
+  readonly counted: CountedAds[string];
+  readonly decisionId: string;
+  readonly boundAt: Date;
+  readonly track: OpenTrack;
+}
+
+export interface BoundAdsOptions {
+  readonly pool: Pool;
+  readonly bindings: Pick<Bindings, 'findOfHlsPlay'>;
+  readonly plays: Pick<BoundPlays, 'get'>;
+  readonly choosePlay: Pick<ChoosePlay, 'ofHls'>;
+  readonly projection: Pick<RecentProjection, 'listHalts'>;
+  readonly loadIndex: LoadIndex;
+}
+
+/** Who asks for the ads of a play, and may cause their decision. */
+export interface AdsAsker {
+  readonly listener: Listener;
+  readonly requestId: string;
+}
+
+/** The ads of plays by HLS: decided at the first question, together with the MP3, and the same for ever but for those that are halted. */
+export interface BoundAdsOfPlays {
+  /**
+   * The ads of a play that may run, in the order of its file. Without an asker nothing is decided: a play that is not bound has none. A play
+   * of which nothing can be decided or read, because an engine is away, has none this time.
+   */
+  list(found: FoundHlsPlay, asker: AdsAsker | undefined, at: Date): Promise<readonly BoundAd[]>;
+  /** One of them by its serving; 'halted' when it must not run any more, undefined when the play has no such ad. */
+  find(found: FoundHlsPlay, servingId: string, at: Date): Promise<BoundAd | 'halted' | undefined>;
+}
+
+/** As halts name it. */
+const hlsSurface = 'hls';
+/** Plays whose ads stay in memory, so that the same list is answered while the database is away. */
+const maxPlays = 5_000;
+
+export function createBoundAds(options: BoundAdsOptions): BoundAdsOfPlays {
+  const { pool, bindings, plays, choosePlay, projection, loadIndex } = options;
+  const known = new LRUCache<string, readonly BoundAd[]>({ max: maxPlays });
+
+  async function adsOf({ arrangement, binding }: Play): Promise<readonly BoundAd[]> {
+    if (!binding || Object.keys(binding.ads).length === 0) return [];
+    const slots = filledBreaksOf(arrangement.document).flatMap(({ ads }) => ads);
+    const tracks = await findAdTracks(
+      pool,
+      slots.map(({ digest }) => digest),
+    );
+    const found = slots.map(async ({ slot, digest: mp3 }): Promise<BoundAd[]> => {
+      const [track, counted] = [tracks.get(mp3), binding.ads[slot]];
+      // Decided before the show had HLS.
+      if (!track || !counted) return [];
+      const { codec, digest, index_digest: indexDigest } = track;
+      const open = await openFile({ codec, digest, indexDigest, index: await loadIndex(indexDigest) }, loadIndex);
+      const { decisionId, startedAt: boundAt } = binding;
+      return [{ breakKey: splitSlotName(slot).key, counted, decisionId, boundAt, track: open }];
+    });
+    return (await Promise.all(found)).flat();
+  }
+
+  async function playOf({ play }: FoundHlsPlay, asker: AdsAsker | undefined, at: Date): Promise<Play | undefined> {
+    if (asker) {
+      const episode = await findAudioByEpisode(pool, play.episodeId);
+      if (episode?.kind === 'ours') return choosePlay.ofHls(play, episode.episode, asker.listener, at, asker.requestId);
+    }
+    const binding = await bindings.findOfHlsPlay(play);
+    return binding && plays.get(binding);
+  }
+
+  async function load(found: FoundHlsPlay, asker: AdsAsker | undefined, at: Date): Promise<readonly BoundAd[]> {
+    const { playId } = found.play;
+    const last = known.get(playId);
+    if (last) return last;
+    const play = await playOf(found, asker, at);
+    const ads = play ? await adsOf(play) : [];
+    if (play?.binding) known.set(playId, ads);
+    return ads;
+  }
+
+  const isHalted = async ({ presentation }: FoundHlsPlay, { counted }: BoundAd, at: Date): Promise<boolean> => {
+    const halts = await projection.listHalts(presentation.workspaceId, at);
+    return haltsAd(halts, presentation.podcastId, counted, hlsSurface);
+  };
+
+  return {
+    list: async (found, asker, at) => {
+      const ads = await load(found, asker, at);
+      const halted = await Promise.all(ads.map((ad) => isHalted(found, ad, at)));
+      return ads.filter((_, place) => !halted[place]);
+    },
+    find: async (found, servingId, at) => {
+      const ad = (await load(found, undefined, at)).find(({ counted }) => counted.serving_id === servingId);
+      return ad && (await isHalted(found, ad, at)) ? 'halted' : ad;
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { LRUCache } from 'lru-cache';
+import { hasEnded, type BegunPlay } from '../plays/ended-plays.ts';
+import { bindingMs } from '../plays/bound-plays.ts';
+import { findHlsPlay, type HlsPlay } from '../plays/hls-play-table.ts';
+import type { OpenPresentation, OpenPresentations } from '../presentations/open-presentation.ts';
+import { createLastKnown } from '../projection/last-known.ts';
+import { getVisibility, type Visibility } from '../projection/visibility-table.ts';
+
+/** A play by HLS with its presentation. */
+export interface FoundHlsPlay {
+  readonly play: HlsPlay;
+  readonly presentation: OpenPresentation;
+  readonly begun: BegunPlay;
+  /** It was opened 24 h ago or earlier. */
+  readonly late: boolean;
+}
+
+/**
+ * Finds the play that a token names. Rejects with `resource_gone` for one that was archived or ended for everybody, with `not_found` for
+ * one that is not there. One of an episode that was hidden since goes on. While the database is away, the visibility read last applies.
+ */
+export type FindHlsPlay = (playId: string, at: Date) => Promise<FoundHlsPlay>;
+
+/** Plays never change; the last ones stay in memory, so that they go on without the database. */
+const maxPlays = 10_000;
+const maxVisibilities = 10_000;
+/** An archived episode is noticed this late at most. */
+const checkedForMs = 1_000;
+
+export function createFindHlsPlay(pool: Pool, presentations: Pick<OpenPresentations, 'find'>): FindHlsPlay {
+  const known = new LRUCache<string, HlsPlay>({ max: maxPlays });
+  const lastVisibility = createLastKnown<Visibility>(maxVisibilities);
+  const checked = new LRUCache<string, { readonly visibility: Visibility; readonly atMs: number }>({
+    max: maxVisibilities,
+  });
+
+  async function findPlay(playId: string): Promise<HlsPlay> {
+    const play = known.get(playId) ?? (await findHlsPlay(pool, playId));
+    if (!play) throw new Problem('not_found');
+    known.set(playId, play);
+    return play;
+  }
+
+  async function visibilityOf(episodeId: string): Promise<Visibility> {
+    const last = checked.get(episodeId);
+    const nowMs = performance.now();
+    if (last && nowMs - last.atMs < checkedForMs) return last.visibility;
+    const visibility = await lastVisibility(episodeId, () => getVisibility(pool, episodeId));
+    checked.set(episodeId, { visibility, atMs: nowMs });
+    return visibility;
+  }
+
+  return async (playId, at) => {
+    const play = await findPlay(playId);
+    const [presentation, { kind, playsEnd }] = await Promise.all([
+      presentations.find(play.presentation),
+      visibilityOf(play.episodeId),
+    ]);
+    if (!presentation) throw new Error(`presentation ${play.presentation} is missing`);
+    if (kind === 'ended') throw new Problem('resource_gone');
+    const parts = [{ blob: presentation.renditionDigest }];
+    const begun = { startedAt: play.openedAt, isBound: true, parts };
+    if (hasEnded(begun, playsEnd)) throw new Problem('resource_gone');
+    return { play, presentation, begun, late: at.getTime() - play.openedAt.getTime() >= bindingMs };
+  };
+}

@@ -1,0 +1,180 @@
+import {
+  dateRangesOf,
+  durationTicks,
+  mediaPlaylist,
+  renderAssetList,
+  renderMediaPlaylist,
+  renderMultivariant,
+} from '@longwave/hls-media';
+import { newId } from '@longwave/ids';
+import { databaseOutage } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { toFactLine } from '../facts/fact-line.ts';
+import type { FactSink } from '../facts/fact-sink.ts';
+import { parameter, tokenShape } from '../http/parameter.ts';
+import type { Exchange, Route } from '../http/route.ts';
+import { sendText } from '../http/send-text.ts';
+import type { IdentifyListener, Listener } from '../listeners/identify-listener.ts';
+import { playlistType, type PresentationFiles, type PresentationView } from '../presentations/presentation-files.ts';
+import type { BoundAd, BoundAdsOfPlays } from './bound-ads.ts';
+import type { FindHlsPlay, FoundHlsPlay } from './find-hls-play.ts';
+import type { HlsTokens } from './hls-tokens.ts';
+import type { SendTrack } from './send-track.ts';
+
+export interface HlsPlayRoutesOptions {
+  readonly identify: IdentifyListener;
+  /** False for listeners whose plays are never counted. */
+  readonly mayCount: (listener: Listener) => boolean;
+  readonly findPlay: FindHlsPlay;
+  readonly tokens: HlsTokens;
+  readonly files: PresentationFiles;
+  readonly ads: BoundAdsOfPlays;
+  readonly sendTrack: SendTrack;
+  readonly facts: Pick<FactSink, 'add'>;
+  /** Without a slash at the end. */
+  readonly mediaUrl: string;
+}
+
+const personal = 'private, max-age=60';
+const never = 'private, no-store';
+const digestShape = /^[0-9a-f]{64}$/;
+const nameShape = /^[A-Za-z0-9.-]{1,60}$/;
+const audioName = 'a192';
+
+/** HLS of one listener, under tokens: playlists with the breaks of the play, lists of the ads of a break, and media that is counted. */
+export function hlsPlayRoutes(options: HlsPlayRoutesOptions): readonly Route[] {
+  const { identify, mayCount, findPlay, tokens, files, ads, sendTrack, facts, mediaUrl } = options;
+
+  /** Throws `not_found` for a token that does not open, all in the same way. */
+  function open<O>(exchange: Exchange, by: (token: string, at: Date) => O | undefined): O {
+    const opened = by(parameter(exchange, 'token', tokenShape), exchange.startedAt);
+    if (!opened) throw new Problem('not_found');
+    return opened;
+  }
+
+  const playOf = (exchange: Exchange): Promise<FoundHlsPlay> =>
+    findPlay(open(exchange, tokens.openPresentation).playId, exchange.startedAt);
+
+  const viewOf = ({ play }: FoundHlsPlay): PresentationView => {
+    const { schedule } = play;
+    const listUrl = (place: number) => `${mediaUrl}/delivery/v1/al/${tokens.mintAssetList(play, place)}`;
+    return {
+      schedule,
+      dateRanges: dateRangesOf(schedule, (scheduled) => listUrl(schedule.indexOf(scheduled))),
+      trackUri: (digest) => `../s/${digest}/m.mp4`,
+    };
+  };
+
+  /** What facts about answers without media say. */
+  function listed({ play, presentation }: FoundHlsPlay, listener: Listener, at: Date) {
+    return {
+      ...{ fact_id: newId('fct'), at: at.toISOString(), play_id: play.playId, presentation: presentation.digest },
+      ...{ workspace_id: presentation.workspaceId, podcast_id: presentation.podcastId, episode_id: play.episodeId },
+      ...{ listener_key: listener.key, user_agent_digest: listener.userAgentDigest },
+    };
+  }
+
+  async function readFile(exchange: Exchange, path: string): Promise<void> {
+    const { request, startedAt } = exchange;
+    const found = await playOf(exchange);
+    const file = await files.render(found.presentation, path, viewOf(found));
+    if (!file) throw new Problem('not_found');
+    if (file.contentType === playlistType && request.method === 'GET') {
+      const which = path.split('/').at(-2) ?? 'main';
+      const common = listed(found, identify(request, startedAt), startedAt);
+      facts.add(toFactLine({ kind: 'playlist_served', ...common, which }), 0);
+    }
+    await sendText(exchange, file.text, { 'content-type': file.contentType, 'cache-control': personal });
+  }
+
+  async function readTrackOf(exchange: Exchange): Promise<void> {
+    const found = await playOf(exchange);
+    const { audio } = found.presentation;
+    if (parameter(exchange, 'digest', digestShape) !== audio.digest) throw new Problem('not_found');
+    await sendTrack(exchange, found, audio);
+  }
+
+  /** The ads of a break; none when they can neither be decided nor read, so that the content goes on. */
+  async function listAds(exchange: Exchange, found: FoundHlsPlay, breakKey: string): Promise<readonly BoundAd[]> {
+    const { request, startedAt, requestId } = exchange;
+    const listener = identify(request, startedAt);
+    // Nothing is decided for who only looks.
+    const asker = request.method === 'GET' && mayCount(listener) ? { listener, requestId } : undefined;
+    try {
+      const all = await ads.list(found, asker, startedAt);
+      return all.filter((ad) => ad.breakKey === breakKey);
+    } catch (error) {
+      const isAway = databaseOutage(error) ?? (error instanceof Problem && error.status === 503);
+      if (!isAway) throw error;
+      return [];
+    }
+  }
+
+  async function readAssetList(exchange: Exchange): Promise<void> {
+    const { request, startedAt } = exchange;
+    const { playId, place } = open(exchange, tokens.openAssetList);
+    const found = await findPlay(playId, startedAt);
+    const scheduled = found.play.schedule[place];
+    if (!scheduled) throw new Problem('not_found');
+    const inBreak = await listAds(exchange, found, scheduled.key);
+    if (request.method === 'GET') {
+      const common = listed(found, identify(request, startedAt), startedAt);
+      const assets = inBreak.map(({ counted }) => counted.serving_id);
+      facts.add(toFactLine({ kind: 'asset_list_served', ...common, break_key: scheduled.key, assets }), 0);
+    }
+    const list = renderAssetList(
+      inBreak.map(({ counted, track: { reader } }) => ({
+        uri: `${mediaUrl}/delivery/v1/ad/${tokens.mintAd(found.play, counted.serving_id)}/main.m3u8`,
+        ticks: durationTicks(reader.index),
+        timescale: reader.index.timescale,
+      })),
+    );
+    await sendText(exchange, list, { 'content-type': 'application/json', 'cache-control': never });
+  }
+
+  async function adOf(exchange: Exchange): Promise<{ readonly found: FoundHlsPlay; readonly ad: BoundAd }> {
+    const { playId, servingId } = open(exchange, tokens.openAd);
+    const found = await findPlay(playId, exchange.startedAt);
+    const ad = await ads.find(found, servingId, exchange.startedAt);
+    if (!ad) throw new Problem('not_found');
+    if (ad === 'halted') throw new Problem('resource_gone');
+    return { found, ad };
+  }
+
+  /** The group, name and language of an ad are those of the presentation, whatever is said in it. */
+  async function readAdMain(exchange: Exchange): Promise<void> {
+    const { found, ad } = await adOf(exchange);
+    const { language, name } = found.presentation.document;
+    const text = renderMultivariant({
+      audio: { name, language, uri: `${audioName}/media.m3u8`, rates: ad.track.rates },
+    });
+    await sendText(exchange, text, { 'content-type': playlistType, 'cache-control': personal });
+  }
+
+  async function readAdMedia(exchange: Exchange): Promise<void> {
+    const { ad } = await adOf(exchange);
+    const text = renderMediaPlaylist(mediaPlaylist(`../s/${ad.track.digest}/m.mp4`, ad.track.reader.index));
+    await sendText(exchange, text, { 'content-type': playlistType, 'cache-control': personal });
+  }
+
+  async function readAdTrack(exchange: Exchange): Promise<void> {
+    const { found, ad } = await adOf(exchange);
+    if (parameter(exchange, 'digest', digestShape) !== ad.track.digest) throw new Problem('not_found');
+    await sendTrack(exchange, found, ad.track, ad);
+  }
+
+  const named = (exchange: Exchange, name: string) => parameter(exchange, name, nameShape);
+  return [
+    { name: 'hls_track.read', path: '/delivery/v1/hp/:token/s/:digest/m.mp4', get: readTrackOf },
+    { name: 'hls_play.read', path: '/delivery/v1/hp/:token/:file', get: (e) => readFile(e, named(e, 'file')) },
+    {
+      name: 'hls_play_file.read',
+      path: '/delivery/v1/hp/:token/:rendition/:file',
+      get: (exchange) => readFile(exchange, `${named(exchange, 'rendition')}/${named(exchange, 'file')}`),
+    },
+    { name: 'asset_list.read', path: '/delivery/v1/al/:token', get: readAssetList },
+    { name: 'ad.read', path: '/delivery/v1/ad/:token/main.m3u8', get: readAdMain },
+    { name: 'ad_playlist.read', path: `/delivery/v1/ad/:token/${audioName}/media.m3u8`, get: readAdMedia },
+    { name: 'ad_track.read', path: '/delivery/v1/ad/:token/s/:digest/m.mp4', get: readAdTrack },
+  ];
+}
