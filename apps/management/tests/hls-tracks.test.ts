@@ -174,6 +174,23 @@ test('a podcast that is switched on gets the missing tracks of what its episodes
   }
 });
 
+test('older audio that an episode gets back gets its track too', async () => {
+  const world = createWorld(management);
+  const podcast = await world.podcast();
+  const episode = await world.audibleEpisode(podcast);
+  const older = currentOf(episode);
+  const file_url = (await world.upload()).attributes['file_url'];
+  const created = await world.send('production.create', null, { episode_id: episode.id, file_url });
+  await encode(world, await world.send('production.start', created, {}));
+  await until(episode.id, (row) => row.attributes['current_production_id'] === created.id);
+  await world.send('podcast.revise', podcast, { hls_audio: true });
+  await until(created.id, (row) => trackIn(row)?.['state'] === 'encoding');
+  expect(trackIn(await read(older))).toBeUndefined();
+  const now = { ...episode, version: (await read(episode.id)).version };
+  await world.send('episode.attach_production', now, { production_id: older });
+  await until(older, (row) => trackIn(row)?.['state'] === 'encoding');
+});
+
 type Part = {
   readonly upload_id: string;
   readonly state: string;

@@ -1,5 +1,6 @@
 import type { EventOf, Reactions } from '@longwave/command-catalog';
 import { findResource, findRevision } from '@longwave/command-pipeline';
+import type { DomainEvent } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Send } from '../../background/send-as-management.ts';
 import { listMissingTracks } from './missing-track-table.ts';
@@ -9,13 +10,31 @@ export const trackFollowerGroup = 'management.tracks';
 
 const pageSize = 100;
 
-/** Starts the sound for HLS of new audio, if its podcast wants it. */
-async function startTrack(event: EventOf<'production.encoded'>, send: Send, pool: Pool): Promise<void> {
-  const { workspace_id: workspaceId, subject, after } = event;
-  const episode = await findResource(pool, workspaceId, 'episodes', after.attributes.episode_id);
+/** Starts the sound for HLS of one production, if its podcast wants it and it is missing. */
+async function startTrack(
+  event: Pick<DomainEvent, 'id' | 'workspace_id'>,
+  { episodeId, productionId }: { readonly episodeId: string; readonly productionId: string },
+  send: Send,
+  pool: Pool,
+): Promise<void> {
+  const { workspace_id: workspaceId } = event;
+  const episode = await findResource(pool, workspaceId, 'episodes', episodeId);
   const podcast = episode && (await findResource(pool, workspaceId, 'podcasts', episode.attributes.podcast_id));
   if (!podcast?.attributes.hls_audio) return;
-  await send(event, 'track', { type: 'production.start_track', id: subject.id, changes: { track: 'a192' } });
+  const production = await findResource(pool, workspaceId, 'productions', productionId);
+  const { state = 'failed' } = production?.attributes.tracks?.a192 ?? {};
+  if (production?.lifecycle_state !== 'encoded' || state !== 'failed') return;
+  await send(event, 'track', { type: 'production.start_track', id: productionId, changes: { track: 'a192' } });
+}
+
+/** Starts it for what an episode plays now: it may be older audio, as after a batch encoding was reverted. */
+async function startPlayed(
+  event: EventOf<'episode.production_attached' | 'episode.template_applied'>,
+  send: Send,
+  pool: Pool,
+): Promise<void> {
+  const { current_production_id: productionId } = event.after.attributes;
+  if (productionId) await startTrack(event, { episodeId: event.subject.id, productionId }, send, pool);
 }
 
 /** Whether the podcast had HLS before this event too. */
@@ -44,6 +63,11 @@ async function startTracks(event: EventOf<'podcast.revised'>, send: Send, pool: 
 
 /** What makes a podcast ready for HLS. */
 export const trackReactions = (send: Send, pool: Pool): Reactions<Promise<void>> => ({
-  'production.encoded': (event) => startTrack(event, send, pool),
+  'production.encoded': (event) => {
+    const { subject, after } = event;
+    return startTrack(event, { productionId: subject.id, episodeId: after.attributes.episode_id }, send, pool);
+  },
+  'episode.production_attached': (event) => startPlayed(event, send, pool),
+  'episode.template_applied': (event) => startPlayed(event, send, pool),
   'podcast.revised': (event) => startTracks(event, send, pool),
 });
