@@ -115,3 +115,32 @@ test('after kill -9 in the middle of a track no ffmpeg is left, and another try 
   const first = await trackOf(jobId);
   expect(await trackOf(enqueue(source))).toEqual(first);
 }, 120_000);
+
+test('streams of an ad that were made before get the tracks of their loudness, and none of another', async () => {
+  const source = await jobs.upload(makeSource(world.folder, 'old ad.wav', speech(1)));
+  const input = {
+    ...{ creative_id: 'crv_1', storage_key: source.storageKey, source_etag: source.etag },
+    loudness_targets_lufs: [-20, -16],
+  };
+  const made = await jobs.reportOf(jobs.enqueue('encode_creative', 'creatives', 'crv_1', input));
+  const { media } = productCatalog.commands['creative.record_media'].changes.parse(JSON.parse(made.changesJson));
+  const [quiet, loud] = media.map(({ sha256, loudness_lufs }) => ({ sha256, loudness_lufs }));
+  const later = (streams: readonly object[]) =>
+    jobs.reportOf(jobs.enqueue('encode_creative_tracks', 'creatives', 'crv_1', { ...input, streams }));
+  // One with the same bytes, and one that an earlier encoder made a tenth quieter.
+  const other = { sha256: 'a'.repeat(64), loudness_lufs: quiet!.loudness_lufs! - 0.1 };
+  expect(await later([loud!, other])).toMatchObject({
+    commandType: 'creative.record_tracks',
+    changesJson: JSON.stringify({
+      tracks: [
+        { stream: loud!.sha256, hls: media[1]!.hls },
+        { stream: other.sha256, hls: media[0]!.hls },
+      ],
+    }),
+  });
+  const unlike = { ...other, loudness_lufs: -18 };
+  expect(await later([loud!, unlike])).toMatchObject({
+    commandType: 'creative.fail_tracks',
+    changesJson: expect.stringContaining('another loudness'),
+  });
+});

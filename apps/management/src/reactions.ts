@@ -17,6 +17,7 @@ import { revokeKeys } from './workspace/authority/revoke-keys.ts';
 import { keepPeople, peopleFollowerGroup } from './workspace/people/follow-people.ts';
 import { closeWorkspace } from './workspace/workspaces/close-workspace.ts';
 import { deleteClips, recordClip } from './hosting/media-clips/follow-clips.ts';
+import { adTrackReactions } from './advertising/creatives/follow-hls.ts';
 import { endLineItems } from './advertising/campaigns/follow-campaigns.ts';
 import { endSuperseded, republishTarget } from './advertising/follow-plans.ts';
 import { trackFollowerGroup, trackReactions } from './hosting/productions/follow-tracks.ts';
@@ -130,10 +131,15 @@ export function followEvents(options: {
   const exchange = exchangeReactions({ send, pool, clock });
   const intents = intentReactions({ pool, clock });
   const tracks = trackReactions(send, pool);
+  const adTracks = adTrackReactions(send, pool);
   async function onProduct(event: DomainEvent): Promise<void> {
     await reactTo(reactions, event);
     await reactTo(exchange, event);
     await reactTo(intents, event);
+  }
+  async function onTracks(event: DomainEvent): Promise<void> {
+    await reactTo(tracks, event);
+    await reactTo(adTracks, event);
   }
 
   const follow = (topic: string, react: (event: DomainEvent) => Promise<void>, group = 'management') =>
@@ -146,7 +152,7 @@ export function followEvents(options: {
     });
   return [
     follow(topics.product, onProduct),
-    follow(topics.product, async (event) => void (await reactTo(tracks, event)), trackFollowerGroup),
+    follow(topics.product, onTracks, trackFollowerGroup),
     follow(topics.identity, (event) => followAccount(event, send, pool)),
     follow(topics.identity, (event) => keepPeople(pool, event), peopleFollowerGroup),
   ];

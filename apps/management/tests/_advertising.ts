@@ -53,6 +53,12 @@ export function createAdvertising(hosting: HostingWorld) {
     async approvedCreative(advertiserId?: string) {
       return send('creative.submit', await world.preparedCreative(advertiserId), { disclosure: 'Advertisement' });
     },
+    /** An approved creative of an earlier release, for which an encoder makes tracks of HLS. */
+    async adTracksEncoding() {
+      const approved = await world.approvedCreative();
+      const creative = await send('creative.start_tracks', approved, {}, service('management'));
+      return { creative, lease: await hosting.lease('encode_creative_tracks', creative.id) };
+    },
     /** An approved creative of the advertiser that a line item belongs to. */
     async creativeOf(lineItem: ResourceView) {
       const { rows } = await pool.query<{ id: string }>(

@@ -1,6 +1,6 @@
 import { newId } from '@longwave/ids';
 import { creates, on, type Examples } from './_example.ts';
-import { media, service, window } from './_values.ts';
+import { hlsTrack, media, service, window } from './_values.ts';
 
 const cause = 'The customer asked for it.';
 
@@ -77,6 +77,15 @@ export const advertisingExamples = {
   'creative.cancel_media': async (w) => on((await w.processingCreative()).creative, {}, w.actor),
   'creative.fail_media': async (w) => {
     const { creative, lease } = await w.processingCreative();
+    return on(creative, { problem: { code: 'media_empty', detail: 'The file is empty.' } }, service('encoder'), lease);
+  },
+  'creative.start_tracks': async (w) => on(await w.approvedCreative(), {}, service('management')),
+  'creative.record_tracks': async (w) => {
+    const { creative, lease } = await w.adTracksEncoding();
+    return on(creative, { tracks: [{ stream: media.sha256, hls: hlsTrack }] }, service('encoder'), lease);
+  },
+  'creative.fail_tracks': async (w) => {
+    const { creative, lease } = await w.adTracksEncoding();
     return on(creative, { problem: { code: 'media_empty', detail: 'The file is empty.' } }, service('encoder'), lease);
   },
   'creative.submit': async (w) => on(await w.preparedCreative(), { disclosure: 'Advertisement' }, w.actor),

@@ -61,6 +61,14 @@ export const encodingJobInputs = {
       .strictObject({ ...creative, ...loudness })
       .transform(({ loudness_target_lufs: only, ...input }) => ({ ...input, loudness_targets_lufs: [only] })),
   ]),
+  /** Tracks of HLS for streams that were prepared before. */
+  encode_creative_tracks: z.strictObject({
+    ...creative,
+    loudness_targets_lufs: z.array(targetLufs).min(1).max(12),
+    streams: z
+      .array(z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/), loudness_lufs: z.number().nullable() }))
+      .min(1),
+  }),
 } as const;
 
 export type EncodingJobKind = keyof typeof encodingJobInputs;

@@ -22,6 +22,8 @@ export function failureOf(input: JobInput, problem: Failure['changes']['problem'
       return { commandType: 'production.fail_track', changes: { track: 'a192', problem } };
     case 'encode_creative':
       return { commandType: 'creative.fail_media', changes: { problem } };
+    case 'encode_creative_tracks':
+      return { commandType: 'creative.fail_tracks', changes: { problem } };
     case 'encode_segment':
       return { commandType: `podcast.fail_${input.part}`, changes: { problem } };
   }

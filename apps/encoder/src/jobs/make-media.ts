@@ -10,7 +10,7 @@ import { listChapters } from '../media/list-chapters.ts';
 import { fetchAddress } from './fetch-address.ts';
 import { fetchSource, type FetchedFile, type FetchOptions } from './fetch-source.ts';
 import type { JobInput } from './job-input.ts';
-import { makeLaterTrack, makeTrack } from './make-track.ts';
+import { makeAdTracks, makeLaterTrack, makeTrack } from './make-track.ts';
 import type { ProgressReporter } from './progress.ts';
 import type { Completion } from './report.ts';
 import { blobKey, storeFile, storeTrack } from './stored-blobs.ts';
@@ -54,6 +54,10 @@ export async function makeMedia(
       media.push({ ...streamOf(step), hls: await storeTrack(deps.store, step.track, signal) });
     }
     return { commandType: 'creative.record_media', changes: { media, duration_ms: steps[0]!.durationMs } };
+  }
+  if (input.kind === 'encode_creative_tracks') {
+    const tracks = await makeAdTracks(input, inputPath, workplace);
+    return { commandType: 'creative.record_tracks', changes: { tracks } };
   }
   const encoded = await encodeAudio({
     inputPath,

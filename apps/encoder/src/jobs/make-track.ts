@@ -1,5 +1,7 @@
 import path from 'node:path';
+import type { ChangesInput } from '@longwave/command-catalog';
 import type { ObjectStore } from '@longwave/object-store';
+import { encodeLadder } from '../media/encode-audio.ts';
 import { encodeTrack } from '../media/encode-track.ts';
 import { MediaFault } from '../media/media-fault.ts';
 import { countSamples } from '../media/measure-source.ts';
@@ -45,4 +47,31 @@ export async function makeLaterTrack(
     markersMs: input.markers_ms,
   };
   return makeTrack(sound, workplace);
+}
+
+/** Allowed distance of a track from the stream that it belongs to, LU. */
+const loudnessTolerance = 0.15;
+
+const soundAlike = (a: number | null, b: number | null): boolean =>
+  a === null || b === null ? a === b : Math.abs(a - b) <= loudnessTolerance;
+
+/**
+ * The tracks of an ad whose MP3s were made before. All loudnesses are made again: this encoder gives the same MP3s, and another one
+ * such that sound alike. Throws `MediaFault` where an MP3 has no like; otherwise as `encodeLadder`.
+ */
+export async function makeAdTracks(
+  { streams, loudness_targets_lufs: targetsLufs }: Extract<JobInput, { kind: 'encode_creative_tracks' }>,
+  inputPath: string,
+  { store, folder, signal }: Workplace,
+): Promise<ChangesInput<'creative.record_tracks'>['tracks']> {
+  const steps = await encodeLadder({ inputPath, folder, targetsLufs, signal });
+  const tracks: ChangesInput<'creative.record_tracks'>['tracks'] = [];
+  for (const { sha256: stream, loudness_lufs: lufs } of streams) {
+    const step =
+      steps.find(({ sha256 }) => sha256 === stream) ?? steps.find(({ loudness }) => soundAlike(loudness.lufs, lufs));
+    if (!step)
+      throw new MediaFault('encoder_failed', 'The ad was made at another loudness. Make another creative of its file.');
+    tracks.push({ stream, hls: await storeTrack(store, step.track, signal) });
+  }
+  return tracks;
 }

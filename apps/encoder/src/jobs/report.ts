@@ -12,12 +12,18 @@ type CompleteCommand =
   | 'production.complete'
   | 'production.record_track'
   | 'creative.record_media'
+  | 'creative.record_tracks'
   | 'podcast.record_intro'
   | 'podcast.record_outro';
 
 /** Commands that report why nothing was made. */
 type FailCommand =
-  'production.fail' | 'production.fail_track' | 'creative.fail_media' | 'podcast.fail_intro' | 'podcast.fail_outro';
+  | 'production.fail'
+  | 'production.fail_track'
+  | 'creative.fail_media'
+  | 'creative.fail_tracks'
+  | 'podcast.fail_intro'
+  | 'podcast.fail_outro';
 
 /** The end of a job as its command. */
 interface Report<C extends MachineCommand<'encoder'>> {

@@ -3,18 +3,16 @@ import { listLinked, type Rules } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { expectedEncodingMs } from '../../background/job-order.ts';
 import { finishJob, insertJob, stopJobs } from '../../background/job-table.ts';
 import { refuseField } from '../../workspace/refuse-field.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
 import { declaredChecksum, holdUpload, receivedUpload } from '../../workspace/uploads/find-upload.ts';
+import { adLoudnessesLufs, expectedLadderMs } from './ad-loudnesses.ts';
+import { trackRules } from './track-rules.ts';
 
 type Catalog = typeof productCatalog;
 type Creative = Attributes<'creatives'>;
 type CreativeRules = Pick<Rules<Catalog>, Extract<CommandWithRule<Catalog>, `creative.${string}`>>;
-
-/** The loudnesses of an ad's streams: one is within 1 LU of any usual episode (docs/adr/0014). */
-const adLoudnessesLufs = [-24, -22, -20, -18, -16, -14];
 
 /** Throws unless the podcast is there whose host reads the ad; an ad that nobody's host reads has none. */
 async function checkHost(
@@ -67,11 +65,12 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
       const { id, upload, etag, sizeBytes } = found;
       return async ({ tx: held, current, subjectId, now }) => {
         await holdUpload(held, found, path);
-        const { problem: _problem, ...kept } = current;
+        const { problem: _problem, tracks: _tracks, ...kept } = current;
         return {
           attributes: { ...kept, upload_id: id, media: [] },
-          also: (tx, { version }) =>
-            insertJob(tx, {
+          also: async (tx, { version }) => {
+            await stopJobs(tx, subjectId);
+            await insertJob(tx, {
               kind: 'encode_creative',
               workspaceId,
               subjectType: 'creatives',
@@ -86,11 +85,11 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
               },
               work: {
                 workClass: 'interactive',
-                // Each loudness is an MP3 and a track of HLS.
-                expectedMs: expectedEncodingMs({ sizeBytes, times: 2 * adLoudnessesLufs.length }),
+                expectedMs: expectedLadderMs(sizeBytes),
               },
               now,
-            }),
+            });
+          },
         };
       };
     },
@@ -112,6 +111,8 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
     also: (tx) => finishJob(tx, subjectId, reason),
   }),
 
+  ...trackRules(options),
+
   'creative.submit': async ({ tx, workspaceId, current, changes }) => {
     if (current.media.length === 0)
       throw new Problem(
@@ -124,6 +125,11 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
     await checkHost(tx, workspaceId, attributes);
     return { attributes };
   },
+
+  'creative.reject': ({ current, subjectId }) => ({
+    attributes: current,
+    also: (tx) => stopJobs(tx, subjectId),
+  }),
 
   'creative.archive': async ({ tx: held, workspaceId, current, subjectId }) => {
     const assignments = await listLinked(held, workspaceId, 'creative_assignments', 'creative', subjectId);

@@ -1,8 +1,9 @@
 import type { EventOf, Reactions } from '@longwave/command-catalog';
-import { findResource, findRevision } from '@longwave/command-pipeline';
+import { findResource } from '@longwave/command-pipeline';
 import type { DomainEvent } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Send } from '../../background/send-as-management.ts';
+import { isSwitchedToHls } from '../../workspace/switched-to-hls.ts';
 import { listMissingTracks } from './missing-track-table.ts';
 
 /** A group of its own: a podcast with thousands of episodes delays no other reaction. */
@@ -37,16 +38,10 @@ async function startPlayed(
   if (productionId) await startTrack(event, { episodeId: event.subject.id, productionId }, send, pool);
 }
 
-/** Whether the podcast had HLS before this event too. */
-async function hadHls({ subject }: EventOf<'podcast.revised'>, pool: Pool): Promise<boolean> {
-  const before = await findRevision(pool, { id: subject.id, resource_type: 'podcasts' }, subject.version - 1);
-  return before?.attributes.hls_audio === true;
-}
-
 /** Starts the sound for HLS of the parts and of every episode of a podcast that has just been switched on, where it is missing. */
 async function startTracks(event: EventOf<'podcast.revised'>, send: Send, pool: Pool): Promise<void> {
   const { workspace_id: workspaceId, subject, after } = event;
-  if (!after.attributes.hls_audio || (await hadHls(event, pool))) return;
+  if (!(await isSwitchedToHls(event, pool))) return;
   for (const part of ['intro', 'outro'] as const) {
     const { state, segment } = after.attributes[part] ?? {};
     if (state === 'ready' && segment && !segment.hls)
