@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sha256 } from '@longwave/test-kit';
 import fc from 'fast-check';
 import type { DeliveryApp } from '../src/app.ts';
-import { apply } from './_apply.ts';
+import { findAdTracks } from '../src/decisions/ad-track-table.ts';
+import { apply, next } from './_apply.ts';
 import { askAt, newListener } from './_ask.ts';
 import { giveAds, publishShow, storeSegment, type Marker } from './_stitched.ts';
 import { audio, eventOf, frameBytes, noAds, openBench, type Bench } from './_support.ts';
@@ -364,4 +365,35 @@ test('every route, and every refusal of it, may be read from any origin', async 
     expect(headers['access-control-allow-origin']).toBe('*');
     expect(headers['access-control-expose-headers']).toContain('Content-Range');
   }
+});
+
+test('the ads of a show with HLS are asked for with tracks, which are stored once the listener has an answer', async () => {
+  const show = await publishShow(bench, audio(contentFrames));
+  await apply(bench, next(show.events.podcast, { hls_audio: true }));
+  const [ad] = ads as [Buffer];
+  const hls = {
+    ...{ codec: 'mp4a.40.2', digest: 'e'.repeat(64), sizeBytes: 22_605n, durationMs: 981n },
+    ...{ indexDigest: 'f'.repeat(64), indexSizeBytes: 60n },
+  };
+  giveAds(bench, () => ad);
+  const { answer } = bench.serving;
+  bench.serving.answer = async (request) => {
+    const given = await answer(request);
+    return { ...given, picks: given.picks.map((pick) => ({ ...pick, hls })) };
+  };
+  await resolve(show.enclosure, newListener());
+  expect(bench.serving.requests.map(({ streamFormats }) => streamFormats)).toEqual([
+    ['mp3/128000/48000/2', 'hls-aac-192'],
+  ]);
+  expect(await findAdTracks(bench.pool, [sha256(ad)])).toEqual(
+    new Map([
+      [
+        sha256(ad),
+        {
+          ...{ codec: 'mp4a.40.2', digest: 'e'.repeat(64), size_bytes: 22_605, duration_ms: 981 },
+          ...{ index_digest: 'f'.repeat(64), index_size_bytes: 60 },
+        },
+      ],
+    ]),
+  );
 });
