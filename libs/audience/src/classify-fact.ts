@@ -1,6 +1,6 @@
-import type { ByteRangeServed } from '@longwave/events';
-import { totalBytes, unionIntervals, type Interval } from './intervals.ts';
 import type { UserAgentVerdict } from './classify-user-agent.ts';
+import { totalBytes, unionIntervals, type Interval } from './intervals.ts';
+import type { ServedBytes } from './served-bytes.ts';
 
 /** The codes of rules 1 to 15, in their order (docs/counting.md#rules-and-reason-codes); one rejects a record. */
 export const rejectionReasons = [
@@ -42,12 +42,14 @@ export const isProbe = (requested: readonly Interval[]) => totalBytes(unionInter
  * downloads of a whole day: see velocity.ts.
  * @param agent the verdict on its user agent; undefined while its text is unknown
  * @param requested the intervals of the whole request, when the record holds only a part of them
- * @returns undefined when the judgement needs the user agent's text
+ * @param isTrackKnown whether the track of the record is described, when it is of one
+ * @returns undefined when the judgement needs the user agent's text, or the record cannot be counted before its track is described
  */
 export function classifyFact(
-  fact: ByteRangeServed,
+  fact: ServedBytes,
   agent: UserAgentVerdict | undefined,
   requested: readonly Interval[] = fact.requested,
+  isTrackKnown = true,
 ): Judgement | undefined {
   if (fact.method !== 'GET') return 'method';
   if (fact.status === 304) return 'not_modified';
@@ -63,5 +65,5 @@ export function classifyFact(
   if (fact.preload) return 'preload_ref';
   if (fact.internal) return 'internal';
   if (parseTimeMs(fact.started_at) < parseTimeMs(fact.published_at)) return 'prerelease';
-  return 'eligible';
+  return fact.track === undefined || isTrackKnown ? 'eligible' : undefined;
 }

@@ -1,15 +1,8 @@
 import { creditOf } from './credit.ts';
+import { creditTracks } from './credit-tracks.ts';
 import { deliveredAds, type DeliveredAd } from './delivered-ads.ts';
-import {
-  byStart,
-  dateOf,
-  dayMs,
-  dayStartMs,
-  qualifies,
-  shortestRun,
-  writtenBy,
-  type ServedRequest,
-} from './served-request.ts';
+import { byStart, dateOf, dayMs, dayStartMs, writtenBy, type ServedRequest } from './served-request.ts';
+import { qualifies, shortestRun } from './threshold.ts';
 
 /** The download that a session counts as. */
 interface CountedDownload {
@@ -48,7 +41,8 @@ function countDownload(requests: readonly ServedRequest[]): CountedDownload | un
   if (arrangementId === undefined) return undefined;
   const own = requests.filter((request) => request.arrangementId === arrangementId);
   // The bytes of one arrangement add up to the download, whatever ads were decided; ads count by serving.
-  const credit = creditOf(own[0]!.layout, writtenBy(own));
+  const { layout } = own[0]!;
+  const credit = layout.track === undefined ? creditOf(layout, writtenBy(own)) : creditTracks(own);
   return {
     arrangementId,
     creditedMs: Number(credit.timeNs / 1_000_000n),

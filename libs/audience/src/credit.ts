@@ -5,9 +5,11 @@ import { coveredBytes, type Interval } from './intervals.ts';
 export interface Layout {
   readonly totalBytes: number;
   readonly parts: readonly CountedPart[];
+  /** SHA-256 (hex) of the track of HLS that it is, in one part; absent for an MP3. */
+  readonly track?: string | undefined;
 }
 
-/** The credit of written bytes in one arrangement (docs/counting.md#from-a-request-to-a-number, steps 3 and 4). */
+/** The credit of written bytes in one arrangement of an MP3 (docs/counting.md#from-a-request-to-a-number, steps 3 and 4). */
 export interface Credit {
   /** Media bytes: headers are never credited. */
   readonly bytes: number;
@@ -19,7 +21,7 @@ export interface Credit {
   readonly complete: boolean;
 }
 
-const thresholdNs = 60_000_000_000n;
+export const thresholdNs = 60_000_000_000n;
 
 /** The parts that play; for an arrangement whose index is unknown, one part without a duration. */
 function mediaParts(layout: Layout): readonly CountedPart[] {

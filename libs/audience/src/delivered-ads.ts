@@ -1,6 +1,8 @@
 import type { CountedPart } from '@longwave/events';
+import { tracksOf } from './credit-tracks.ts';
 import { coveredBytes } from './intervals.ts';
 import { byStart, writtenBy, type ServedRequest } from './served-request.ts';
+import { playedOf } from './track.ts';
 
 /** An ad all of whose bytes were written for its serving within a valid download (docs/counting.md#the-ledger-of-ads). */
 export interface DeliveredAd {
@@ -43,9 +45,11 @@ function offersOf(ordered: readonly ServedRequest[]): Offer[] {
   return [...offers.values()];
 }
 
-/** Whether every byte of an ad was written by the first `count` of the requests that were made for it. */
+/** Whether all of an ad was written by the first `count` of the requests that were made for it: every byte, or of HLS every cell. */
 function isWhole({ parts, requests }: Offer, count = requests.length): boolean {
-  const written = writtenBy(requests.slice(0, count));
+  const first = requests.slice(0, count);
+  if (first[0]?.layout.track !== undefined) return playedOf(tracksOf(first)).whole;
+  const written = writtenBy(first);
   return parts.every(({ from, to }) => coveredBytes(written, from, to) === to - from);
 }
 
@@ -62,7 +66,7 @@ function completedBy(offer: Offer): ServedRequest {
 }
 
 /**
- * The ads that requests of one arrangement delivered, in byte order. An ad is delivered when all its bytes were written by requests that
+ * The ads that requests of one arrangement delivered, in byte order; of HLS by break and slot. An ad is delivered when all its bytes were written by requests that
  * were made for its serving: bytes written for another decision, or for none, count for the download and never for this ad. Each break,
  * slot and creative is delivered once, by the serving that was whole first.
  * @param ordered by start
@@ -73,7 +77,7 @@ export function deliveredAds(ordered: readonly ServedRequest[]): DeliveredAd[] {
     .map(([first, ...others]) =>
       others.reduce((best, one) => (byStart(completedBy(one), completedBy(best)) < 0 ? one : best), first!),
     )
-    .sort((a, b) => a.parts[0]!.from - b.parts[0]!.from)
+    .sort((a, b) => a.parts[0]!.from - b.parts[0]!.from || (a.place < b.place ? -1 : 1))
     .map(({ parts }) => {
       const { ad } = parts[0]!;
       return {

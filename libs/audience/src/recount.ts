@@ -1,10 +1,14 @@
-import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
+import type { DeliveryFact } from '@longwave/events';
 import { countSessions, type Session } from './count-sessions.ts';
 import { classifyFact, parseTimeMs } from './classify-fact.ts';
 import { classifyUserAgent } from './classify-user-agent.ts';
+import { createDisjointSets } from './disjoint-sets.ts';
 import { mergeRequests, type MergedRequest } from './merge-requests.ts';
 import { requestedIntervals } from './requested-intervals.ts';
-import { dateOf, type ServedRequest } from './served-request.ts';
+import { servedBytesOf, type ServedBytes } from './served-bytes.ts';
+import { dateOf, type PlayUse, type ServedRequest } from './served-request.ts';
+import { splitListeners } from './split-listeners.ts';
+import type { Track } from './track.ts';
 import type { UserAgentRules } from './user-agent-rules.ts';
 import { findVelocityHolds, velocityLimits, type HeldReason, type VelocityLimits } from './velocity.ts';
 import { countRollingDownloads, type RollingDownload } from './windows.ts';
@@ -37,34 +41,47 @@ export interface Recount {
   readonly rollingDownloads: readonly EpisodeRollingDownload[];
 }
 
-const servedRequest = ({ requestId, first, written }: MergedRequest): AddressedRequest => ({
+/** How a fact's request used the token of a play; undefined outside of the 24 h in which that may join two keys. */
+function playUseOf({ play_id, play_address_key, user_agent_digest }: ServedBytes): PlayUse | undefined {
+  if (play_id === undefined || play_address_key === undefined || user_agent_digest === null) return undefined;
+  return { playId: play_id, addressKey: play_address_key, userAgentDigest: user_agent_digest };
+}
+
+const servedRequest = (
+  { requestId, first, written }: MergedRequest,
+  tracks: ReadonlyMap<string, Track>,
+): AddressedRequest => ({
   requestId,
   listenerKey: first.listener_key,
   arrangementId: first.arrangement_id,
-  layout: { totalBytes: first.total_bytes, parts: first.parts },
+  layout: { totalBytes: first.total_bytes, parts: first.parts, track: first.track },
   startedAtMs: parseTimeMs(first.started_at),
   written,
   addressKey: first.address_key,
   addressSafe: first.address_safe === true,
+  track: tracks.get(first.track ?? ''),
+  play: playUseOf(first),
 });
 
 /**
  * Names the listener-episode chain of each fact: the keys of one listener for one episode that `previous_listener_key` links over changes
- * of secrets (docs/counting.md#the-three-windows).
+ * of secrets (docs/counting.md#the-three-windows); and the group of chains that used the tokens of the same plays.
  */
-function chainNames(facts: readonly ByteRangeServed[]): (fact: ByteRangeServed) => string {
-  const parent = new Map<string, string>();
-  const root = (name: string): string => {
-    const up = parent.get(name);
-    return up === undefined ? name : root(up);
-  };
-  const nameOf = (key: string, { episode_id }: ByteRangeServed) => `${key} ${episode_id}`;
+function chainNames(facts: readonly ServedBytes[]) {
+  const [chains, groups] = [createDisjointSets(), createDisjointSets()];
+  const nameOf = (key: string, { episode_id }: ServedBytes) => `${key} ${episode_id}`;
   for (const fact of facts) {
-    if (fact.previous_listener_key === undefined) continue;
-    const [a, b] = [root(nameOf(fact.listener_key, fact)), root(nameOf(fact.previous_listener_key, fact))];
-    if (a !== b) parent.set(a, b);
+    const name = nameOf(fact.listener_key, fact);
+    if (fact.previous_listener_key !== undefined) {
+      chains.join(name, nameOf(fact.previous_listener_key, fact));
+      groups.join(name, nameOf(fact.previous_listener_key, fact));
+    }
+    if (fact.play_id !== undefined) groups.join(name, `play ${nameOf(fact.play_id, fact)}`);
   }
-  return (fact) => root(nameOf(fact.listener_key, fact));
+  return {
+    chainOf: (listenerKey: string, episodeId: string) => chains.setOf(`${listenerKey} ${episodeId}`),
+    groupOf: (fact: ServedBytes) => groups.setOf(nameOf(fact.listener_key, fact)),
+  };
 }
 
 const velocityOf = ({ listenerKey, addressKey, addressSafe, startedAtMs }: AddressedRequest) => ({
@@ -94,18 +111,25 @@ export function recount(
         : [],
     ),
   );
-  const served = all.filter((fact) => fact.kind === 'byte_range_served');
+  const tracks = new Map(all.flatMap((fact) => (fact.kind === 'track_described' ? [[fact.track, fact] as const] : [])));
+  const served = all.flatMap((fact) =>
+    fact.kind === 'byte_range_served' || fact.kind === 'media_range_served' ? [servedBytesOf(fact)] : [],
+  );
   const requestedOf = requestedIntervals(served);
   const eligible = served.filter(
-    (fact) => classifyFact(fact, agents.get(fact.user_agent_digest ?? ''), requestedOf(fact)) === 'eligible',
+    (fact) =>
+      classifyFact(fact, agents.get(fact.user_agent_digest ?? ''), requestedOf(fact), tracks.has(fact.track ?? '')) ===
+      'eligible',
   );
-  const chains = [...Map.groupBy(eligible, chainNames(eligible)).values()].map((chain) => {
-    const byListener = Map.groupBy(chain, (fact) => fact.listener_key);
-    const { workspace_id: workspaceId, podcast_id: podcastId, episode_id: episodeId } = chain[0]!;
-    return {
+  const { chainOf, groupOf } = chainNames(eligible);
+  const chains = [...Map.groupBy(eligible, groupOf).values()].flatMap((group) => {
+    const byListener = Map.groupBy(group, (fact) => fact.listener_key);
+    const { workspace_id: workspaceId, podcast_id: podcastId, episode_id: episodeId } = group[0]!;
+    const requests = [...byListener.values()].flatMap(mergeRequests).map((one) => servedRequest(one, tracks));
+    return splitListeners(requests, ({ listenerKey }) => chainOf(listenerKey, episodeId)).map((own) => ({
       place: { workspaceId, podcastId, episodeId },
-      requests: [...byListener.values()].flatMap(mergeRequests).map(servedRequest),
-    };
+      requests: own,
+    }));
   });
   const sessions = chains.flatMap(({ place, requests }) =>
     countSessions(requests).map((session) => ({ ...place, session })),

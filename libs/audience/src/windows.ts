@@ -1,4 +1,5 @@
-import { byStart, dayMs, dayStartMs, shortestRun, type ServedRequest } from './served-request.ts';
+import { byStart, dayMs, dayStartMs, type ServedRequest } from './served-request.ts';
+import { shortestRun } from './threshold.ts';
 
 /** The three windows (docs/counting.md#the-three-windows); the first is the published default. */
 export const windows = ['calendar_utc', 'first_touch_24h', 'last_touch_24h'] as const;

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { ByteRangeServed, CountedPart, DeliveryFact, UserAgentSeen } from '@longwave/events';
-import { readAudienceLists, userAgentDigest } from '../src/index.ts';
+import { readAudienceLists, userAgentDigest, type Recount } from '../src/index.ts';
 
 export const lists = readAudienceLists(fileURLToPath(new URL('../data', import.meta.url)), () =>
   Date.parse('2026-11-02T00:00:00Z'),
@@ -124,4 +124,32 @@ export function caseFacts(one: CountingCase): DeliveryFact[] {
       ),
     ),
   ];
+}
+
+/** The numbers of all windows, in one order. */
+export function numbers(counted: Recount): unknown {
+  type Row = { readonly startedAtMs: number; readonly listener: string; readonly episodeId: string };
+  const placeOf = ({ listener, episodeId }: Row) => `${listener} ${episodeId}`;
+  const inOrder = <T extends Row>(list: T[]) =>
+    list.sort((a, b) => a.startedAtMs - b.startedAtMs || placeOf(a).localeCompare(placeOf(b)));
+  const sessions = counted.sessions.map(({ episodeId, held, session: { first, windowOn, download } }) => ({
+    episodeId,
+    listener: first.listenerKey,
+    startedAtMs: first.startedAtMs,
+    windowOn,
+    download,
+    held,
+  }));
+  const rollingDownloads = counted.rollingDownloads.map(
+    ({ episodeId, held, rollingDownload: { first, firstTouch, lastTouch } }) => ({
+      episodeId,
+      listener: first.listenerKey,
+      startedAtMs: first.startedAtMs,
+      requestId: first.requestId,
+      firstTouch,
+      lastTouch,
+      held,
+    }),
+  );
+  return [inOrder(sessions), inOrder(rollingDownloads)];
 }

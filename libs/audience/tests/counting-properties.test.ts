@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
 import fc from 'fast-check';
-import { recount, type Recount } from '../src/index.ts';
-import { fact, layouts, lists, player, seen } from './_facts.ts';
+import { recount } from '../src/index.ts';
+import { fact, layouts, lists, numbers, player, seen } from './_facts.ts';
 
 const start = Date.parse('2026-10-30T20:00:00Z');
 const total = layouts['long']!.at(-1)!.to;
@@ -46,34 +46,6 @@ function toFacts(list: readonly (typeof requests extends fc.Arbitrary<(infer R)[
       address_verdict: one.verdict,
     });
   });
-}
-
-/** The numbers of all windows, in one order. */
-function numbers(counted: Recount): unknown {
-  type Row = { readonly startedAtMs: number; readonly listener: string; readonly episodeId: string };
-  const placeOf = ({ listener, episodeId }: Row) => `${listener} ${episodeId}`;
-  const inOrder = <T extends Row>(list: T[]) =>
-    list.sort((a, b) => a.startedAtMs - b.startedAtMs || placeOf(a).localeCompare(placeOf(b)));
-  const sessions = counted.sessions.map(({ episodeId, held, session: { first, windowOn, download } }) => ({
-    episodeId,
-    listener: first.listenerKey,
-    startedAtMs: first.startedAtMs,
-    windowOn,
-    download,
-    held,
-  }));
-  const rollingDownloads = counted.rollingDownloads.map(
-    ({ episodeId, held, rollingDownload: { first, firstTouch, lastTouch } }) => ({
-      episodeId,
-      listener: first.listenerKey,
-      startedAtMs: first.startedAtMs,
-      requestId: first.requestId,
-      firstTouch,
-      lastTouch,
-      held,
-    }),
-  );
-  return [inOrder(sessions), inOrder(rollingDownloads)];
 }
 
 /** Limits so low that some of these few listeners are held. */

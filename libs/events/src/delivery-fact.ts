@@ -83,7 +83,7 @@ export const byteRangeServedSchema = z.object({
  * Bytes of a track of HLS, written below the token of a play or of one of its ads, as `byte_range_served` has those of an MP3. Intervals
  * are bytes of the track, initialization section included; `track_described` says which of them play when.
  */
-const mediaRangeServedSchema = z.object({
+export const mediaRangeServedSchema = z.object({
   kind: z.literal('media_range_served'),
   ...servedBytes,
   /** SHA-256 (hex) of the track: of the ad's track where `ad` is present. */
@@ -110,7 +110,7 @@ const trackCell = z.tuple([z.int().min(0), z.int().min(1), z.int().min(0), z.int
  * A track of which a process serves bytes for the first time. For a joined track it is the index of the whole virtual file. A fact about
  * the track's bytes may come before this one.
  */
-const trackDescribedSchema = z.object({
+export const trackDescribedSchema = z.object({
   kind: z.literal('track_described'),
   fact_id: z.string(),
   at: z.string(),

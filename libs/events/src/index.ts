@@ -8,6 +8,8 @@ export {
   deliveryFactSchema,
   factMessageSchema,
   factsPublishedSchema,
+  mediaRangeServedSchema,
+  trackDescribedSchema,
   userAgentSeenSchema,
   type ByteRangeServed,
   type CountedPart,

@@ -35,7 +35,8 @@ export interface AdReconciliation {
 
 /**
  * Deliveries of the range, the bytes of their ads, and the deliveries that are covered: eligible facts of the session wrote all bytes of the
- * ad for its own serving, which the facts' layout names in this place.
+ * ad for its own serving, which the facts' layout names in this place; of HLS all cells, from where the last of its tracks begins to where
+ * the first of them ends. The facts may have any key that may be the listener's: by the change of secrets, or by a play.
  */
 const deliveries = `
   delivery as materialized (
@@ -44,28 +45,49 @@ const deliveries = `
     from ad_delivered a left join session s using (listener_key, episode_id, window_on)
     where a.workspace_id = $1 and a.started_at >= $2 and a.started_at < $3 and a.counted),
   offer as materialized (
-    select d.serving_id, d.arrangement_id, d.break_key, d.slot, d.creative_id, l.digest,
+    select d.serving_id, d.arrangement_id, d.break_key, d.slot, d.creative_id, l.digest, l.track,
       range_agg(int8range((p->>'from')::bigint, (p->>'to')::bigint)) as bytes
     from (select distinct serving_id, arrangement_id, break_key, slot, creative_id from delivery) d
     join layout l on l.arrangement_id = d.arrangement_id
     cross join lateral jsonb_array_elements(l.parts) p
     where p->'ad'->>'serving_id' = d.serving_id and p->'ad'->>'break_key' = d.break_key
       and (p->'ad'->>'slot')::int = d.slot and p->'ad'->>'creative_id' = d.creative_id
-    group by 1, 2, 3, 4, 5, 6),
+    group by 1, 2, 3, 4, 5, 6, 7),
   covered as (
     select distinct d.serving_id, d.listener_key, d.episode_id, d.window_on, d.break_key, d.slot, d.creative_id
     from (select * from delivery where not unchecked) d
     cross join lateral (
-      select range_agg(f.written) as written, (array_agg(o.bytes))[1] as bytes
-      from offer o join fact f on f.layout_digest = o.digest
-      where o.serving_id = d.serving_id and o.arrangement_id = d.arrangement_id and o.break_key = d.break_key
-        and o.slot = d.slot and o.creative_id = d.creative_id
-        and f.at >= $2 and f.judgement = 'eligible' and f.episode_id = d.episode_id
-        and f.started_at >= d.started_at and f.started_at < d.started_at + interval '24 hours'
-        and (f.listener_key = d.listener_key or f.listener_key in (
-          select listener_key from listener_episode e
-          where e.previous_listener_key = d.listener_key and e.episode_id = d.episode_id))) ad
-    where ad.written @> ad.bytes)`;
+      with recursive own as (
+        select d.listener_key
+        union
+        select k.listener_key from own cross join lateral (
+          select e.listener_key from listener_episode e
+          where e.previous_listener_key = own.listener_key and e.episode_id = d.episode_id
+          union all
+          select e.previous_listener_key from listener_episode e
+          where e.listener_key = own.listener_key and e.episode_id = d.episode_id and e.previous_listener_key is not null
+          union all
+          select other.listener_key from served_request r join served_request other
+            on other.episode_id = r.episode_id and other.play_id = r.play_id and other.play_address_key is not null
+          where r.listener_key = own.listener_key and r.episode_id = d.episode_id and r.play_address_key is not null) k),
+      file as (
+        select o.track, range_agg(f.written) as written, (array_agg(o.bytes))[1] as bytes
+        from own join fact f using (listener_key) join offer o on o.digest = f.layout_digest
+        where o.serving_id = d.serving_id and o.arrangement_id = d.arrangement_id and o.break_key = d.break_key
+          and o.slot = d.slot and o.creative_id = d.creative_id
+          and f.at >= $2 and f.judgement = 'eligible' and f.episode_id = d.episode_id
+          and f.started_at >= d.started_at and f.started_at < d.started_at + interval '24 hours'
+        group by 1),
+      cell as (
+        select t.digest, (c->>2)::numeric / t.timescale as starts, ((c->>2)::numeric + (c->>3)::numeric) / t.timescale as ends,
+          f.written @> int8range((c->>0)::bigint, (c->>0)::bigint + (c->>1)::bigint) as is_written
+        from file f join track t on t.digest = f.track and t.media <> 'iframe' cross join lateral jsonb_array_elements(t.cells) c),
+      asset as (
+        select numrange(max(starts), min(ends)) as whole
+        from (select min(starts) as starts, max(ends) as ends from cell group by digest) each_track)
+      select exists (select from file where track is null and written @> bytes)
+        or (select range_agg(numrange(starts, ends)) filter (where is_written) from cell) @> (select whole from asset) as is_whole) ad
+    where ad.is_whole)`;
 
 /** A row for each contradiction. */
 const findings = `

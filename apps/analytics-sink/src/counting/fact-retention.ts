@@ -1,6 +1,5 @@
-import { userAgentDigest } from '@longwave/audience';
+import { userAgentDigest, type ServedBytes } from '@longwave/audience';
 import { type Columns, readKeptFrom } from '@longwave/audience-store';
-import type { ByteRangeServed } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { declaredUserAgents } from '../batches/row-facts.ts';
 import { isDeclared } from './grown-probes.ts';
@@ -30,8 +29,8 @@ const alwaysKeptMs = 365 * 86_400_000;
  */
 export async function withoutRemovedTimes(
   tx: Transaction,
-  facts: readonly ByteRangeServed[],
-): Promise<readonly ByteRangeServed[]> {
+  facts: readonly ServedBytes[],
+): Promise<readonly ServedBytes[]> {
   const bound = Date.now() - alwaysKeptMs;
   if (facts.every((fact) => isDeclared(fact) || Date.parse(fact.started_at) > bound)) return facts;
   const { rows } = await tx.query<Columns<'fact_retention', 'kept_from'>>(

@@ -1,33 +1,41 @@
 import { hash } from 'node:crypto';
-import { methodologyVersion, unionIntervals, type Judgement, type Layout } from '@longwave/audience';
+import { methodologyVersion, unionIntervals, type Judgement, type Layout, type ServedBytes } from '@longwave/audience';
 import { columns, type Columns, type JsonRows, renderMultirange } from '@longwave/audience-store';
-import type { ByteRangeServed } from '@longwave/events';
 import { copyRows, type Transaction } from '@longwave/postgres';
 
+/** What facts may wait for, by digest. */
+export interface AwaitedNames {
+  readonly agents: readonly string[];
+  readonly tracks: readonly string[];
+}
+
 export interface ClassifiedFact {
-  readonly fact: ByteRangeServed;
-  /** Undefined while the text of its user agent is unknown. */
+  readonly fact: ServedBytes;
+  /** Undefined while the text of its user agent or the description of its track is unknown. */
   readonly judgement: Judgement | undefined;
 }
 
-const layoutDigests = new WeakMap<ByteRangeServed, string>();
+const layoutDigests = new WeakMap<ServedBytes, string>();
 
-/** SHA-256 (hex) of a fact's arrangement, its size and its parts. */
-export function layoutDigest(fact: ByteRangeServed): string {
+/** SHA-256 (hex) of a fact's arrangement, its size and its parts; of HLS also the track. */
+export function layoutDigest(fact: ServedBytes): string {
   const known = layoutDigests.get(fact);
   if (known !== undefined) return known;
-  const digest = hash('sha256', JSON.stringify([fact.arrangement_id, fact.total_bytes, fact.parts]));
+  const { arrangement_id, total_bytes, parts, track } = fact;
+  const named = [arrangement_id, total_bytes, parts, ...(track === undefined ? [] : [track])];
+  const digest = hash('sha256', JSON.stringify(named));
   layoutDigests.set(fact, digest);
   return digest;
 }
 
 /** Stores layouts that are new. */
-export async function insertLayouts(tx: Transaction, layouts: ReadonlyMap<string, ByteRangeServed>): Promise<void> {
+export async function insertLayouts(tx: Transaction, layouts: ReadonlyMap<string, ServedBytes>): Promise<void> {
   const rows = [...layouts].map(([digest, fact]): JsonRows['layout'] => ({
     digest,
     arrangement_id: fact.arrangement_id,
     total_bytes: fact.total_bytes,
     parts: fact.parts,
+    track: fact.track ?? null,
   }));
   await tx.query(
     `insert into layout (${columns.layout}) select ${columns.layout} from json_populate_recordset(null::layout, $1)
@@ -38,11 +46,15 @@ export async function insertLayouts(tx: Transaction, layouts: ReadonlyMap<string
 
 /** Layouts by digest. */
 export async function loadLayouts(tx: Transaction, digests: readonly string[]): Promise<Map<string, Layout>> {
-  const { rows } = await tx.query<Columns<'layout', 'digest' | 'total_bytes' | 'parts', { parts: Layout['parts'] }>>(
-    `select digest, total_bytes, parts from layout where digest = any($1)`,
-    [digests],
+  const { rows } = await tx.query<
+    Columns<'layout', 'digest' | 'total_bytes' | 'parts' | 'track', { parts: Layout['parts'] }>
+  >(`select digest, total_bytes, parts, track from layout where digest = any($1)`, [digests]);
+  return new Map(
+    rows.map(({ digest, total_bytes, parts, track }) => [
+      digest,
+      { totalBytes: Number(total_bytes), parts, track: track ?? undefined },
+    ]),
   );
-  return new Map(rows.map((row) => [row.digest, { totalBytes: Number(row.total_bytes), parts: row.parts }]));
 }
 
 /** Whether another transaction has stored a fact since this one looked for it: `insertFacts` knows it at the next try. */
@@ -101,6 +113,8 @@ export async function insertFacts(
       judged_by: judgement === undefined ? null : judgedBy,
       requested: renderMultirange(unionIntervals(fact.requested)),
       written: renderMultirange(unionIntervals(fact.written)),
+      play_id: fact.play_id ?? null,
+      play_address_key: fact.play_address_key ?? null,
     })),
   );
   const pending = fresh.filter(({ judgement }) => judgement === undefined);
@@ -112,10 +126,11 @@ export async function insertFacts(
         JSON.stringify(
           pending.map(({ fact }): JsonRows['pending_fact'] => ({
             fact_id: fact.fact_id,
-            // Only facts with a user agent wait for its text.
+            // A fact without a user agent is rejected at once.
             user_agent_digest: fact.user_agent_digest!,
             started_at: fact.started_at,
             payload: fact,
+            track: fact.track ?? null,
           })),
         ),
       ],
@@ -123,18 +138,22 @@ export async function insertFacts(
   return fresh;
 }
 
-/** Takes up to `limit` waiting facts whose user agent is known; concurrent transactions never take the same fact. */
+/**
+ * Takes up to `limit` of the facts that wait for these user agents or tracks, when both are known; concurrent transactions never take the
+ * same fact.
+ */
 export async function takePendingFacts(
   tx: Transaction,
-  digests: readonly string[],
+  { agents, tracks }: AwaitedNames,
   limit: number,
-): Promise<ByteRangeServed[]> {
-  const { rows } = await tx.query<Columns<'pending_fact', 'payload', { payload: ByteRangeServed }>>(
+): Promise<ServedBytes[]> {
+  const { rows } = await tx.query<Columns<'pending_fact', 'payload', { payload: ServedBytes }>>(
     `with taken as (
        select p.fact_id from pending_fact p join user_agent u on u.digest = p.user_agent_digest
-       where p.user_agent_digest = any($1) order by p.fact_id limit $2 for update of p)
+       where (p.user_agent_digest = any($1) or p.track = any($3))
+         and (p.track is null or exists (select from track t where t.digest = p.track)) order by p.fact_id limit $2 for update of p)
      delete from pending_fact using taken where pending_fact.fact_id = taken.fact_id returning payload`,
-    [digests, limit],
+    [agents, limit, tracks],
   );
   return rows.map((row) => row.payload);
 }

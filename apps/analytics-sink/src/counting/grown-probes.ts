@@ -1,16 +1,15 @@
-import type { Interval } from '@longwave/audience';
+import { servedBytesOf, type Interval, type ServedBytes } from '@longwave/audience';
 import { parseMultirange, factColumns, factOf, partsOf, type FactRow } from '@longwave/audience-store';
-import type { ByteRangeServed } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 
 /** A record that looked like a probe, and the intervals of its request that are known now. */
 export interface GrownProbe {
-  readonly fact: ByteRangeServed;
+  readonly fact: ServedBytes;
   readonly requested: readonly Interval[];
 }
 
 /** Whether another party reported this fact: then it may be one of several pieces of its request. */
-export const isDeclared = ({ lists_version }: ByteRangeServed) => lists_version.startsWith('declared by ');
+export const isDeclared = ({ lists_version }: ServedBytes) => lists_version.startsWith('declared by ');
 
 /**
  * The facts of other parties that were classified as probes although the pieces of their request hold more than two bytes together
@@ -32,7 +31,7 @@ export async function takeGrownProbes(tx: Transaction, requestIds: readonly stri
     [requestIds],
   );
   return rows.map(({ whole, ...row }) => ({
-    fact: factOf({ ...row, parts: partsOf(row.parts) }),
+    fact: servedBytesOf(factOf({ ...row, parts: partsOf(row.parts) })),
     requested: parseMultirange(whole),
   }));
 }

@@ -4,14 +4,18 @@ import {
   describeUserAgent,
   classifyFact,
   classifyUserAgent,
+  servedBytesOf,
+  splitListeners,
   velocityLimits,
   type AudienceLists,
   type Layout,
+  type ServedBytes,
+  type Track,
   type UserAgentDescription,
   type UserAgentVerdict,
   type VelocityLimits,
 } from '@longwave/audience';
-import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
+import type { DeliveryFact } from '@longwave/events';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { recordEvents, settleEvents } from './client-event-table.ts';
 import { readChangeBasis, type ChangeBasis } from './change-basis.ts';
@@ -23,6 +27,7 @@ import {
   layoutDigest,
   saveJudgements,
   takePendingFacts,
+  type AwaitedNames,
   type ClassifiedFact,
 } from './fact-table.ts';
 import { withoutRemovedTimes } from './fact-retention.ts';
@@ -32,6 +37,7 @@ import { lockChains } from './listener-episode-table.ts';
 import { addToRequests, loadRecountWindows, type RecountWindow, type StoredRequest } from './request-table.ts';
 import { saveCounts } from './save-counts.ts';
 import { loadCounts } from './session-table.ts';
+import { findTracks, insertTracks } from './track-table.ts';
 import { findUserAgents, insertUserAgents } from './user-agent-table.ts';
 
 /** The verdict on a user agent and its description. */
@@ -44,10 +50,11 @@ export interface CountingMemory {
   readonly agents: Map<string, KnownUserAgent>;
   readonly layouts: Map<string, Layout>;
   readonly storedLayouts: Set<string>;
+  readonly tracks: Map<string, Track>;
 }
 
 export function createCountingMemory(): CountingMemory {
-  return { agents: new Map(), layouts: new Map(), storedLayouts: new Set() };
+  return { agents: new Map(), layouts: new Map(), storedLayouts: new Set(), tracks: new Map() };
 }
 
 /** The lists and limits that facts are classified by. */
@@ -57,14 +64,17 @@ interface CountingRules {
 }
 
 const maxEntries = 20_000;
+/** A track has some thousand cells. */
+const maxTracks = 200;
 
 /** Bounds the memory: a full part is cleared. */
 function trim(memory: CountingMemory): void {
   for (const part of [memory.agents, memory.layouts, memory.storedLayouts]) if (part.size > maxEntries) part.clear();
+  if (memory.tracks.size > maxTracks) memory.tracks.clear();
 }
 
 /** Whether the judgement of this fact needs its user agent. */
-const needsUserAgent = (fact: ByteRangeServed) => classifyFact(fact, undefined) === undefined;
+const needsUserAgent = (fact: ServedBytes) => classifyFact(fact, undefined) === undefined;
 
 /** Reads the user agents whose texts are stored into the memory. */
 async function readUserAgents(
@@ -84,27 +94,54 @@ const verdictIn =
   (digest: string | null) =>
     agents.get(digest ?? '')?.verdict;
 
-/** Classifies facts; the judgement is undefined while a user agent is unknown. */
+/** Reads tracks that are described into the memory. */
+async function readTracks(tx: Transaction, digests: Iterable<string>, { tracks }: CountingMemory): Promise<void> {
+  const unknown = [...new Set(digests)].filter((digest) => !tracks.has(digest));
+  if (unknown.length === 0) return;
+  for (const [digest, track] of await findTracks(tx, unknown)) tracks.set(digest, track);
+}
+
+/** Classifies facts; the judgement is undefined while a user agent or a track is unknown. */
 async function classifyFacts(
   tx: Transaction,
-  facts: readonly ByteRangeServed[],
+  facts: readonly ServedBytes[],
   lists: AudienceLists,
   memory: CountingMemory,
 ): Promise<ClassifiedFact[]> {
   const needed = facts.filter(needsUserAgent).map((fact) => fact.user_agent_digest!);
   await readUserAgents(tx, needed, lists, memory);
+  await readTracks(
+    tx,
+    facts.flatMap((fact) => fact.track ?? []),
+    memory,
+  );
   const verdictOf = verdictIn(memory);
-  return facts.map((fact) => ({ fact, judgement: classifyFact(fact, verdictOf(fact.user_agent_digest)) }));
+  return facts.map((fact) => ({
+    fact,
+    judgement: classifyFact(
+      fact,
+      verdictOf(fact.user_agent_digest),
+      fact.requested,
+      memory.tracks.has(fact.track ?? ''),
+    ),
+  }));
 }
 
 /** Counts the requests of recount windows, as if rule 16 held nothing. */
-function countWindows(recountWindows: readonly RecountWindow[], agents: CountingMemory['agents']): Counts {
+function countWindows(
+  recountWindows: readonly RecountWindow[],
+  crowded: ReadonlySet<string>,
+  agents: CountingMemory['agents'],
+): Counts {
   const sessions: SessionRow[] = [];
   const rolling: RollingRow[] = [];
   const ads: AdRow[] = [];
   // Only eligible facts become requests, and an eligible fact has a known user agent.
   const agentOf = (first: StoredRequest) => agents.get(first.userAgentDigest)!;
-  for (const { requests } of recountWindows) {
+  const listeners = recountWindows.flatMap(({ chain: { ownKeysOf }, requests }) =>
+    splitListeners(requests, ({ listenerKey }) => ownKeysOf(listenerKey), crowded),
+  );
+  for (const requests of listeners) {
     for (const session of countSessions(requests)) {
       const rows = sessionRows(session, agentOf(session.first));
       sessions.push(rows.session);
@@ -129,12 +166,15 @@ async function countFacts(
     facts.filter((one) => one.judgement === 'eligible').map((one) => one.fact),
   );
   if (eligible.length === 0) return;
-  const chains = await lockChains(tx, eligible);
+  const { chains, crowded } = await lockChains(tx, eligible);
   await addToRequests(tx, eligible);
-  const recountWindows = await loadRecountWindows(tx, chains, memory.layouts);
+  const recountWindows = await loadRecountWindows(tx, chains, memory);
   const digests = recountWindows.flatMap(({ requests }) => requests.map((request) => request.userAgentDigest));
   await readUserAgents(tx, digests, lists, memory);
-  const counted = { before: await loadCounts(tx, recountWindows), after: countWindows(recountWindows, memory.agents) };
+  const counted = {
+    before: await loadCounts(tx, recountWindows),
+    after: countWindows(recountWindows, crowded, memory.agents),
+  };
   await saveCounts(tx, await applyVelocity(tx, counted, limits), basis);
 }
 
@@ -153,10 +193,10 @@ async function retryDuplicates<T>(work: () => Promise<T>): Promise<T> {
 
 /**
  * Records facts and their changes of the counts in one transaction: a crash leaves all of it or nothing. Repeated facts change nothing.
- * Locks are taken in one order: user agents, layouts, facts, listeners, days of keys, servings, hours.
+ * Locks are taken in one order: user agents, tracks, layouts, facts, plays, listeners, days of keys, servings, hours.
  *
- * Two more transactions follow: facts that waited for a user agent, and facts of other parties that are no probes any more. Facts and user
- * agents travel apart; whoever commits second sees the other, and a crash in between repeats the batch, so no fact waits for ever.
+ * Two more transactions follow: facts that waited for a user agent or a track, and facts of other parties that are no probes any more. Facts, user
+ * agents and tracks travel apart; whoever commits second sees the other, and a crash in between repeats the batch, so no fact waits for ever.
  */
 export async function recordFacts(
   pool: Pool,
@@ -168,34 +208,48 @@ export async function recordFacts(
   trim(memory);
   const distinct = [...new Map(facts.map((fact) => [fact.fact_id, fact])).values()];
   const seen = distinct.filter((fact) => fact.kind === 'user_agent_seen');
-  const served = distinct.filter((fact) => fact.kind === 'byte_range_served');
+  const described = distinct.filter((fact) => fact.kind === 'track_described');
+  // Answers without media are for support and forecasts: they count nowhere.
+  const served = distinct.flatMap((fact) =>
+    fact.kind === 'byte_range_served' || fact.kind === 'media_range_served' ? [servedBytesOf(fact)] : [],
+  );
   // Repetitions of a report may have different judgements, unlike those of any other fact.
   const events = facts.filter((fact) => fact.kind === 'delivery_event');
   const layouts = new Map(served.map((fact) => [layoutDigest(fact), fact] as const));
   const newLayouts = new Map([...layouts].filter(([digest]) => !memory.storedLayouts.has(digest)));
-  for (const [digest, { total_bytes, parts }] of newLayouts)
-    memory.layouts.set(digest, { totalBytes: total_bytes, parts });
-  const record = async (tx: Transaction): Promise<string[]> => {
+  for (const [digest, { total_bytes, parts, track }] of newLayouts)
+    memory.layouts.set(digest, { totalBytes: total_bytes, parts, track });
+  const record = async (tx: Transaction): Promise<AwaitedNames> => {
     const basis = await readChangeBasis(tx, lists.listsVersion);
     if (seen.length > 0) await insertUserAgents(tx, seen);
+    if (described.length > 0) await insertTracks(tx, described);
     const classified = await classifyFacts(tx, served, lists, memory);
     if (newLayouts.size > 0) await insertLayouts(tx, newLayouts);
     const fresh = served.length > 0 ? await insertFacts(tx, classified, lists.listsVersion) : [];
     await countFacts(tx, fresh, { lists, limits }, memory, basis);
     const isFresh = new Set(fresh.map(({ fact }) => fact.fact_id));
-    // A repeated fact may be of a batch that an earlier process did not finish: it may still wait although its user agent is known.
+    // A repeated fact may be of a batch that an earlier process did not finish: it may still wait for what is known by now.
     const waiting = classified
       .filter(({ fact, judgement }) => judgement === undefined || (!isFresh.has(fact.fact_id) && needsUserAgent(fact)))
-      .map(({ fact }) => fact.user_agent_digest!);
-    if (events.length === 0) return waiting;
+      .map(({ fact }) => fact);
+    const awaited = {
+      agents: waiting.map((fact) => fact.user_agent_digest!),
+      tracks: waiting.flatMap((fact) => fact.track ?? []),
+    };
+    if (events.length === 0) return awaited;
     const agents = events.flatMap(({ user_agent_digest }) => user_agent_digest ?? []);
     await readUserAgents(tx, agents, lists, memory);
-    return [...waiting, ...(await recordEvents(tx, events, verdictIn(memory), lists.listsVersion))];
+    const unjudged = await recordEvents(tx, events, verdictIn(memory), lists.listsVersion);
+    return { ...awaited, agents: [...awaited.agents, ...unjudged] };
   };
   const unjudged = await retryDuplicates(() => transaction(pool, record));
   for (const digest of newLayouts.keys()) memory.storedLayouts.add(digest);
-  const digests = [...new Set([...unjudged, ...seen.map((fact) => fact.user_agent_digest)])];
-  if (digests.length > 0) await settlePendingFacts(pool, digests, { lists, limits }, memory);
+  const awaited = {
+    agents: [...new Set([...unjudged.agents, ...seen.map((fact) => fact.user_agent_digest)])],
+    tracks: [...new Set([...unjudged.tracks, ...described.map((fact) => fact.track)])],
+  };
+  if (awaited.agents.length + awaited.tracks.length > 0)
+    await settlePendingFacts(pool, awaited, { lists, limits }, memory);
   const declared = new Set(served.filter(isDeclared).map((fact) => fact.request_id));
   if (declared.size > 0) await settleGrownProbes(pool, [...declared], { lists, limits }, memory);
 }
@@ -228,23 +282,23 @@ function settleGrownProbes(
 
 const maxFacts = 1_000;
 
-/** Counts the facts that wait for these user agents, when their texts are known. */
+/** Counts the facts that wait for these user agents and tracks, when both are known. */
 async function settlePendingFacts(
   pool: Pool,
-  digests: readonly string[],
+  awaited: AwaitedNames,
   rules: CountingRules,
   memory: CountingMemory,
 ): Promise<void> {
   const { lists } = rules;
   const settle = async (tx: Transaction): Promise<boolean> => {
     const basis = await readChangeBasis(tx, lists.listsVersion);
-    const classified = await classifyFacts(tx, await takePendingFacts(tx, digests, maxFacts), lists, memory);
+    const classified = await classifyFacts(tx, await takePendingFacts(tx, awaited, maxFacts), lists, memory);
     if (classified.length > 0) {
       await saveJudgements(tx, classified, lists.listsVersion);
       await countFacts(tx, classified, rules, memory, basis);
     }
-    await readUserAgents(tx, digests, lists, memory);
-    const events = await settleEvents(tx, digests, verdictIn(memory), lists.listsVersion, maxFacts);
+    await readUserAgents(tx, awaited.agents, lists, memory);
+    const events = await settleEvents(tx, awaited.agents, verdictIn(memory), lists.listsVersion, maxFacts);
     return Math.max(classified.length, events) === maxFacts;
   };
   while (await transaction(pool, settle));

@@ -1,9 +1,9 @@
-import { mergeRequests, type AddressedRequest, type Layout } from '@longwave/audience';
+import { mergeRequests, type AddressedRequest, type Layout, type ServedBytes, type Track } from '@longwave/audience';
 import { columns, type Rows, parseMultirange, renderMultirange } from '@longwave/audience-store';
-import type { ByteRangeServed } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 import { layoutDigest, loadLayouts } from './fact-table.ts';
 import { listenerEpisodeName, type ListenerEpisodeChain } from './listener-episode-table.ts';
+import { findTracks } from './track-table.ts';
 
 /** A request with its episode, place and user agent. */
 export interface StoredRequest extends AddressedRequest {
@@ -23,7 +23,7 @@ const beginning = (row: string) =>
     coalesce(${row}.web_player, '') collate "C")`;
 
 /** Adds the bytes of eligible facts to their requests; repeated bytes change nothing. */
-export async function addToRequests(tx: Transaction, facts: readonly ByteRangeServed[]): Promise<void> {
+export async function addToRequests(tx: Transaction, facts: readonly ServedBytes[]): Promise<void> {
   const byChain = Map.groupBy(facts, listenerEpisodeName);
   const rows = [...byChain.values()].flatMap(mergeRequests).map(({ requestId, first, written }) => ({
     ...first,
@@ -47,6 +47,12 @@ export async function addToRequests(tx: Transaction, facts: readonly ByteRangeSe
   );
 }
 
+/** How a request used the token of a play, where that may join two keys. */
+const playUseOf = ({ play_id, play_address_key, user_agent_digest }: Rows['served_request']): StoredRequest['play'] =>
+  play_id === null || play_address_key === null
+    ? undefined
+    : { playId: play_id, addressKey: play_address_key, userAgentDigest: user_agent_digest };
+
 type RequestRow = Rows['served_request'] & { readonly chain: number; readonly window_start: Date };
 
 /** The requests of a chain that new facts may move, complete from `fromMs` on. */
@@ -59,12 +65,12 @@ export interface RecountWindow {
 /**
  * The requests of each chain from the last gap of 24 h before its first new fact on: no session and no rolling window reaches across
  * such a gap (docs/counting.md#the-three-windows).
- * @param layouts a cache by digest, which it fills
+ * @param cache of layouts and tracks by digest, which it fills
  */
 export async function loadRecountWindows(
   tx: Transaction,
   chains: readonly ListenerEpisodeChain[],
-  layouts: Map<string, Layout>,
+  { layouts, tracks }: { readonly layouts: Map<string, Layout>; readonly tracks: Map<string, Track> },
 ): Promise<RecountWindow[]> {
   const { rows } = await tx.query<RequestRow>(
     `with recursive chain as materialized (
@@ -95,6 +101,9 @@ export async function loadRecountWindows(
   );
   const missing = [...new Set(rows.map((row) => row.layout_digest))].filter((digest) => !layouts.has(digest));
   if (missing.length > 0) for (const [digest, layout] of await loadLayouts(tx, missing)) layouts.set(digest, layout);
+  const named = new Set(rows.flatMap((row) => layouts.get(row.layout_digest)!.track ?? []));
+  const unread = [...named].filter((digest) => !tracks.has(digest));
+  if (unread.length > 0) for (const [digest, track] of await findTracks(tx, unread)) tracks.set(digest, track);
   const byChain = Map.groupBy(rows, (row) => row.chain);
   return chains.map((chain, nth) => {
     const own = byChain.get(nth) ?? [];
@@ -117,6 +126,8 @@ export async function loadRecountWindows(
         addressKey: row.address_key,
         addressSafe: row.address_safe,
         webPlayer: row.web_player ?? undefined,
+        track: tracks.get(layouts.get(row.layout_digest)!.track ?? ''),
+        play: playUseOf(row),
       })),
     };
   });

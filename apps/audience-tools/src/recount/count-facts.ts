@@ -1,10 +1,17 @@
 import { dateOf, keyDay, parseTimeMs, velocityLimits, type UserAgentRules } from '@longwave/audience';
-import type { ByteRangeServed, UserAgentSeen } from '@longwave/events';
+import type { TrackDescribed, UserAgentSeen } from '@longwave/events';
 import { createFrequencySketch } from '../files/frequency-sketch.ts';
 import { createPartitions, visitPartitions, type Partition } from '../files/partitions.ts';
 import { temporaryFolder } from '../files/temporary-folder.ts';
 import { createBills } from './count-bills.ts';
-import { addAddressDays, countGroup, infeasibleDays, knownDays, type ListenerGroup } from './count-group.ts';
+import {
+  addAddressDays,
+  countGroup,
+  infeasibleDays,
+  knownDays,
+  type ListenerGroup,
+  type ServedFact,
+} from './count-group.ts';
 import type { FileLine, VelocityDayEntry } from './fact-file.ts';
 import { joinChains } from './join-chains.ts';
 import { createTally, type Tally, type CountRange } from './tally.ts';
@@ -25,25 +32,40 @@ function cacheMatches(rules: UserAgentRules): UserAgentRules {
   };
 }
 
-/** The facts of a partition, each once, and their user agents. Equal layouts share one object. */
-async function readGroup(part: Partition, seen: ReadonlyMap<string, UserAgentSeen>): Promise<ListenerGroup> {
-  const layouts = new Map<string, ByteRangeServed['parts']>();
-  const facts = new Map<string, ByteRangeServed>();
+/** What facts name: user agents and tracks, by digest. */
+interface Dictionary {
+  readonly seen: Map<string, UserAgentSeen>;
+  readonly described: Map<string, TrackDescribed>;
+}
+
+/** The facts of a partition, each once, and what they name. Equal layouts share one object. */
+async function readGroup(part: Partition, { seen, described }: Dictionary): Promise<ListenerGroup> {
+  const layouts = new Map<string, Extract<ServedFact, { kind: 'byte_range_served' }>['parts']>();
+  const facts = new Map<string, ServedFact>();
   for await (const group of part.read())
     for (const [, line] of group) {
-      const fact = JSON.parse(line) as ByteRangeServed;
+      const fact = JSON.parse(line) as ServedFact;
+      if (fact.kind === 'media_range_served') {
+        facts.set(fact.fact_id, fact);
+        continue;
+      }
       const layout = JSON.stringify(fact.parts);
       const parts = layouts.get(layout) ?? fact.parts;
       layouts.set(layout, parts);
       facts.set(fact.fact_id, { ...fact, parts });
     }
   const digests = new Set([...facts.values()].map((fact) => fact.user_agent_digest));
-  return { facts: [...facts.values()], seen: [...digests].flatMap((digest) => seen.get(digest ?? '') ?? []) };
+  const tracks = new Set([...facts.values()].flatMap((fact) => ('track' in fact ? [fact.track] : [])));
+  return {
+    facts: [...facts.values()],
+    seen: [...digests].flatMap((digest) => seen.get(digest ?? '') ?? []),
+    described: [...tracks].flatMap((digest) => described.get(digest) ?? []),
+  };
 }
 
 /**
  * Counts any number of facts by `recount` of libs/audience: they go into temporary files, each listener's into one, and are counted file
- * by file. Memory holds one such file and the user agents.
+ * by file. Memory holds one such file, the user agents and the tracks of HLS.
  * @param files the facts of each, in groups; several files may have the same fact
  * @param options.maxFacts of one temporary file
  */
@@ -58,18 +80,21 @@ export async function countFacts(
   const lines = createPartitions(folder.path);
   const links = createPartitions(folder.path);
   const bills = createBills(folder.path);
-  const seen = new Map<string, UserAgentSeen>();
+  const plays = createPartitions(folder.path);
+  const dictionary: Dictionary = { seen: new Map(), described: new Map() };
   const velocityDays: VelocityDayEntry[] = [];
   // A download has at least one fact, so an address never has more downloads of a day than facts.
   const addressFacts = createFrequencySketch();
   for (const file of files)
     for await (const group of file) {
       for (const { entry, line } of group) {
-        if (entry.kind === 'user_agent_seen') seen.set(entry.user_agent_digest, entry);
+        if (entry.kind === 'user_agent_seen') dictionary.seen.set(entry.user_agent_digest, entry);
+        else if (entry.kind === 'track_described') dictionary.described.set(entry.track, entry);
         else if (entry.kind === 'velocity_day') velocityDays.push(entry);
         else if (entry.kind === 'billed_before') bills.add(entry.serving_id, Date.parse(entry.started_at), undefined);
         else {
           lines.add(entry.listener_key, line);
+          if (entry.kind === 'media_range_served' && !entry.late) plays.add(entry.play_id, entry.listener_key);
           if (entry.previous_listener_key !== undefined) links.add(entry.listener_key, entry.previous_listener_key);
           if (entry.address_safe !== true)
             addressFacts.add(keyDay('address', entry.address_key, dateOf(parseTimeMs(entry.started_at))));
@@ -77,18 +102,18 @@ export async function countFacts(
       }
       options.onFacts(group.length);
     }
-  const byListener = await joinChains(lines, links, folder.path);
+  const byListener = await joinChains(lines, { links, plays }, folder.path);
   const cached = cacheMatches(rules);
   const downloads = new Map<string, number>();
   const mayExceed = (addressDay: string) => addressFacts.atMost(addressDay) > velocityLimits.addressDownloads;
   if (addressFacts.greatest() > velocityLimits.addressDownloads)
     for await (const part of visitPartitions(byListener, folder.path, maxFacts))
-      addAddressDays(await readGroup(part, seen), cached, mayExceed, downloads);
+      addAddressDays(await readGroup(part, dictionary), cached, mayExceed, downloads);
   const { released, held } = knownDays(velocityDays);
   const days = { released, held: held.union(infeasibleDays(downloads).difference(released)) };
   const tally = createTally();
   for await (const part of visitPartitions(byListener, folder.path, maxFacts))
-    countGroup(await readGroup(part, seen), cached, range, days, tally, bills);
+    countGroup(await readGroup(part, dictionary), cached, range, days, tally, bills);
   await bills.count(range, tally);
   return tally;
 }

@@ -6,12 +6,13 @@ import {
   keyDay,
   recount,
   requestedIntervals,
+  servedBytesOf,
   velocityLimits,
   type AddressedRequest,
   type HeldReason,
   type UserAgentRules,
 } from '@longwave/audience';
-import type { ByteRangeServed, UserAgentSeen } from '@longwave/events';
+import type { ByteRangeServed, MediaRangeServed, TrackDescribed, UserAgentSeen } from '@longwave/events';
 import type { Bills } from './count-bills.ts';
 import type { VelocityDayEntry } from './fact-file.ts';
 import { addAds, addTo, downloadCounter, lineItemKey, type CountRange, type Tally } from './tally.ts';
@@ -19,10 +20,14 @@ import { addAds, addTo, downloadCounter, lineItemKey, type CountRange, type Tall
 const isWithin = ({ fromMs, toMs }: CountRange, atMs: number) =>
   atMs >= (fromMs ?? -Infinity) && atMs < (toMs ?? Infinity);
 
-/** The facts of some listeners and their user agents. */
+/** A fact about written bytes. */
+export type ServedFact = ByteRangeServed | MediaRangeServed;
+
+/** The facts of some listeners, their user agents and their tracks. */
 export interface ListenerGroup {
-  readonly facts: readonly ByteRangeServed[];
+  readonly facts: readonly ServedFact[];
   readonly seen: readonly UserAgentSeen[];
+  readonly described: readonly TrackDescribed[];
 }
 
 /** Days (by `keyDay`) whose holds the facts of a group do not show. */
@@ -44,8 +49,11 @@ export function knownDays(entries: readonly VelocityDayEntry[]): KnownDays {
 /** An address has listeners in many groups, so `recount` of one group cannot apply its limit. */
 const limits = { ...velocityLimits, addressDownloads: Infinity };
 
-const recountGroup = ({ facts, seen }: ListenerGroup, rules: UserAgentRules, released: ReadonlySet<string>) =>
-  recount([...seen, ...facts], rules, { limits, released });
+const recountGroup = (
+  { facts, seen, described }: ListenerGroup,
+  rules: UserAgentRules,
+  released: ReadonlySet<string>,
+) => recount([...seen, ...described, ...facts], rules, { limits, released });
 
 const listenerDay = (first: AddressedRequest) => keyDay('listener', first.listenerKey, dateOf(first.startedAtMs));
 const addressDay = (first: AddressedRequest) => keyDay('address', first.addressKey, dateOf(first.startedAtMs));
@@ -84,11 +92,14 @@ export function countGroup(
   bills: Bills,
 ): void {
   const verdicts = new Map(group.seen.map((one) => [one.user_agent_digest, classifyUserAgent(rules, one.user_agent)]));
-  const requestedOf = requestedIntervals(group.facts);
-  for (const fact of group.facts)
+  const tracks = new Set(group.described.map((one) => one.track));
+  const served = group.facts.map(servedBytesOf);
+  const requestedOf = requestedIntervals(served);
+  for (const fact of served)
     if (isWithin(range, Date.parse(fact.started_at))) {
       const verdict = verdicts.get(fact.user_agent_digest ?? '');
-      addTo(tally.facts, classifyFact(fact, verdict, requestedOf(fact)) ?? 'waiting', 1);
+      const judgement = classifyFact(fact, verdict, requestedOf(fact), tracks.has(fact.track ?? ''));
+      addTo(tally.facts, judgement ?? 'waiting', 1);
     }
   const addDownload = downloadCounter(tally);
   const holdReasonOf = (held: HeldReason | undefined, first: AddressedRequest): HeldReason | undefined => {

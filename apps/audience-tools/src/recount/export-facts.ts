@@ -2,7 +2,7 @@ import { methodologyVersion } from '@longwave/audience';
 import { readKeptFrom, completeUntilMs } from '@longwave/audience-store';
 import { setStatementTimeout, transaction, type Pool, type Transaction } from '@longwave/postgres';
 import type { FactScope } from './fact-range.ts';
-import { streamBilledBefore, streamFacts, streamUserAgents, streamVelocityDays } from './stored-facts.ts';
+import { streamBilledBefore, streamFacts, streamTracks, streamUserAgents, streamVelocityDays } from './stored-facts.ts';
 import { writeFactFile } from './fact-file.ts';
 
 /** The range begins before the stored facts. */
@@ -22,7 +22,7 @@ async function keptScope(tx: Transaction, scope: FactScope): Promise<FactScope> 
 const text = (at: Date | undefined) => at?.toISOString() ?? null;
 
 /**
- * Writes a snapshot of the stored facts of a scope, with their user agents and layouts, to a file. Throws `RemovedFacts` when the scope begins
+ * Writes a snapshot of the stored facts of a scope, with their user agents, tracks and layouts, to a file. Throws `RemovedFacts` when the scope begins
  * before the stored facts.
  * @param listsVersion of the installed lists
  */
@@ -58,6 +58,7 @@ export async function exportFacts(
       const scope = await keptScope(tx, requested);
       const batches = async function* () {
         yield* streamUserAgents(tx, scope);
+        yield* streamTracks(tx, scope);
         yield* streamVelocityDays(tx, scope);
         yield* streamBilledBefore(tx, scope);
         yield* streamFacts(tx, scope);

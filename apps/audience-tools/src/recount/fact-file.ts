@@ -3,7 +3,12 @@ import { createWriteStream, renameSync, rmSync } from 'node:fs';
 import { PassThrough, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { byteRangeServedSchema, userAgentSeenSchema } from '@longwave/events';
+import {
+  byteRangeServedSchema,
+  mediaRangeServedSchema,
+  trackDescribedSchema,
+  userAgentSeenSchema,
+} from '@longwave/events';
 import { z } from 'zod';
 import { openPlain, readLines } from '../files/read-lines.ts';
 
@@ -48,6 +53,8 @@ const billedBeforeSchema = z.strictObject({
 
 const entrySchema = z.discriminatedUnion('kind', [
   byteRangeServedSchema,
+  mediaRangeServedSchema,
+  trackDescribedSchema,
   userAgentSeenSchema,
   velocityDaySchema,
   billedBeforeSchema,
@@ -66,8 +73,10 @@ const trailerSchema = z.strictObject({
 type Trailer = z.infer<typeof trailerSchema>;
 
 function addToTrailer(trailer: Trailer, entries: readonly { readonly kind: FileEntry['kind'] }[]): void {
-  for (const { kind } of entries)
-    trailer[kind === 'byte_range_served' ? 'facts' : kind === 'user_agent_seen' ? 'user_agents' : 'others'] += 1;
+  for (const { kind } of entries) {
+    const isFact = kind === 'byte_range_served' || kind === 'media_range_served';
+    trailer[isFact ? 'facts' : kind === 'user_agent_seen' ? 'user_agents' : 'others'] += 1;
+  }
 }
 
 const emptyTrailer = (): Trailer => ({ kind: 'end', facts: 0, user_agents: 0, others: 0 });

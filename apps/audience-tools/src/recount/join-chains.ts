@@ -1,3 +1,4 @@
+import { createDisjointSets } from '@longwave/audience';
 import { createPartitions, type Partitions } from '../files/partitions.ts';
 
 /** The keys of one partition, each with its previous key. */
@@ -50,23 +51,49 @@ async function findFirstKeys(links: Partitions, folder: string): Promise<Partiti
   return found;
 }
 
+/** The keys of each play that several keys used. Memory holds these, and the keys of one partition. */
+async function findSharedPlays(plays: Partitions): Promise<string[][]> {
+  const shared: string[][] = [];
+  for (const part of plays.parts) {
+    const keys = new Map<string, Set<string>>();
+    for await (const group of part.read())
+      for (const [play, key] of group) keys.set(play, (keys.get(play) ?? new Set()).add(key));
+    for (const own of keys.values()) if (own.size > 1) shared.push([...own]);
+  }
+  return shared;
+}
+
 /**
- * Brings the lines of each listener together over changes of secrets. Removes `lines` and `links`.
+ * Brings the lines of each listener together: over changes of secrets, and of keys that used the tokens of the same plays
+ * (docs/counting.md#one-play-several-keys), which may be one listener. Removes all three partitions.
  * @param lines listener key → line
  * @param links key → previous key
- * @returns the same lines, each under the first key of its listener's chain
+ * @param plays play → listener key
+ * @returns the same lines, each under one key of its group
  */
-export async function joinChains(lines: Partitions, links: Partitions, folder: string): Promise<Partitions> {
-  if (links.parts.every((part) => part.lines === 0)) {
+export async function joinChains(
+  lines: Partitions,
+  { links, plays }: { readonly links: Partitions; readonly plays: Partitions },
+  folder: string,
+): Promise<Partitions> {
+  const shared = await findSharedPlays(plays);
+  plays.remove();
+  if (shared.length === 0 && links.parts.every((part) => part.lines === 0)) {
     links.remove();
     return lines;
   }
   const firstKeys = await findFirstKeys(links, folder);
   links.remove();
+  const groups = createDisjointSets();
+  const keys = new Set(shared.flat());
+  for (const part of firstKeys.parts)
+    for await (const group of part.read()) for (const [key, first] of group) if (keys.has(key)) groups.join(key, first);
+  for (const own of shared) for (const key of own) groups.join(own[0]!, key);
   const joined = createPartitions(folder);
   for (const [index, part] of lines.parts.entries()) {
     const first = await readKeys(firstKeys, index);
-    for await (const group of part.read()) for (const [key, line] of group) joined.add(first.get(key) ?? key, line);
+    for await (const group of part.read())
+      for (const [key, line] of group) joined.add(groups.setOf(first.get(key) ?? key), line);
   }
   firstKeys.remove();
   lines.remove();

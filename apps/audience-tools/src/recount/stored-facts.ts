@@ -1,12 +1,12 @@
 import { type Columns, factColumns, factOf, type FactRow } from '@longwave/audience-store';
-import type { ByteRangeServed, UserAgentSeen } from '@longwave/events';
+import type { ByteRangeServed, MediaRangeServed, TrackDescribed, UserAgentSeen } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 import type { BilledBefore, VelocityDayEntry } from './fact-file.ts';
 import { neededFacts, type FactScope } from './fact-range.ts';
 
 /**
  * `needed`: ids of the facts of a scope. `run`: listeners and episodes with requests on each of so many days (24 h) before it, under
- * the keys that they had; a day more than the unbroken run takes is harmless.
+ * the keys that they had, with those that a play may join to them; a day more than the unbroken run takes is harmless.
  */
 const needed = `
   with recursive run (listener_key, episode_id, days) as (
@@ -14,16 +14,22 @@ const needed = `
     where r.started_at >= $1::timestamptz - interval '1 day' and r.started_at < $1
       and ($3::text is null or r.workspace_id = $3) and ($4::text is null or r.podcast_id = $4)
     union
-    select k.listener_key, run.episode_id, run.days + 1
+    select k.listener_key, run.episode_id, run.days + k.earlier
     from run cross join lateral (
-      select run.listener_key
+      select run.listener_key, 1 as earlier
       union all
-      select l.previous_listener_key from listener_episode l
-      where l.listener_key = run.listener_key and l.episode_id = run.episode_id and l.previous_listener_key is not null) k
+      select l.previous_listener_key, 1 from listener_episode l
+      where l.listener_key = run.listener_key and l.episode_id = run.episode_id and l.previous_listener_key is not null
+      union all
+      select joined.listener_key, earlier from served_request own
+        join served_request joined on joined.episode_id = own.episode_id and joined.play_id = own.play_id
+          and joined.play_address_key is not null,
+        generate_series(0, 1) earlier
+      where own.listener_key = run.listener_key and own.episode_id = run.episode_id and own.play_address_key is not null) k
     where exists (
       select from served_request r where r.listener_key = k.listener_key and r.episode_id = run.episode_id
-        and r.started_at >= $1::timestamptz - (run.days + 1) * interval '1 day'
-        and r.started_at < $1::timestamptz - run.days * interval '1 day')),
+        and r.started_at >= $1::timestamptz - (run.days + k.earlier) * interval '1 day'
+        and r.started_at < $1::timestamptz - (run.days + k.earlier - 1) * interval '1 day')),
   needed as (
     select f.* from fact f
     where ($1::timestamptz is null or f.at >= $1 and f.started_at >= $1) and ($2::timestamptz is null or f.started_at < $2)
@@ -67,8 +73,32 @@ export async function* streamUserAgents(tx: Transaction, scope: FactScope): Asyn
     }));
 }
 
+/** The tracks that the facts of a scope name, as facts; in batches. */
+export async function* streamTracks(tx: Transaction, scope: FactScope): AsyncGenerator<TrackDescribed[]> {
+  const batches = fetchRows<
+    Columns<'track', 'digest' | 'media' | 'timescale' | 'cells', Pick<TrackDescribed, 'media' | 'cells'>>
+  >(
+    tx,
+    `${needed} select t.digest, t.media, t.timescale, t.cells from track t
+     where t.digest in (select l.track from needed f join layout l on l.digest = f.layout_digest)`,
+    parameters(scope),
+  );
+  for await (const rows of batches)
+    yield rows.map(({ digest, ...track }) => ({
+      kind: 'track_described',
+      fact_id: `track ${digest}`,
+      // Nothing depends on when a track was described.
+      at: new Date(0).toISOString(),
+      track: digest,
+      ...track,
+    }));
+}
+
 /** The facts of a scope as they were reported, with sorted and merged intervals; in batches, in no order. */
-export async function* streamFacts(tx: Transaction, scope: FactScope): AsyncGenerator<ByteRangeServed[]> {
+export async function* streamFacts(
+  tx: Transaction,
+  scope: FactScope,
+): AsyncGenerator<(ByteRangeServed | MediaRangeServed)[]> {
   const batches = fetchRows<FactRow>(
     tx,
     `${needed} select ${factColumns} from needed f join layout l on l.digest = f.layout_digest`,
