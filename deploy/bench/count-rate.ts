@@ -2,7 +2,14 @@ import path from 'node:path';
 import { readAudienceLists, recount, unionIntervals, userAgentDigest } from '@longwave/audience';
 import { renderMultirange } from '@longwave/audience-store';
 import { createEventBus } from '@longwave/event-bus';
-import { topics, type ByteRangeServed, type UserAgentSeen } from '@longwave/events';
+import {
+  topics,
+  type ByteRangeServed,
+  type DeliveryFact,
+  type MediaRangeServed,
+  type TrackDescribed,
+  type UserAgentSeen,
+} from '@longwave/events';
 import { workspaceRoot, type Fleet } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
@@ -70,6 +77,57 @@ function downloadFacts(downloads: number, workspaceId: string): ByteRangeServed[
       lists_version: 'bench',
     };
   });
+}
+
+const trackOf = (track: string, cells: number): TrackDescribed => ({
+  ...{ kind: 'track_described', fact_id: `track ${track}`, at: '2026-11-02T00:00:00.000Z', track },
+  ...{ media: 'audio', timescale: 48_000 },
+  cells: Array.from({ length: cells }, (_, nth) => [605 + nth * 70_000, 70_000, nth * 144_000, 144_000]),
+});
+/** As long as the content and the ad of `downloadFacts`, about. */
+const content = trackOf('content', 40);
+const ad = trackOf('ad', 4);
+
+/** The same downloads as plays of HLS: a fact for each segment of two cells, one every 6 s. */
+function playFacts(downloads: readonly ByteRangeServed[]): MediaRangeServed[] {
+  const segments = [ad, content].flatMap(({ track, cells }) =>
+    Array.from({ length: cells.length / 2 }, (_, nth) => ({ track, from: cells[nth * 2]![0], size: cells.length })),
+  );
+  return downloads
+    .filter((_, nth) => nth % factsOfDownload === 0)
+    .flatMap(({ arrangement_id: presentation, parts, kind: _, ...served }) =>
+      segments.map(({ track, from, size }, nth): MediaRangeServed => {
+        const started_at = new Date(Date.parse(served.started_at) + nth * 6_000).toISOString();
+        const written: [number, number][] = [[from, from + 140_000]];
+        return {
+          ...{ ...served, kind: 'media_range_served', track, presentation, written, requested: written, started_at },
+          ...{ fact_id: `${served.fact_id} ${nth}`, total_bytes: 605 + size * 70_000 },
+          play_id: served.listener_key,
+          ...(track === 'ad' && { ad: parts.find((part) => part.ad)!.ad }),
+        };
+      }),
+    );
+}
+
+/** Plays counted a second by the pure core on one processor, against downloads of an MP3 as long. */
+export function playRate(): Promise<Row> {
+  const { userAgents } = readAudienceLists(path.join(workspaceRoot, 'libs/audience/data'), Date.now);
+  const downloads = downloadFacts(4_000, 'ws_core');
+  const rate = (facts: readonly DeliveryFact[]) => {
+    const started = performance.now();
+    const { sessions } = recount([seen(), content, ad, ...facts], userAgents);
+    const counted = sessions.filter(({ session: { download } }) => download?.ads.length === 1).length;
+    if (counted !== 4_000) throw new Error('not every download was counted');
+    return Promise.resolve({ value: (counted * 1000) / (performance.now() - started), items: counted });
+  };
+  const plays = playFacts(downloads);
+  const facts = `${plays.length / 4_000} facts a play, ${factsOfDownload} a download`;
+  return compare(
+    { name: `counting plays of HLS (pure, one core; ${facts})`, unit: 'plays/s', baselineName: 'downloads of MP3' },
+    5,
+    () => rate(plays),
+    () => rate(downloads),
+  );
 }
 
 /** Facts counted a second by the pure core on one processor, all windows and rule 16, against parsing the same facts as JSON. */

@@ -12,7 +12,7 @@ import { agentRate, codeFlowRate, verifyRate } from './access-rate.ts';
 import { changesRate } from './changes-rate.ts';
 import { commandMemory } from './command-memory.ts';
 import { commandRate } from './command-rate.ts';
-import { coreRate, countingRate } from './count-rate.ts';
+import { coreRate, countingRate, playRate } from './count-rate.ts';
 import { renderCpu } from './cpu.ts';
 import { decideRate } from './decide-rate.ts';
 import { decisionCore } from './decision-core.ts';
@@ -49,7 +49,7 @@ const alone: Readonly<Record<string, Measure<void>>> = {
   'memory at rest': () => restMemory(),
   'lists of resources': () => listRate(),
   'feed of changes': () => changesRate(),
-  'counting, pure': () => coreRate(),
+  'counting, pure': async () => [await coreRate(), await playRate()],
   'decision core': () => decisionCore(),
   'two processes of a service': () => replicaRates(),
 };

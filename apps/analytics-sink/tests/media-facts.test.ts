@@ -1,14 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { maxKeysOfPlay } from '@longwave/audience';
-import { completeUntilMs } from '@longwave/audience-store';
+import { completeUntilMs, factColumns, factOf, type FactRow } from '@longwave/audience-store';
 import { retryTransient } from '@longwave/event-bus';
 import type { DeliveryFact } from '@longwave/events';
 import type { TestDatabase } from '@longwave/fleet';
 import type { Pool } from '@longwave/postgres';
 import { batches, fact, lists, seen, shuffledTwice } from '@longwave/test-kit/delivery-facts';
-import { described, mediaFact, randomMediaFacts } from '@longwave/test-kit/media-facts';
+import { described, mediaFact, mediaPlayer, randomMediaFacts } from '@longwave/test-kit/media-facts';
 import { reconcileAds } from '../src/ads/reconcile-ads.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
+import { collectListeners, eraseListeners } from '../src/erasure/erase-listeners.ts';
 import { recounted, stored, totalsAndLedgers } from './_counts.ts';
 import { emptyTables, useTables } from './_tables.ts';
 
@@ -155,3 +156,33 @@ test('playlists and lists of ads are read and count nowhere', async () => {
   expect(await stored(pool)).toEqual(recounted([]));
   expect((await pool.query('select 1 from fact')).rowCount).toBe(0);
 });
+
+test.each([1, 2])(
+  'erasing a listener takes the keys that a play joined to it, changes no number, and a recount gives the same rows (seed %i)',
+  async (seed) => {
+    await record(randomMediaFacts(seed));
+    // One that waits for its track.
+    await record([mediaFact('audio', { fact_id: 'm1', track: 'later', listener_key: 'home Overc 10' })]);
+    const numbers = async () => {
+      const { downloads, rolling, ads, billed, hours } = await stored(pool);
+      return { sizes: [downloads, rolling, ads, billed].map((rows) => rows.length), hours };
+    };
+    const before = await numbers();
+    const name = { erasureId: 'lde_1', workspaceId: 'ws_1' };
+    const keys = await collectListeners(pool, name, ['home Overc 10']);
+    await eraseListeners(pool, name);
+    expect(await numbers()).toEqual(before);
+    const { rows } = await pool.query<FactRow>(
+      `select ${factColumns} from fact f join layout l on l.digest = f.layout_digest`,
+    );
+    const facts = [...rows.map(factOf), seen(), seen(mediaPlayer), ...Object.values(described)];
+    expect(await stored(pool)).toEqual(recounted(facts));
+    expect(keys.length).toBeGreaterThan(2);
+    const { rows: left } = await pool.query<{ text: string }>(
+      'select payload::text as text from pending_fact union all select to_jsonb(f)::text from fact f',
+    );
+    const texts = left.map(({ text }) => text);
+    expect(texts.filter((text) => keys.some((key) => text.includes(`"${key}"`)))).toEqual([]);
+    expect(texts.filter((text) => /"play_address_key":\s*"home"/.test(text) && text.includes('later'))).toEqual([]);
+  },
+);

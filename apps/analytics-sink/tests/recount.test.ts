@@ -7,6 +7,7 @@ import type { ByteRangeServed } from '@longwave/events';
 import type { TestDatabase } from '@longwave/fleet';
 import type { Pool } from '@longwave/postgres';
 import { batches, fact, lists, randomFacts, seen, shuffledTwice } from '@longwave/test-kit/delivery-facts';
+import { described, mediaFact, randomMediaFacts } from '@longwave/test-kit/media-facts';
 import { decideAnomaly } from '../src/velocity/decide-anomaly.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { runRecount } from './_recount-program.ts';
@@ -88,6 +89,24 @@ describe('a count of exported facts equals what the service counted, in every nu
     await recordFacts(pool, randomFacts(seed), lists, createCountingMemory());
     await expectEqualDays(['2025-10-30', '2025-10-31', '2025-11-01', '2025-11-02', '2025-11-03', '2025-11-04']);
   });
+});
+
+test('plays of HLS whose keys are one listener are counted alike, from all facts and from a day', async () => {
+  await recordFacts(pool, randomMediaFacts(1), lists, createCountingMemory());
+  const compared = await exportAndCompare();
+  expect(compared.json().figures.filter((one) => one.stored !== one.recounted)).toEqual([]);
+  expect(compared.json().figures.find((one) => one.section === 'podcasts')!.stored).toBeGreaterThan(2);
+  await expectEqualDays(['2025-10-31', '2025-11-01']);
+});
+
+test('bytes of a track that is not described wait in both', async () => {
+  const facts = [mediaFact('audio', { fact_id: 'm1' }), mediaFact('video', { fact_id: 'm2' })];
+  await recordFacts(pool, [seen(), described.audio, ...facts], lists, createCountingMemory());
+  const compared = await exportAndCompare();
+  expect(compared.json().figures).toContainEqual(
+    expect.objectContaining({ section: 'facts', key: ['waiting'], stored: 1, recounted: 1 }),
+  );
+  expect(compared.code).toBe(0);
 });
 
 test('a download that a late fact moved to the day before is counted there by both', async () => {

@@ -7,6 +7,7 @@ import { createObjectStore } from '@longwave/object-store';
 import { Dimension, Granularity, Window } from '@longwave/rpc/audience';
 import { until } from '@longwave/test-kit';
 import { fact, seen, totalBytes } from '@longwave/test-kit/delivery-facts';
+import { described, mediaFact } from '@longwave/test-kit/media-facts';
 import { Redis } from 'ioredis';
 import { insertLayouts, layoutDigest } from '../src/counting/fact-table.ts';
 import { day, facts, november, startSinkWorld, type SinkWorld } from './_sink-world.ts';
@@ -195,11 +196,11 @@ test('facts published again change no number', async () => {
   expect((await world.countDays()).buckets).toEqual(before.buckets);
 });
 
-test('after a kill in the middle of a batch nothing is half counted, and the successor counts it once', async () => {
+test('after a kill in the middle of a batch nothing is half counted, and the successor counts it once, HLS too', async () => {
   const blocker = await world.pool.connect();
   await blocker.query('begin');
   await blocker.query('lock table session in exclusive mode');
-  await world.publish(facts);
+  await world.publish([...facts, mediaFact('audio', { fact_id: 'm1', episode_id: 'ep_2', listener_key: 'hls' })]);
   // The batch has stored its facts and waits for the lock on sessions.
   await until(async () => {
     const { rowCount } = await world.pool.query(
@@ -220,8 +221,11 @@ test('after a kill in the middle of a batch nothing is half counted, and the suc
   });
   sink = await world.startSink();
   await until(async () => (await countTotal()) === 3n);
-  await until(async () => (await world.stored()) === 6);
+  await until(async () => (await world.stored()) === 7);
   expect((await world.countDays()).buckets.map((bucket) => Number(bucket.downloads))).toEqual([0, 2, 1, 0]);
+  await world.publish([described.audio]);
+  await until(async () => (await countTotal()) === 4n);
+  expect(await world.bus.listDeadLetters(topics.deliveryFacts, 'analytics-sink')).toEqual([]);
   expect(await countAds()).toMatchObject({ delivered: 2n, billable: 1n });
 });
 

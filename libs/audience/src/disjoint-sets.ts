@@ -8,6 +8,7 @@ export interface DisjointSets {
 export function createDisjointSets(): DisjointSets {
   const parent = new Map<string, string>();
   const setOf = (name: string): string => {
+    if (!parent.has(name)) return name;
     let root = name;
     for (let up = parent.get(root); up !== undefined; up = parent.get(root)) root = up;
     // Later searches begin near the root.

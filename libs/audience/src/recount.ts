@@ -71,6 +71,7 @@ function chainNames(facts: readonly ServedBytes[]) {
   const [chains, groups] = [createDisjointSets(), createDisjointSets()];
   const nameOf = (key: string, { episode_id }: ServedBytes) => `${key} ${episode_id}`;
   for (const fact of facts) {
+    if (fact.previous_listener_key === undefined && fact.play_id === undefined) continue;
     const name = nameOf(fact.listener_key, fact);
     if (fact.previous_listener_key !== undefined) {
       chains.join(name, nameOf(fact.previous_listener_key, fact));
@@ -112,9 +113,9 @@ export function recount(
     ),
   );
   const tracks = new Map(all.flatMap((fact) => (fact.kind === 'track_described' ? [[fact.track, fact] as const] : [])));
-  const served = all.flatMap((fact) =>
-    fact.kind === 'byte_range_served' || fact.kind === 'media_range_served' ? [servedBytesOf(fact)] : [],
-  );
+  const served = all
+    .filter((fact) => fact.kind === 'byte_range_served' || fact.kind === 'media_range_served')
+    .map(servedBytesOf);
   const requestedOf = requestedIntervals(served);
   const eligible = served.filter(
     (fact) =>

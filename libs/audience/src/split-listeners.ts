@@ -28,6 +28,8 @@ export function splitListeners<R extends ServedRequest>(
   chainOf: (request: R) => string,
   crowded: ReadonlySet<string> = new Set(),
 ): R[][] {
+  const key = requests[0]?.listenerKey;
+  if (requests.every(({ listenerKey }) => listenerKey === key)) return [[...requests]];
   const chains = [...Map.groupBy(requests, chainOf).values()];
   if (chains.length < 2) return chains;
   const runs = chains.flatMap(unbrokenRuns);

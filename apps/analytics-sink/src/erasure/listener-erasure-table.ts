@@ -1,3 +1,4 @@
+import { maxKeysOfPlay } from '@longwave/audience';
 import type { Columns } from '@longwave/audience-store';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
@@ -29,7 +30,8 @@ type StoredErasure = Columns<
 
 /**
  * Stores the keys of an erasure with all keys that are linked to them, those of months before and after. Later calls change nothing.
- * Each link is of one person: the key of a month and that of the month before, of one address and user agent.
+ * Each link is of one person: the key of a month and that of the month before, of one address and user agent; and keys that used the token
+ * of one play of the workspace (docs/counting.md#one-play-several-keys).
  */
 export async function insertErasure(
   pool: Pool,
@@ -44,10 +46,18 @@ export async function insertErasure(
          select previous_listener_key as key from listener_episode
          where listener_key = linked.key and previous_listener_key is not null
          union all
-         select listener_key from listener_episode where previous_listener_key = linked.key) next)
+         select listener_key from listener_episode where previous_listener_key = linked.key
+         union all
+         select other.listener_key from served_request own
+           join served_request other on other.episode_id = own.episode_id and other.play_id = own.play_id
+             and other.play_address_key is not null
+             and (other.play_address_key = own.play_address_key or other.user_agent_digest = own.user_agent_digest)
+         where own.listener_key = linked.key and own.workspace_id = $2 and own.play_address_key is not null
+           and (select count(distinct r.listener_key) from served_request r
+                where r.episode_id = own.episode_id and r.play_id = own.play_id and r.play_address_key is not null) <= $4) next)
      insert into listener_erasure (erasure_id, workspace_id, listener_keys)
      select $1, $2, coalesce(array_agg(key order by key), '{}') from linked on conflict do nothing`,
-    [erasureId, workspaceId, listenerKeys],
+    [erasureId, workspaceId, listenerKeys, maxKeysOfPlay],
   );
 }
 

@@ -48,6 +48,7 @@ export async function listAddresses(
     `select distinct address_key from (
        select address_key from fact where ${ofListeners}
        union all select address_key from served_request where ${ofListeners}
+       union all select play_address_key from fact where ${ofListeners}
        union all select address_key from session where ${ofListeners}
        union all select address_key from rolling_download where ${ofListeners}) own
      where address_key <> '' order by 1`,
@@ -94,9 +95,10 @@ const replaced = (json: string, value: string, by: string) =>
 /** An update for each table that has a column `listener_key`. */
 const updates: Readonly<Record<string, string>> = {
   fact: `listener_key = ${listener('t.listener_key')}, previous_listener_key = ${listener('t.previous_listener_key')},
-    address_key = ${address('t.address_key')}
+    address_key = ${address('t.address_key')}, play_address_key = ${address('t.play_address_key')}
     where workspace_id = $1 and (listener_key = any($2) or previous_listener_key = any($2))`,
-  served_request: `listener_key = ${listener('t.listener_key')}, address_key = ${address('t.address_key')} where ${ofListeners}`,
+  served_request: `listener_key = ${listener('t.listener_key')}, address_key = ${address('t.address_key')},
+    play_address_key = ${address('t.play_address_key')} where ${ofListeners}`,
   session: `listener_key = ${listener('t.listener_key')}, address_key = ${address('t.address_key')} where ${ofListeners}`,
   rolling_download: `listener_key = ${listener('t.listener_key')}, address_key = ${address('t.address_key')} where ${ofListeners}`,
   ad_delivered: `listener_key = ${listener('t.listener_key')} where ${ofListeners}`,
@@ -111,12 +113,16 @@ const updates: Readonly<Record<string, string>> = {
     where serving_id in (select serving_id from ad_delivered where ${ofListeners}) and t.billed->>'listener_key' = any($2)`,
   pending_fact: `payload = ${replaced(
     replaced(
-      replaced('t.payload::text', "t.payload->>'listener_key'", listener("t.payload->>'listener_key'")),
-      "t.payload->>'previous_listener_key'",
-      listener("t.payload->>'previous_listener_key'"),
+      replaced(
+        replaced('t.payload::text', "t.payload->>'listener_key'", listener("t.payload->>'listener_key'")),
+        "t.payload->>'previous_listener_key'",
+        listener("t.payload->>'previous_listener_key'"),
+      ),
+      "t.payload->>'address_key'",
+      address("t.payload->>'address_key'"),
     ),
-    "t.payload->>'address_key'",
-    address("t.payload->>'address_key'"),
+    "t.payload->>'play_address_key'",
+    address("t.payload->>'play_address_key'"),
   )}::json
     where payload->>'workspace_id' = $1
       and (payload->>'listener_key' = any($2) or payload->>'previous_listener_key' = any($2))`,
