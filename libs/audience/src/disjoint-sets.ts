@@ -1,5 +1,5 @@
 /** Names in sets that are joined step by step. */
-export interface DisjointSets {
+interface DisjointSets {
   /** Names the set that a name is in: at first it is alone. */
   readonly setOf: (name: string) => string;
   readonly join: (a: string, b: string) => void;

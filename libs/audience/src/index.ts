@@ -24,7 +24,7 @@ export { classifyFact, parseTimeMs, rejectionReasons, type Judgement } from './c
 export { requestedIntervals } from './requested-intervals.ts';
 export { servedBytesOf, type ServedBytes } from './served-bytes.ts';
 export { type Track } from './track.ts';
-export { createDisjointSets, type DisjointSets } from './disjoint-sets.ts';
+export { createDisjointSets } from './disjoint-sets.ts';
 export { maxKeysOfPlay, splitListeners } from './split-listeners.ts';
 export { classifyEvent, type EventJudgement } from './classify-event.ts';
 export { maxEventsOfServing } from './event-bounds.ts';
