@@ -22,9 +22,10 @@ function partsDigest(parts: ServedBytes['parts']): string {
  */
 function requestName(fact: ServedBytes): string {
   const minute = Math.floor(parseTimeMs(fact.started_at) / minuteMs);
-  const name = `${fact.arrangement_id} ${minute} ${fact.total_bytes} ${partsDigest(fact.parts)}`;
-  if (fact.track === undefined) return name;
-  return `${name} ${fact.track} ${fact.play_id}${fact.play_address_key === undefined ? ' late' : ''}`;
+  const begin = `${fact.arrangement_id} ${minute} ${fact.total_bytes}`;
+  if (fact.track === undefined) return `${begin} ${partsDigest(fact.parts)}`;
+  const asset = fact.parts[0]?.ad === undefined ? 'content' : partsDigest(fact.parts);
+  return `${begin} ${asset} ${fact.track} ${fact.play_id}${fact.play_address_key === undefined ? ' late' : ''}`;
 }
 
 const compare = <T extends string | number | boolean>(a: T, b: T) => (a < b ? -1 : a > b ? 1 : 0);
