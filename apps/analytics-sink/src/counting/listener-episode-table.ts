@@ -66,12 +66,15 @@ function playsOf(facts: readonly ServedBytes[]): Map<string, PlayKeys> {
   return plays;
 }
 
-/** Until the transaction ends no other transaction adds a key to these plays: of two keys that come at once, the later sees the other. */
+/**
+ * Until the transaction ends no other transaction adds a key to these plays: of two keys that come at once, the later sees the other. Plays
+ * share 256 locks, because a batch may have thousands of plays, and PostgreSQL has room for some thousand advisory locks in all.
+ */
 async function lockPlays(tx: Transaction, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   await tx.query(
     `select pg_advisory_xact_lock(number)
-     from (select distinct hashtextextended(name, 0) as number from unnest($1::text[]) name order by 1) in_order`,
+     from (select distinct hashtextextended(name, 0) & 255 as number from unnest($1::text[]) name order by 1) in_order`,
     [names],
   );
 }
