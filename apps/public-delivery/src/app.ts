@@ -63,7 +63,7 @@ import { createSendTrack } from './hls-plays/send-track.ts';
 import { findLatestHlsPlay, removeHlsPlays } from './plays/hls-play-table.ts';
 import { createLoadIndex } from './presentations/load-index.ts';
 import { createOpenPresentations } from './presentations/open-presentation.ts';
-import { presentEpisodes } from './presentations/present-episodes.ts';
+import { presentEpisodes } from './projection/apply/present-episodes.ts';
 import { createPresentationFiles } from './presentations/presentation-files.ts';
 import { presentationRoutes } from './presentations/presentation-routes.ts';
 import { readTranscript } from './companions/transcript-file.ts';

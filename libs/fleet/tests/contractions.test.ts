@@ -65,6 +65,13 @@ const takesAway = new RegExp(
   'i',
 );
 
+/** A script without its unique indexes of tables that it makes itself: the release before has no rows in them. */
+function withoutIndexesOfNewTables(script: string): string {
+  const made = new Set([...script.matchAll(/\bcreate\s+table\s+"?(\w+)/gi)].map(([, table]) => table));
+  const index = /\bcreate\s+unique\s+index\s+\S+\s+on\s+"?(\w+)[^;]*;/gi;
+  return script.replace(index, (statement, table: string) => (made.has(table) ? '' : statement));
+}
+
 /** Migrations with such a statement on which the release before goes on, and why. */
 const harmless: Readonly<Record<string, string>> = {
   '20261127100000_fact_bound':
@@ -79,7 +86,7 @@ test('a migration that takes something away says so in its name', () => {
     return readdirSync(folder).filter((name) => {
       if (!/^\d{14}_/.test(name) || name < ruledAfter || isContraction(name) || name in harmless) return false;
       const script = readFileSync(path.join(folder, name, 'migration.sql'), 'utf8');
-      return takesAway.test(script.replace(/^--.*$/gm, ''));
+      return takesAway.test(withoutIndexesOfNewTables(script.replace(/^--.*$/gm, '')));
     });
   });
   expect(offenders).toEqual([]);

@@ -34,7 +34,7 @@ export interface BoundAdsOptions {
 }
 
 /** Who asks for the ads of a play, and may cause their decision. */
-export interface AdsAsker {
+interface AdsAsker {
   readonly listener: Listener;
   readonly requestId: string;
 }

@@ -26,7 +26,7 @@ export interface PresentationView {
 }
 
 /** A text of the tree below a presentation. */
-export interface PresentationFile {
+interface PresentationFile {
   readonly contentType: string;
   readonly text: string;
 }

@@ -50,16 +50,6 @@ export async function findPresentationOfTrack(pool: Pool, track: string): Promis
   return rows[0] && toPresentation(rows[0]);
 }
 
-/** The digest of the presentation that an episode has now. */
-export async function findPresentedDigest(pool: Pool, episodeId: string): Promise<string | undefined> {
-  const { rows } = await pool.query<Columns<'presented_episode', 'digest'>>({
-    name: 'presented_digest',
-    text: 'select digest from presented_episode where episode_id = $1',
-    values: [episodeId],
-  });
-  return rows[0]?.digest ?? undefined;
-}
-
 /** Stores a presentation for ever; one that is there already stays as it is. */
 export async function savePresentation(pool: Pick<Pool, 'query'>, presentation: StoredPresentation): Promise<void> {
   const { digest, workspaceId, podcastId, episodeId, renditionDigest, document } = presentation;

@@ -1,6 +1,5 @@
-import { hlsTrackSchema, type HlsTrack } from '../projection/projected.ts';
-import type { Pool, Transaction } from '@longwave/postgres';
-import type { Columns } from '../generated/rows.ts';
+import type { HlsTrack } from '../projection/projected.ts';
+import type { Transaction } from '@longwave/postgres';
 
 /** An MP3 segment and the same sound as a track of HLS. */
 export interface SegmentTrack {
@@ -25,17 +24,4 @@ export async function saveSegmentTracks(
     values: [JSON.stringify(rows.map(({ segmentDigest, track }) => ({ segment_digest: segmentDigest, track })))],
   });
   return (rowCount ?? 0) > 0;
-}
-
-/** The tracks of those segments that have one, by the digest of the MP3. */
-export async function findSegmentTracks(
-  pool: Pick<Pool, 'query'>,
-  segmentDigests: readonly string[],
-): Promise<ReadonlyMap<string, HlsTrack>> {
-  const { rows } = await pool.query<Columns<'segment_track', 'segment_digest' | 'track'>>({
-    name: 'segment_tracks',
-    text: 'select segment_digest, track from segment_track where segment_digest = any($1)',
-    values: [segmentDigests],
-  });
-  return new Map(rows.map(({ segment_digest: digest, track }) => [digest, hlsTrackSchema.parse(track)]));
 }

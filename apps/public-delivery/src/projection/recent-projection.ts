@@ -4,7 +4,7 @@ import { getAdContext, listHalts, type AdContext, type EpisodeIds } from './brea
 import type { HaltScope } from './break-plan.ts';
 import { findReportTokenDays } from './policy-table.ts';
 import { findPlatformAddress, type PlatformAddress } from './address-table.ts';
-import { findPresentedDigest } from '../presentations/presentation-table.ts';
+import { findPresentedDigest } from './presented-digest.ts';
 import { findAudioByAlias, getComposition, type Composition, type FoundAudio } from './content-table.ts';
 
 /**

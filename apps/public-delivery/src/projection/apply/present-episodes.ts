@@ -1,15 +1,15 @@
 import { transaction, type Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import { pollLoop, type PollLoop } from '@longwave/worker-kit';
-import { reviseFeed, type AnnouncementPorts } from '../projection/apply/feed-revision.ts';
-import type { HlsTrack } from '../projection/projected.ts';
-import type { SegmentCache } from '../segments/segment-cache.ts';
-import { checkOwnPresentation } from './check-presentation.ts';
-import type { LoadIndex } from './load-index.ts';
-import { openPresentation } from './open-presentation.ts';
-import { composePresentation, presentationDigest, type IndexedTrack } from './presentation.ts';
-import type { PresentationFiles } from './presentation-files.ts';
-import { savePresentation, type StoredPresentation } from './presentation-table.ts';
+import { reviseFeed, type AnnouncementPorts } from './feed-revision.ts';
+import type { HlsTrack } from '../projected.ts';
+import type { SegmentCache } from '../../segments/segment-cache.ts';
+import { checkOwnPresentation } from '../../presentations/check-presentation.ts';
+import type { LoadIndex } from '../../presentations/load-index.ts';
+import { openPresentation } from '../../presentations/open-presentation.ts';
+import { composePresentation, presentationDigest, type IndexedTrack } from '../../presentations/presentation.ts';
+import type { PresentationFiles } from '../../presentations/presentation-files.ts';
+import { savePresentation, type StoredPresentation } from '../../presentations/presentation-table.ts';
 import {
   findEpisodeContent,
   postponeDueEpisode,
@@ -17,7 +17,7 @@ import {
   takeDueEpisode,
   type DueEpisode,
   type EpisodeContent,
-} from './presented-episode-table.ts';
+} from '../../presentations/presented-episode-table.ts';
 
 export interface PresentEpisodesOptions {
   readonly pool: Pool;
