@@ -371,7 +371,7 @@ describe('the media port', () => {
       version: '1.3.1',
       status: 'current',
       deprecations: [],
-      surfaces: [{ name: 'progressive', version: 1, status: 'current', media: ['audio'] }],
+      surfaces: ['progressive', 'hls'].map((name) => ({ name, version: 1, status: 'current', media: ['audio'] })),
     });
   });
 

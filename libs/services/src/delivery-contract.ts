@@ -24,5 +24,8 @@ export const deliveryContract: DeliveryContract = {
   version: '1.3.1',
   status: 'current',
   deprecations: [],
-  surfaces: [{ name: 'progressive', status: 'current', media: ['audio'], version: 1 }],
+  surfaces: [
+    { name: 'progressive', status: 'current', media: ['audio'], version: 1 },
+    { name: 'hls', status: 'current', media: ['audio'], version: 1 },
+  ],
 };

@@ -25,6 +25,7 @@ test.each([
     ['progressive'],
     'deprecated',
   ],
+  ['a plan for plays by HLS alone', deliveryContract, ['hls'], 'Add “progressive”'],
 ])('%s is refused', (_, given, surfaces, detail) => {
   expect(() => requireSurfaces(given, surfaces)).toThrow(
     expect.objectContaining({ code: 'capability_not_supported', message: expect.stringContaining(detail) }),
