@@ -4,22 +4,21 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { methodologyVersion, recount } from '@longwave/audience';
-import type { ByteRangeServed, UserAgentSeen } from '@longwave/events';
+import type { ByteRangeServed } from '@longwave/events';
 import { dataFolder, fact, lists, seen, shuffledTwice, totalBytes } from '@longwave/test-kit/delivery-facts';
+import { randomMediaFacts } from '@longwave/test-kit/media-facts';
 import fc from 'fast-check';
 import { bareEnvironment } from '@longwave/test-kit';
 import { countFacts } from '../src/recount/count-facts.ts';
-import { writeFactFile } from '../src/recount/fact-file.ts';
+import { writeFactFile, type FileEntry } from '../src/recount/fact-file.ts';
 import type { Tally } from '../src/recount/tally.ts';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(path.join(os.tmpdir(), 'count-'))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-type FileFact = ByteRangeServed | UserAgentSeen;
-
 /** Counts facts as if they were in a file, with so many in memory at most. */
-async function countAll(facts: readonly FileFact[], maxFacts?: number): Promise<Tally> {
+async function countAll(facts: readonly FileEntry[], maxFacts?: number): Promise<Tally> {
   const file = async function* () {
     yield facts.map((one) => ({ entry: one, line: JSON.stringify(one) }));
   };
@@ -52,7 +51,7 @@ const requests = fc.array(
   { minLength: 300, maxLength: 300 },
 );
 
-function halfYear(seed: number): FileFact[] {
+function halfYear(seed: number) {
   const [list = []] = fc.sample(requests, { seed, numRuns: 1 });
   const served = list.map((one, index) => {
     const at = new Date(Date.UTC(2025, 6 + one.month) + one.minutes * 60_000);
@@ -70,8 +69,9 @@ function halfYear(seed: number): FileFact[] {
 }
 
 describe('counting in pieces equals counting all at once', () => {
-  test.each([1, 2, 3, 4])('however small the pieces, over many changes of secrets (seed %i)', async (seed) => {
-    const facts = halfYear(seed);
+  const ofHalfYear = [1, 2, 3, 4].map((seed) => ['over many changes of secrets', seed, halfYear(seed), 300] as const);
+  const ofPlays = [1, 2].map((seed) => ['with plays that join keys', seed, randomMediaFacts(seed), undefined] as const);
+  test.each([...ofHalfYear, ...ofPlays])('however small the pieces, %s (seed %i)', async (_, seed, facts, eligible) => {
     const { sessions, rollingDownloads } = recount(facts, lists.userAgents);
     const expected = {
       calendar_utc: sessions.filter(({ session }) => session.download !== undefined).length,
@@ -79,7 +79,7 @@ describe('counting in pieces equals counting all at once', () => {
       last_touch_24h: rollingDownloads.filter(({ rollingDownload }) => rollingDownload.lastTouch).length,
       ads: sessions.flatMap(({ session }) => session.download?.ads ?? []).length,
     };
-    expect(expected.calendar_utc).toBeGreaterThan(20);
+    expect(expected.calendar_utc).toBeGreaterThan(2);
     for (const maxFacts of [1, 40, undefined]) {
       const { windows, ads, facts: judged } = await countAll(shuffledTwice(facts, seed), maxFacts);
       const downloads = (window: keyof typeof windows) =>
@@ -90,7 +90,7 @@ describe('counting in pieces equals counting all at once', () => {
         last_touch_24h: downloads('last_touch_24h'),
         ads: [...ads.values()].reduce((sum, one) => sum + one.delivered, 0),
       }).toEqual(expected);
-      expect(judged).toEqual(new Map([['eligible', 300]]));
+      expect([...judged]).toEqual([['eligible', eligible ?? expect.any(Number)]]);
     }
   });
 
@@ -145,7 +145,7 @@ test('a large file is counted within a bounded memory, and its speed is reported
   const batches = async function* () {
     yield [seen()];
     for (let listener = 0; listener < listeners; listener += 1)
-      yield Array.from({ length: perListener }, (_, n): FileFact => {
+      yield Array.from({ length: perListener }, (_, n): FileEntry => {
         const from = n * 208_100;
         return fact({
           fact_id: `fct_${listener}.${n}`,

@@ -1,5 +1,5 @@
 import { userAgentDigest } from '@longwave/audience';
-import type { DeliveryFact, MediaRangeServed, TrackDescribed } from '@longwave/events';
+import type { ByteRangeServed, MediaRangeServed, TrackDescribed, UserAgentSeen } from '@longwave/events';
 import fc from 'fast-check';
 import { fact, player, seen } from './delivery-facts.ts';
 
@@ -79,9 +79,11 @@ const requests = fc.array(
 );
 
 /** Random facts of plays and, among them, of the MP3, with what they name. Equal seeds give equal facts. */
-export function randomMediaFacts(seed: number): DeliveryFact[] {
+export function randomMediaFacts(
+  seed: number,
+): (ByteRangeServed | MediaRangeServed | TrackDescribed | UserAgentSeen)[] {
   const [list = []] = fc.sample(requests, { seed, numRuns: 1 });
-  const served = list.flatMap((one, nth): DeliveryFact[] => {
+  const served = list.flatMap((one, nth): (ByteRangeServed | MediaRangeServed)[] => {
     const started_at = new Date(start + one.minutes * 60_000).toISOString();
     const keyOf = (month: number) => `${one.address} ${one.agent.slice(0, 5)} ${month}`;
     const month = Number(started_at.slice(5, 7));

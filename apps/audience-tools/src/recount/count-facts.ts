@@ -1,5 +1,5 @@
 import { dateOf, keyDay, parseTimeMs, velocityLimits, type UserAgentRules } from '@longwave/audience';
-import type { TrackDescribed, UserAgentSeen } from '@longwave/events';
+import type { UserAgentSeen } from '@longwave/events';
 import { createFrequencySketch } from '../files/frequency-sketch.ts';
 import { createPartitions, visitPartitions, type Partition } from '../files/partitions.ts';
 import { temporaryFolder } from '../files/temporary-folder.ts';
@@ -15,6 +15,7 @@ import {
 import type { FileLine, VelocityDayEntry } from './fact-file.ts';
 import { joinChains } from './join-chains.ts';
 import { createTally, type Tally, type CountRange } from './tally.ts';
+import { createTrackFolder, type TrackFolder } from './track-folder.ts';
 
 /** Facts of one partition: some 100 MB of memory. */
 const usualFacts = 50_000;
@@ -35,7 +36,7 @@ function cacheMatches(rules: UserAgentRules): UserAgentRules {
 /** What facts name: user agents and tracks, by digest. */
 interface Dictionary {
   readonly seen: Map<string, UserAgentSeen>;
-  readonly described: Map<string, TrackDescribed>;
+  readonly described: TrackFolder;
 }
 
 /** The facts of a partition, each once, and what they name. Equal layouts share one object. */
@@ -59,13 +60,13 @@ async function readGroup(part: Partition, { seen, described }: Dictionary): Prom
   return {
     facts: [...facts.values()],
     seen: [...digests].flatMap((digest) => seen.get(digest ?? '') ?? []),
-    described: [...tracks].flatMap((digest) => described.get(digest) ?? []),
+    described: [...tracks].flatMap((digest) => described.find(digest) ?? []),
   };
 }
 
 /**
  * Counts any number of facts by `recount` of libs/audience: they go into temporary files, each listener's into one, and are counted file
- * by file. Memory holds one such file, the user agents and the tracks of HLS.
+ * by file. Memory holds one such file with its tracks of HLS, and the user agents.
  * @param files the facts of each, in groups; several files may have the same fact
  * @param options.maxFacts of one temporary file
  */
@@ -81,7 +82,7 @@ export async function countFacts(
   const links = createPartitions(folder.path);
   const bills = createBills(folder.path);
   const plays = createPartitions(folder.path);
-  const dictionary: Dictionary = { seen: new Map(), described: new Map() };
+  const dictionary: Dictionary = { seen: new Map(), described: createTrackFolder(folder.path) };
   const velocityDays: VelocityDayEntry[] = [];
   // A download has at least one fact, so an address never has more downloads of a day than facts.
   const addressFacts = createFrequencySketch();
@@ -89,7 +90,7 @@ export async function countFacts(
     for await (const group of file) {
       for (const { entry, line } of group) {
         if (entry.kind === 'user_agent_seen') dictionary.seen.set(entry.user_agent_digest, entry);
-        else if (entry.kind === 'track_described') dictionary.described.set(entry.track, entry);
+        else if (entry.kind === 'track_described') dictionary.described.add(entry.track, line);
         else if (entry.kind === 'velocity_day') velocityDays.push(entry);
         else if (entry.kind === 'billed_before') bills.add(entry.serving_id, Date.parse(entry.started_at), undefined);
         else {
