@@ -19,6 +19,7 @@ import { decisionCore } from './decision-core.ts';
 import { rangeThroughput, resolveRate } from './delivery-rate.ts';
 import { encodeTime } from './encode-time.ts';
 import { exchangeRate } from './exchange-rate.ts';
+import { hlsThroughput } from './hls-rate.ts';
 import { listRate } from './list-rate.ts';
 import type { Row } from './measure.ts';
 import { replicaRates } from './replica-rate.ts';
@@ -65,6 +66,8 @@ const installed: Readonly<Record<string, Measure<Installation>>> = {
     requestRate(fleet, operator, stitched, folder),
   'verification of credentials': ({ fleet, operator }) => verifyRate(fleet, operator),
   'messages of hosting platforms': ({ fleet, operator }) => exchangeRate(fleet, operator),
+  // The last but for those that do not play: ads of the show need a track from then on.
+  'plays by HLS': ({ fleet, stitched, folder }) => hlsThroughput(fleet, stitched, folder),
   agents: ({ fleet, operator }) => agentRate(fleet, operator),
   'OAuth flows': ({ fleet, operator, folder }) => codeFlowRate(fleet, operator, folder),
   'concurrent uploads': ({ fleet, operator }) => uploadMemory(fleet, operator),

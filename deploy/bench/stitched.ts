@@ -15,6 +15,7 @@ import { until } from '@longwave/test-kit';
 /** An episode with a pre-roll as a listener gets it. */
 export interface Stitched extends Download {
   readonly workspaceId: string;
+  readonly apiKey: string;
   readonly podcastId: string;
   readonly feedUrl: string;
   readonly enclosureUrl: string;
@@ -52,6 +53,7 @@ export async function publishStitched(
   return {
     ...(await download(enclosureUrl)),
     workspaceId: account.workspaceId,
+    apiKey: account.apiKey,
     podcastId: podcast.id,
     feedUrl: podcast.feed_url,
     enclosureUrl,

@@ -23,6 +23,35 @@ export interface FoundHlsPlay {
  */
 export type FindHlsPlay = (playId: string, at: Date) => Promise<FoundHlsPlay>;
 
+/** A play that was found a moment ago, on the service's clock, which tests turn, and on the machine's. */
+interface Remembered {
+  readonly found: FoundHlsPlay;
+  readonly at: Date;
+  readonly checkedMs: number;
+}
+
+/**
+ * Opens the token of a play and finds the play, once a second for each token: a player asks for ten segments a minute. Undefined for a token that
+ * does not open.
+ */
+export function createOpenHlsToken(
+  open: (token: string, at: Date) => { readonly playId: string } | undefined,
+  find: FindHlsPlay,
+): (token: string, at: Date) => Promise<FoundHlsPlay | undefined> {
+  const remembered = new LRUCache<string, Remembered>({ max: maxPlays });
+  return async (token, at) => {
+    const last = remembered.get(token);
+    const nowMs = performance.now();
+    if (last && nowMs - last.checkedMs < checkedForMs && Math.abs(at.getTime() - last.at.getTime()) < checkedForMs)
+      return last.found;
+    const opened = open(token, at);
+    if (!opened) return undefined;
+    const found = await find(opened.playId, at);
+    remembered.set(token, { found, at, checkedMs: nowMs });
+    return found;
+  };
+}
+
 /** Plays never change; the last ones stay in memory, so that they go on without the database. */
 const maxPlays = 10_000;
 const maxVisibilities = 10_000;

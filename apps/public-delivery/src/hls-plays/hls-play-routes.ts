@@ -15,9 +15,10 @@ import { parameter, tokenShape } from '../http/parameter.ts';
 import type { Exchange, Route } from '../http/route.ts';
 import { sendText } from '../http/send-text.ts';
 import type { IdentifyListener, Listener } from '../listeners/identify-listener.ts';
+import type { HlsPlay } from '../plays/hls-play-table.ts';
 import { playlistType, type PresentationFiles, type PresentationView } from '../presentations/presentation-files.ts';
 import type { BoundAd, BoundAdsOfPlays } from './bound-ads.ts';
-import type { FindHlsPlay, FoundHlsPlay } from './find-hls-play.ts';
+import { createOpenHlsToken, type FindHlsPlay, type FoundHlsPlay } from './find-hls-play.ts';
 import type { HlsTokens } from './hls-tokens.ts';
 import type { SendTrack } from './send-track.ts';
 
@@ -52,10 +53,23 @@ export function hlsPlayRoutes(options: HlsPlayRoutesOptions): readonly Route[] {
     return opened;
   }
 
-  const playOf = (exchange: Exchange): Promise<FoundHlsPlay> =>
-    findPlay(open(exchange, tokens.openPresentation).playId, exchange.startedAt);
+  const openPlay = createOpenHlsToken(tokens.openPresentation, findPlay);
+  async function playOf(exchange: Exchange): Promise<FoundHlsPlay> {
+    const found = await openPlay(parameter(exchange, 'token', tokenShape), exchange.startedAt);
+    if (!found) throw new Problem('not_found');
+    return found;
+  }
 
+  /** Tokens of breaks are made once for each play in memory. */
+  const views = new WeakMap<HlsPlay, PresentationView>();
   const viewOf = ({ play }: FoundHlsPlay): PresentationView => {
+    const known = views.get(play);
+    if (known) return known;
+    const view = makeView(play);
+    views.set(play, view);
+    return view;
+  };
+  const makeView = (play: HlsPlay): PresentationView => {
     const { schedule } = play;
     const listUrl = (place: number) => `${mediaUrl}/delivery/v1/al/${tokens.mintAssetList(play, place)}`;
     return {

@@ -6,6 +6,7 @@ import { toFactLine } from '../facts/fact-line.ts';
 import type { FactSink } from '../facts/fact-sink.ts';
 import type { Exchange } from '../http/route.ts';
 import type { IdentifyListener, Listener } from '../listeners/identify-listener.ts';
+import type { HlsPlay } from '../plays/hls-play-table.ts';
 import type { RunningPlays } from '../plays/running-plays.ts';
 import type { OpenTrack } from '../presentations/open-track.ts';
 import { readTrack } from '../presentations/read-track.ts';
@@ -27,6 +28,7 @@ export type SendTrack = (exchange: Exchange, found: FoundHlsPlay, track: OpenTra
 
 /** A segment of sound has 145 kB: it goes out in one write when it is in memory. */
 const maxAtOnceBytes = 256 * 1024;
+const dayMs = 86_400_000;
 /** Tracks that are remembered as described; a repetition is harmless. */
 const maxDescribed = 50_000;
 const cacheControl = 'private, max-age=31536000, immutable';
@@ -65,16 +67,34 @@ export function createSendTrack(options: SendTrackOptions): SendTrack {
     facts.add(toFactLine({ ...fact, media: 'audio', timescale: index.timescale, cells }), 0);
   }
 
+  /** By the ad, or else by the play whose content is sent; each has one track. */
+  const counted = new WeakMap<BoundAd | HlsPlay, CountedFile>();
+
   function countedFile(
-    { play, presentation, late }: FoundHlsPlay,
+    found: FoundHlsPlay,
     track: OpenTrack,
     listener: Listener,
     ad: BoundAd | undefined,
     at: Date,
   ): CountedFile {
-    const { episodeId, playId, openedAt, publishedAt } = play;
+    const isOfToday = Math.floor(found.play.openedAt.getTime() / dayMs) === Math.floor(at.getTime() / dayMs);
+    const addressKey = found.late || isOfToday ? undefined : listener.addressKeys[1];
+    const known = addressKey === undefined ? counted.get(ad ?? found.play) : undefined;
+    if (known) return known;
+    const file = describeFile(found, track, addressKey, ad);
+    if (addressKey === undefined) counted.set(ad ?? found.play, file);
+    return file;
+  }
+
+  /** @param addressKey that of the day on which the play was opened; undefined when it is the address key of the request, and late */
+  function describeFile(
+    { play, presentation }: FoundHlsPlay,
+    track: OpenTrack,
+    addressKey: string | undefined,
+    ad: BoundAd | undefined,
+  ): CountedFile {
+    const { episodeId, playId, publishedAt } = play;
     const totalBytes = track.reader.index.bytes;
-    const isOfToday = openedAt.toISOString().slice(0, 10) === at.toISOString().slice(0, 10);
     const text = members({
       workspace_id: presentation.workspaceId,
       podcast_id: presentation.podcastId,
@@ -84,7 +104,7 @@ export function createSendTrack(options: SendTrackOptions): SendTrack {
       track: track.digest,
       presentation: presentation.digest,
       play_id: playId,
-      ...(!late && !isOfToday && { play_address_key: listener.addressKeys[1] }),
+      ...(addressKey !== undefined && { play_address_key: addressKey }),
       ...(ad && { ad: countedAd(ad.counted) }),
     });
     return { kind: 'media_range_served', episodeId, totalBytes, text };
