@@ -58,7 +58,7 @@ import { createBoundAds } from './hls-plays/bound-ads.ts';
 import { createFindHlsPlay } from './hls-plays/find-hls-play.ts';
 import { hlsPlayRoutes } from './hls-plays/hls-play-routes.ts';
 import { createHlsTokens } from './hls-plays/hls-tokens.ts';
-import { createOpenHlsPlay } from './hls-plays/open-hls-play.ts';
+import { createOpenHlsPlay, createResumeHlsPlay } from './hls-plays/open-hls-play.ts';
 import { createSendTrack } from './hls-plays/send-track.ts';
 import { findLatestHlsPlay, removeHlsPlays } from './plays/hls-play-table.ts';
 import { createLoadIndex } from './presentations/load-index.ts';
@@ -218,7 +218,7 @@ export async function createApp(
       ...hlsPlayRoutes({
         ...{ identify, mayCount, files, facts, mediaUrl, tokens: hlsTokens },
         findPlay: createFindHlsPlay(pool, presentations),
-        ads: createBoundAds({ pool, bindings, plays, choosePlay, projection, loadIndex }),
+        ads: createBoundAds({ pool, bindings, plays, choosePlay, projection, loadIndex, logger }),
         sendTrack: createSendTrack({ identify, segments, runningPlays, facts, listsVersion: lists.listsVersion, now }),
       }),
       ...audioRoutes({
@@ -226,6 +226,7 @@ export async function createApp(
         answerEntry: createAnswerEntry({
           ...{ projection, presentations, identify, mayCount, mayBegin, mediaUrl, tokens: hlsTokens },
           openPlay: createOpenHlsPlay({ pool, projection, bindings, plays }),
+          resumePlay: createResumeHlsPlay(pool),
         }),
         answer: createAnswerAudio({
           ...{ identify, choosePlay, runningPlays, tokens, facts, mediaUrl, now },

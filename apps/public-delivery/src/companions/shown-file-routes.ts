@@ -5,13 +5,12 @@ import { renderTranscript, transcriptFormats, type TranscriptFormat } from '@lon
 import type { SegmentCache } from '../segments/segment-cache.ts';
 import { chaptersContentType } from './chapters-document.ts';
 import { findArtwork, findChapters, findTranscript } from './shown-file-table.ts';
-import { parameter } from '../http/parameter.ts';
+import { digestShape, parameter } from '../http/parameter.ts';
 import type { Route } from '../http/route.ts';
 import { sendDocument, sendFile } from '../http/send-file.ts';
 import { readTranscript, transcriptHeader } from './transcript-file.ts';
 
 const immutable = 'public, max-age=31536000, immutable';
-const digestShape = /^[0-9a-f]{64}$/;
 const imageShape = /^\d{1,5}\.(jpg|png|webp)$/;
 const chaptersShape = /^[0-9a-f]{64}\.json$/;
 const transcriptShape = new RegExp(`^(0|[1-9]\\d{0,8})\\.(${transcriptFormats.join('|')})$`);

@@ -1,14 +1,16 @@
+import type { AdTrack } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
+import type { Logger } from '@longwave/service-kit';
 import { LRUCache } from 'lru-cache';
 import { filledBreaksOf, splitSlotName } from '../arrangements/arranged-breaks.ts';
 import { findAdTracks } from '../decisions/ad-track-table.ts';
-import { haltsAd } from '../decisions/halts.ts';
+import { haltsAd, haltsAll } from '../decisions/halts.ts';
 import type { CountedAds } from '../decisions/play-ads.ts';
 import type { Listener } from '../listeners/identify-listener.ts';
-import type { Play } from '../plays/bound-plays.ts';
 import type { Bindings } from '../plays/bindings.ts';
-import type { BoundPlays } from '../plays/bound-plays.ts';
+import type { BoundPlays, Play } from '../plays/bound-plays.ts';
 import type { ChoosePlay } from '../plays/choose-play.ts';
+import { findHlsPlay } from '../plays/hls-play-table.ts';
 import { openFile, type OpenTrack } from '../presentations/open-track.ts';
 import type { LoadIndex } from '../presentations/load-index.ts';
 import { findAudioByEpisode } from '../projection/content-table.ts';
@@ -31,6 +33,7 @@ export interface BoundAdsOptions {
   readonly choosePlay: Pick<ChoosePlay, 'ofHls'>;
   readonly projection: Pick<RecentProjection, 'listHalts'>;
   readonly loadIndex: LoadIndex;
+  readonly logger: Logger;
 }
 
 /** Who asks for the ads of a play, and may cause their decision. */
@@ -54,31 +57,47 @@ export interface BoundAdsOfPlays {
 const hlsSurface = 'hls';
 /** Plays whose ads stay in memory, so that the same list is answered while the database is away. */
 const maxPlays = 5_000;
+const maxTracks = 2_000;
 
 export function createBoundAds(options: BoundAdsOptions): BoundAdsOfPlays {
-  const { pool, bindings, plays, choosePlay, projection, loadIndex } = options;
+  const { pool, bindings, plays, choosePlay, projection, loadIndex, logger } = options;
   const known = new LRUCache<string, readonly BoundAd[]>({ max: maxPlays });
+  const openTracks = new LRUCache<string, OpenTrack>({ max: maxTracks });
 
-  async function adsOf({ arrangement, binding }: Play): Promise<readonly BoundAd[]> {
+  /** Undefined in place of an ad whose track cannot be had now. */
+  async function adsOf({ arrangement, binding }: Play): Promise<readonly (BoundAd | undefined)[]> {
     if (!binding || Object.keys(binding.ads).length === 0) return [];
     const slots = filledBreaksOf(arrangement.document).flatMap(({ ads }) => ads);
     const tracks = await findAdTracks(
       pool,
       slots.map(({ digest }) => digest),
     );
-    const found = slots.map(async ({ slot, digest: mp3 }): Promise<BoundAd[]> => {
-      const [track, counted] = [tracks.get(mp3), binding.ads[slot]];
+    const found = slots.map(async ({ slot, digest: mp3 }): Promise<(BoundAd | undefined)[]> => {
+      const [stored, counted] = [tracks.get(mp3), binding.ads[slot]];
       // Decided before the show had HLS.
-      if (!track || !counted) return [];
-      const { codec, digest, index_digest: indexDigest } = track;
-      const open = await openFile({ codec, digest, indexDigest, index: await loadIndex(indexDigest) }, loadIndex);
+      if (!stored || !counted) return [];
       const { decisionId, startedAt: boundAt } = binding;
-      return [{ breakKey: splitSlotName(slot).key, counted, decisionId, boundAt, track: open }];
+      const track = await openAdTrack(stored).catch((error: unknown) => {
+        logger.warn({ err: error, track: stored.digest }, 'ad_track.unavailable');
+      });
+      return track ? [{ breakKey: splitSlotName(slot).key, counted, decisionId, boundAt, track }] : [undefined];
     });
     return (await Promise.all(found)).flat();
   }
 
-  async function playOf({ play }: FoundHlsPlay, asker: AdsAsker | undefined, at: Date): Promise<Play | undefined> {
+  /** Many plays have the same ads. */
+  async function openAdTrack({ codec, digest, index_digest: indexDigest }: AdTrack): Promise<OpenTrack> {
+    const open = openTracks.get(digest);
+    if (open) return open;
+    const track = await openFile({ codec, digest, indexDigest, index: await loadIndex(indexDigest) }, loadIndex);
+    openTracks.set(digest, track);
+    return track;
+  }
+
+  async function playOf(found: FoundHlsPlay, asker: AdsAsker | undefined, at: Date): Promise<Play | undefined> {
+    // An erasure may have taken the listener out of it since it was read.
+    const play = await findHlsPlay(pool, found.play.playId);
+    if (!play) return undefined;
     if (asker) {
       const episode = await findAudioByEpisode(pool, play.episodeId);
       if (episode?.kind === 'ours') return choosePlay.ofHls(play, episode.episode, asker.listener, at, asker.requestId);
@@ -92,8 +111,9 @@ export function createBoundAds(options: BoundAdsOptions): BoundAdsOfPlays {
     const last = known.get(playId);
     if (last) return last;
     const play = await playOf(found, asker, at);
-    const ads = play ? await adsOf(play) : [];
-    if (play?.binding) known.set(playId, ads);
+    const slots = play ? await adsOf(play) : [];
+    const ads = slots.filter((ad) => ad !== undefined);
+    if (play?.binding && ads.length === slots.length) known.set(playId, ads);
     return ads;
   }
 
@@ -104,6 +124,8 @@ export function createBoundAds(options: BoundAdsOptions): BoundAdsOfPlays {
 
   return {
     list: async (found, asker, at) => {
+      const { workspaceId, podcastId } = found.presentation;
+      if (haltsAll(await projection.listHalts(workspaceId, at), podcastId, hlsSurface)) return [];
       const ads = await load(found, asker, at);
       const halted = await Promise.all(ads.map((ad) => isHalted(found, ad, at)));
       return ads.filter((_, place) => !halted[place]);

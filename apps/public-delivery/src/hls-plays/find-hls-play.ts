@@ -19,20 +19,21 @@ export interface FoundHlsPlay {
 
 /**
  * Finds the play that a token names. Rejects with `resource_gone` for one that was archived or ended for everybody, with `not_found` for
- * one that is not there. One of an episode that was hidden since goes on. While the database is away, the visibility read last applies.
+ * one that is not there. One of an
+ * episode that was hidden since goes on for the 24 h of its window. While the database is away, the visibility read last applies.
  */
 export type FindHlsPlay = (playId: string, at: Date) => Promise<FoundHlsPlay>;
 
-/** A play that was found a moment ago, on the service's clock, which tests turn, and on the machine's. */
+/** Whose a token is, on the service's clock, which tests turn, and on the machine's. */
 interface Remembered {
-  readonly found: FoundHlsPlay;
+  readonly playId: string;
   readonly at: Date;
   readonly checkedMs: number;
 }
 
 /**
- * Opens the token of a play and finds the play, once a second for each token: a player asks for ten segments a minute. Undefined for a token that
- * does not open.
+ * Opens the token of a play, once a second for each token, because a player asks for ten segments a minute, and finds the play. Undefined for
+ * a token that does not open.
  */
 export function createOpenHlsToken(
   open: (token: string, at: Date) => { readonly playId: string } | undefined,
@@ -43,12 +44,11 @@ export function createOpenHlsToken(
     const last = remembered.get(token);
     const nowMs = performance.now();
     if (last && nowMs - last.checkedMs < checkedForMs && Math.abs(at.getTime() - last.at.getTime()) < checkedForMs)
-      return last.found;
+      return find(last.playId, at);
     const opened = open(token, at);
     if (!opened) return undefined;
-    const found = await find(opened.playId, at);
-    remembered.set(token, { found, at, checkedMs: nowMs });
-    return found;
+    remembered.set(token, { playId: opened.playId, at, checkedMs: nowMs });
+    return find(opened.playId, at);
   };
 }
 
@@ -89,9 +89,11 @@ export function createFindHlsPlay(pool: Pool, presentations: Pick<OpenPresentati
     ]);
     if (!presentation) throw new Error(`presentation ${play.presentation} is missing`);
     if (kind === 'ended') throw new Problem('resource_gone');
+    const late = at.getTime() - play.openedAt.getTime() >= bindingMs;
+    if (kind === 'hidden' && late) throw new Problem('not_found');
     const parts = [{ blob: presentation.renditionDigest }];
     const begun = { startedAt: play.openedAt, isBound: true, parts };
     if (hasEnded(begun, playsEnd)) throw new Problem('resource_gone');
-    return { play, presentation, begun, late: at.getTime() - play.openedAt.getTime() >= bindingMs };
+    return { play, presentation, begun, late };
   };
 }

@@ -7,16 +7,23 @@ import {
   renderMultivariant,
 } from '@longwave/hls-media';
 import { newId } from '@longwave/ids';
+import { problemOf } from '@longwave/http-kit';
 import { databaseOutage } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import { LRUCache } from 'lru-cache';
 import { toFactLine } from '../facts/fact-line.ts';
 import type { FactSink } from '../facts/fact-sink.ts';
-import { parameter, tokenShape } from '../http/parameter.ts';
+import { digestShape, parameter, tokenShape } from '../http/parameter.ts';
 import type { Exchange, Route } from '../http/route.ts';
 import { sendText } from '../http/send-text.ts';
 import type { IdentifyListener, Listener } from '../listeners/identify-listener.ts';
 import type { HlsPlay } from '../plays/hls-play-table.ts';
-import { playlistType, type PresentationFiles, type PresentationView } from '../presentations/presentation-files.ts';
+import {
+  audioName,
+  playlistType,
+  type PresentationFiles,
+  type PresentationView,
+} from '../presentations/presentation-files.ts';
 import type { BoundAd, BoundAdsOfPlays } from './bound-ads.ts';
 import { createOpenHlsToken, type FindHlsPlay, type FoundHlsPlay } from './find-hls-play.ts';
 import type { HlsTokens } from './hls-tokens.ts';
@@ -38,9 +45,8 @@ export interface HlsPlayRoutesOptions {
 
 const personal = 'private, max-age=60';
 const never = 'private, no-store';
-const digestShape = /^[0-9a-f]{64}$/;
+const maxViews = 5_000;
 const nameShape = /^[A-Za-z0-9.-]{1,60}$/;
-const audioName = 'a192';
 
 /** HLS of one listener, under tokens: playlists with the breaks of the play, lists of the ads of a break, and media that is counted. */
 export function hlsPlayRoutes(options: HlsPlayRoutesOptions): readonly Route[] {
@@ -60,13 +66,12 @@ export function hlsPlayRoutes(options: HlsPlayRoutesOptions): readonly Route[] {
     return found;
   }
 
-  /** Tokens of breaks are made once for each play in memory. */
-  const views = new WeakMap<HlsPlay, PresentationView>();
-  const viewOf = ({ play }: FoundHlsPlay): PresentationView => {
-    const known = views.get(play);
-    if (known) return known;
-    const view = makeView(play);
-    views.set(play, view);
+  /** Tokens of breaks are made once for each token of a play. */
+  const views = new LRUCache<string, PresentationView>({ max: maxViews });
+  const viewOf = ({ params }: Exchange, { play }: FoundHlsPlay): PresentationView => {
+    const token = String(params['token']);
+    const view = views.get(token) ?? makeView(play);
+    views.set(token, view);
     return view;
   };
   const makeView = (play: HlsPlay): PresentationView => {
@@ -91,7 +96,7 @@ export function hlsPlayRoutes(options: HlsPlayRoutesOptions): readonly Route[] {
   async function readFile(exchange: Exchange, path: string): Promise<void> {
     const { request, startedAt } = exchange;
     const found = await playOf(exchange);
-    const file = await files.render(found.presentation, path, viewOf(found));
+    const file = await files.render(found.presentation, path, viewOf(exchange, found));
     if (!file) throw new Problem('not_found');
     if (file.contentType === playlistType && request.method === 'GET') {
       const which = path.split('/').at(-2) ?? 'main';
@@ -113,13 +118,13 @@ export function hlsPlayRoutes(options: HlsPlayRoutesOptions): readonly Route[] {
     const { request, startedAt, requestId } = exchange;
     const listener = identify(request, startedAt);
     // Nothing is decided for who only looks.
-    const asker = request.method === 'GET' && mayCount(listener) ? { listener, requestId } : undefined;
+    const mayCause = request.method === 'GET' && !listener.isDryRun && mayCount(listener);
+    const asker = mayCause ? { listener, requestId } : undefined;
     try {
       const all = await ads.list(found, asker, startedAt);
       return all.filter((ad) => ad.breakKey === breakKey);
     } catch (error) {
-      const isAway = databaseOutage(error) ?? (error instanceof Problem && error.status === 503);
-      if (!isAway) throw error;
+      if (problemOf(error, databaseOutage).status !== 503) throw error;
       return [];
     }
   }

@@ -9,8 +9,22 @@ import type { Bindings } from '../plays/bindings.ts';
 import { findLatestHlsPlay, saveHlsPlay, type HlsPlay } from '../plays/hls-play-table.ts';
 import { keysOf } from '../plays/resume-play.ts';
 import type { OpenPresentation } from '../presentations/open-presentation.ts';
-import type { PlayableEpisode } from '../projection/content-table.ts';
+import type { HiddenEpisode, PlayableEpisode } from '../projection/content-table.ts';
 import type { RecentProjection } from '../projection/recent-projection.ts';
+
+/** True within the 24 h of a play that was not ended for everybody. */
+const isRunning = ({ openedAt }: HlsPlay, playsEndBefore: Date | undefined, at: Date): boolean =>
+  openedAt.getTime() > at.getTime() - bindingMs && !(playsEndBefore && openedAt < playsEndBefore);
+
+/** The play by HLS that this listener opened within the last 24 h, of an episode that was hidden since; undefined without one. */
+export type ResumeHlsPlay = (episode: HiddenEpisode, listener: Listener, at: Date) => Promise<HlsPlay | undefined>;
+
+export const createResumeHlsPlay =
+  (pool: Pool): ResumeHlsPlay =>
+  async ({ episodeId, playsEndBefore }, listener, at) => {
+    const opened = await findLatestHlsPlay(pool, keysOf(listener), episodeId);
+    return opened && isRunning(opened, playsEndBefore, at) ? opened : undefined;
+  };
 
 export interface OpenHlsPlayOptions {
   readonly pool: Pool;
@@ -53,11 +67,7 @@ export function createOpenHlsPlay({ pool, projection, bindings, plays }: OpenHls
     ]);
     const own = latest.own && (await plays.findCurrent(latest.own, episode, at));
     const bound = own?.binding;
-    const isOpen =
-      opened &&
-      opened.openedAt.getTime() > at.getTime() - bindingMs &&
-      !(playsEndBefore && opened.openedAt < playsEndBefore);
-    if (isOpen) return opened;
+    if (opened && isRunning(opened, playsEndBefore, at)) return opened;
     if (!bound && !mayOpen()) return undefined;
     const last = [latest.own, opened].filter((each) => each?.listenerKey === listener.key);
     const place = bound

@@ -4,6 +4,9 @@ import type { Exchange } from './route.ts';
 /** The form of delivery tokens; other texts are not opened. */
 export const tokenShape = /^t1\.[A-Za-z0-9_-]{40,400}$/;
 
+/** SHA-256 in lower-case hex. */
+export const digestShape = /^[0-9a-f]{64}$/;
+
 /** A parameter of the path. Throws `not_found` when it has another shape. */
 export function parameter({ params }: Exchange, name: string, shape: RegExp): string {
   const value = String(params[name]);

@@ -39,6 +39,19 @@ const toBinding = (row: BindingRow): Binding => ({
   traceparent: row.traceparent ?? undefined,
 });
 
+/** The binding of exactly this key. */
+export async function findBinding(
+  pool: Pick<Pool, 'query'>,
+  { listenerKey, episodeId, sequence }: Pick<Binding, 'listenerKey' | 'episodeId' | 'sequence'>,
+): Promise<Binding | undefined> {
+  const { rows } = await pool.query<BindingRow>({
+    name: 'binding',
+    text: `select ${columns.binding} from binding where listener_key = $1 and episode_id = $2 and sequence = $3`,
+    values: [listenerKey, episodeId, sequence],
+  });
+  return rows[0] && toBinding(rows[0]);
+}
+
 export async function findBindingByDecision(pool: Pool, decisionId: string): Promise<Binding | undefined> {
   const { rows } = await pool.query<BindingRow>({
     name: 'binding_by_decision',

@@ -2,6 +2,7 @@ import { inBatches, type Pool } from '@longwave/postgres';
 import type { KnownArrangements } from '../arrangements/known-arrangements.ts';
 import type { HlsPlay } from './hls-play-table.ts';
 import {
+  findBinding,
   findBindingOfHlsPlay,
   findLatestBindings,
   saveBindings,
@@ -50,7 +51,7 @@ export function createBindings(pool: Pool, arrangements: KnownArrangements): Bin
     findOfHlsPlay: (play) => findBindingOfHlsPlay(pool, play),
     bind: async (arrangement, binding, tracks) => {
       if (await save({ arrangement, binding, tracks })) return binding;
-      const { own: winner } = await findLatest([{ listener: [binding.listenerKey], shared: [] }, binding.episodeId]);
+      const winner = await findBinding(pool, binding);
       if (!winner) throw new DecisionOfErasedListener(`decision ${binding.decisionId} is bound to nobody`);
       return winner;
     },

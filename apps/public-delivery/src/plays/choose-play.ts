@@ -50,12 +50,16 @@ export interface ChoosePlay {
   (episode: PlayableEpisode, listener: Listener, at: Date, requestId: string): Promise<Play>;
   /**
    * The same of a play that began by HLS, whose ads are decided now if they are not yet, over all its breaks and with the MP3. The listener
-   * is the one that opened the play; place and device are those of this request. A play that is bound stays as it is, of any age.
+   * is the one that opened the play; place and device are those of this request. A play that is bound stays as it is, of any age. Rejects with
+   * `temporarily_unavailable` where too many plays begin at the address.
    */
   ofHls(play: HlsPlay, episode: PlayableEpisode, listener: Listener, at: Date, requestId: string): Promise<Play>;
 }
 
 const dayMs = 86_400_000;
+
+/** A player asks for its first list of ads within seconds. */
+const maxWaitMs = 60_000;
 
 const isWithinWindow = (startedAt: Date, at: Date): boolean => startedAt.getTime() > at.getTime() - bindingMs;
 
@@ -172,11 +176,12 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
       return haltsAny(halts, episode.podcastId, own.binding.ads)
         ? bindWithoutHalted(episode, own.arrangement, own.binding, halts, at)
         : own;
+    const waits = opened && isOpen(opened, latest.own, episode, at);
+    if (waits && !listener.isDryRun && mayDecide(opened, listener, at))
+      return bindOpened(opened, episode, listener, halts, at, requestId);
     const shared = latest.shared && (await plays.findCurrent(latest.shared, episode, at));
     if (shared) return shared;
     if (listener.isDryRun) return plays.clean(episode, at);
-    if (opened && isOpen(opened, latest.own, episode, at))
-      return bindOpened(opened, episode, listener, halts, at, requestId);
     if (!listener.addressSafe && !mayBegin(listener.addressKey, at))
       return bindShared(listener, episode, latest.shared, at);
     const last = [latest.own, opened].filter((each) => each?.listenerKey === listener.key);
@@ -195,6 +200,10 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     if (latest && latest.listenerKey === opened.listenerKey && latest.sequence >= opened.sequence) return false;
     return isWithinWindow(opened.openedAt, at) && !(playsEndBefore && opened.openedAt < playsEndBefore);
   }
+
+  /** The limit of new plays was asked when the play was opened; plays that waited count again, so that they cannot be saved up. */
+  const mayDecide = ({ openedAt }: HlsPlay, { addressSafe, addressKey }: Listener, at: Date): boolean =>
+    at.getTime() - openedAt.getTime() < maxWaitMs || addressSafe || mayBegin(addressKey, at);
 
   const bindOpened = (
     opened: HlsPlay,
@@ -219,7 +228,10 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
       bindings.findOfHlsPlay(opened),
       projection.listHalts(episode.workspaceId, at),
     ]);
-    return bound ? plays.get(bound) : bindOpened(opened, episode, listener, halts, at, requestId);
+    if (bound) return plays.get(bound);
+    if (!mayDecide(opened, listener, at))
+      throw new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 60 });
+    return bindOpened(opened, episode, listener, halts, at, requestId);
   }
 
   /** For an outage or too great a load: the last play of this listener, unless it is over or has an ad that is halted. */

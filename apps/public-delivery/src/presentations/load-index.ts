@@ -8,14 +8,15 @@ import { objectKey } from '../segments/open-segment.ts';
 /** Loads the index of a track by its SHA-256. Rejects when the store does not give it, or gives other bytes. */
 export type LoadIndex = (digest: string) => Promise<CellIndex>;
 
-/** Indexes of an hour take about 100 kB. */
-const maxIndexes = 200;
+/** Each takes about 100 bytes; an hour has 1,300. */
+const maxCells = 200_000;
 /** The index of a day of sound has 1.2 MB. */
 const maxIndexBytes = 4 << 20;
 
 /** Indexes never change; the last ones stay in memory, and concurrent calls share one read. */
 export function createLoadIndex(store: Pick<ObjectStore, 'get'>): LoadIndex {
-  const loaded = new LRUCache<string, Promise<CellIndex>>({ max: maxIndexes });
+  const loaded = new LRUCache<string, CellIndex>({ maxSize: maxCells, sizeCalculation: ({ cells }) => cells.length });
+  const loading = new Map<string, Promise<CellIndex>>();
 
   async function read(digest: string): Promise<CellIndex> {
     const hash = createHash('sha256');
@@ -31,12 +32,13 @@ export function createLoadIndex(store: Pick<ObjectStore, 'get'>): LoadIndex {
     return cellIndexSchema.parse(JSON.parse(Buffer.concat(chunks).toString('utf8')));
   }
 
-  return (digest) => {
-    const known = loaded.get(digest);
+  return async (digest) => {
+    const known = loaded.get(digest) ?? loading.get(digest);
     if (known) return known;
-    const reading = read(digest);
-    loaded.set(digest, reading);
-    reading.catch(() => loaded.delete(digest));
-    return reading;
+    const reading = read(digest).finally(() => loading.delete(digest));
+    loading.set(digest, reading);
+    const index = await reading;
+    loaded.set(digest, index);
+    return index;
   };
 }

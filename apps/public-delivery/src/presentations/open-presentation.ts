@@ -21,8 +21,9 @@ export interface OpenPresentations {
   findByTrack(track: string): Promise<OpenPresentation | undefined>;
 }
 
-/** One of an hour takes about half a megabyte, most of it the pieces of a track behind an intro. */
-const maxOpen = 100;
+/** A cell takes about 600 bytes behind an intro, 100 without one; an hour has 1,300. */
+const maxCells = 200_000;
+const maxTracks = 10_000;
 
 export async function openPresentation(stored: StoredPresentation, loadIndex: LoadIndex): Promise<OpenPresentation> {
   const { track, indexes, own } = stored.document.audio;
@@ -37,10 +38,14 @@ export async function openPresentation(stored: StoredPresentation, loadIndex: Lo
 
 /** Presentations never change; the last ones stay open. */
 export function createOpenPresentations(pool: Pool, loadIndex: LoadIndex): OpenPresentations {
-  const open = new LRUCache<string, OpenPresentation>({ max: maxOpen });
-  const byTrack = new LRUCache<string, string>({ max: 10 * maxOpen });
+  const open = new LRUCache<string, OpenPresentation>({
+    maxSize: maxCells,
+    sizeCalculation: ({ audio }) => audio.reader.index.cells.length,
+  });
+  const opening = new Map<string, Promise<OpenPresentation | undefined>>();
+  const byTrack = new LRUCache<string, string>({ max: maxTracks });
 
-  async function keep(stored: StoredPresentation | undefined): Promise<OpenPresentation | undefined> {
+  async function openStored(stored: StoredPresentation | undefined): Promise<OpenPresentation | undefined> {
     if (!stored) return undefined;
     const presentation = await fromStore(openPresentation(stored, loadIndex));
     open.set(shortIdOf(stored.digest), presentation);
@@ -48,12 +53,27 @@ export function createOpenPresentations(pool: Pool, loadIndex: LoadIndex): OpenP
     return presentation;
   }
 
-  const find = async (digest: string) => open.get(shortIdOf(digest)) ?? keep(await findPresentation(pool, digest));
+  /** Concurrent calls share one opening. */
+  function openOnce(
+    key: string,
+    read: () => Promise<StoredPresentation | undefined>,
+  ): Promise<OpenPresentation | undefined> {
+    const shared = opening.get(key);
+    if (shared) return shared;
+    const begun = read()
+      .then(openStored)
+      .finally(() => opening.delete(key));
+    opening.set(key, begun);
+    return begun;
+  }
+
+  const find = async (digest: string) =>
+    open.get(shortIdOf(digest)) ?? openOnce(digest, () => findPresentation(pool, digest));
   return {
     find,
     findByTrack: async (track) => {
       const known = byTrack.get(track);
-      return known === undefined ? keep(await findPresentationOfTrack(pool, track)) : find(known);
+      return known === undefined ? openOnce(`track ${track}`, () => findPresentationOfTrack(pool, track)) : find(known);
     },
   };
 }

@@ -36,7 +36,7 @@ const captionsType = 'text/vtt; charset=utf-8';
 const jsonType = 'application/json';
 
 /** Name of the rendition of sound: AAC at 192 kbit/s. */
-const audioName = 'a192';
+export const audioName = 'a192';
 const captionsPrefix = 'subs-';
 
 /**

@@ -1,6 +1,6 @@
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { parameter } from '../http/parameter.ts';
+import { digestShape, parameter } from '../http/parameter.ts';
 import type { Exchange, Route } from '../http/route.ts';
 import { sendFile } from '../http/send-file.ts';
 import { sendText } from '../http/send-text.ts';
@@ -12,7 +12,6 @@ import type { PresentationFiles, PresentationView } from './presentation-files.t
 import { readTrack } from './read-track.ts';
 
 const immutable = 'public, max-age=31536000, immutable';
-const digestShape = /^[0-9a-f]{64}$/;
 const nameShape = /^[A-Za-z0-9.-]{1,60}$/;
 
 /** The presentation for everybody: without breaks, and with files that all presentations share. */

@@ -71,8 +71,8 @@ export async function postponeDueEpisode(pool: Pool, due: DueEpisode, delayMs: n
 }
 
 /**
- * Gives the episode its presentation, or none, with what the check had against one. What has changed meanwhile stays due. Answers whether
- * the episode had another one before.
+ * Gives the episode its presentation, or none, with what the check had against one, unless something has changed meanwhile: then the episode
+ * is due again, or another process has looked at it since. Answers whether the episode had another one before.
  */
 export async function settleDueEpisode(
   tx: Transaction,
@@ -82,9 +82,8 @@ export async function settleDueEpisode(
 ): Promise<boolean> {
   const { rows } = await tx.query<{ readonly changed: boolean }>(
     `with before as (select digest from presented_episode where episode_id = $1 for update)
-     update presented_episode set digest = $3, findings = $4, attempts = 0,
-       due_at = case when due_at = $2 then null else due_at end
-     from before where episode_id = $1
+     update presented_episode set digest = $3, findings = $4, attempts = 0, due_at = null
+     from before where episode_id = $1 and due_at = $2
      returning before.digest is distinct from $3 as changed`,
     [due.episodeId, due.leasedUntil, digest ?? null, findings.length > 0 ? JSON.stringify(findings) : null],
   );

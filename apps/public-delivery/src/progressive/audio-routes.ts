@@ -2,7 +2,7 @@ import { clipFormats } from '@longwave/command-catalog';
 import { isId } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { parameter, tokenShape } from '../http/parameter.ts';
+import { digestShape, parameter, tokenShape } from '../http/parameter.ts';
 import type { Exchange, Route } from '../http/route.ts';
 import type { FindPlay } from '../plays/find-play.ts';
 import { findCleanAudio, type FoundAudio } from '../projection/content-table.ts';
@@ -27,7 +27,6 @@ const mp3Name = /^[A-Za-z0-9_-]{1,80}\.mp3$/;
 /** An enclosure whose clip is hosted outside has the extension of the clip. */
 const audioName = new RegExp(`^[A-Za-z0-9_-]{1,80}\\.(${clipFormats.join('|')})$`);
 const playlistName = /^[A-Za-z0-9_-]{1,80}\.m3u8$/;
-const digestShape = /^[0-9a-f]{64}$/;
 /** The parts of an address that another platform chose. */
 const hostShape = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const slugFile = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,119}\.mp3$/;
