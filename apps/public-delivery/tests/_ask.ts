@@ -19,7 +19,7 @@ export const askAt =
   (path, headers = {}, method = 'GET', body = '') =>
     new Promise((resolve, reject) => {
       const request = httpRequest(
-        { host: '127.0.0.1', port: port(), path: path.replace('http://media.test', ''), method, headers },
+        { host: '127.0.0.1', port: port(), path: path.replace(/^https?:\/\/media\.test/, ''), method, headers },
         (response) => {
           const chunks: Buffer[] = [];
           response.on('data', (chunk: Buffer) => chunks.push(chunk));

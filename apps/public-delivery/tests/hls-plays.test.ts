@@ -1,103 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { MediaRangeServed } from '@longwave/events';
 import { newId } from '@longwave/ids';
-import type { DecideRequest } from '@longwave/rpc/serving';
-import { startFaultProxy, until } from '@longwave/test-kit';
+import { until } from '@longwave/test-kit';
 import hls from 'hls-parser';
-import type { DeliveryApp } from '../src/app.ts';
 import { apply, next } from './_apply.ts';
-import { askAt, bodyButTrace, newListener, type Answer } from './_ask.ts';
-import { storeTone, type TestTrack } from './_hls.ts';
-import { publishShow, storeSegment } from './_stitched.ts';
-import { audio, eventOf, noAds, openBench, pickOf, workspaceId, type Bench } from './_support.ts';
+import { bodyButTrace, newListener, type Answer } from './_ask.ts';
+import { createHlsPlays, flipped, folderOf, tokenOf } from './_hls-plays.ts';
+import { eventOf, workspaceId } from './_support.ts';
 
-let bench: Bench;
-let app: DeliveryApp;
-const ask = askAt(() => app.port);
-let content: TestTrack;
-const mp3 = [audio(420), audio(300)];
-let adTracks: TestTrack[];
-
-beforeAll(async () => {
-  bench = await openBench();
-  app = await bench.start();
-  content = await storeTone(bench, 60, 440, [20_000]);
-  adTracks = [await storeTone(bench, 10, 660), await storeTone(bench, 7.2, 990)];
-  for (const ad of mp3) await storeSegment(bench, ad);
-});
-afterAll(async () => {
-  await app[Symbol.asyncDispose]();
-  await bench.stop();
-});
-beforeEach(() => {
-  bench.setClock(undefined);
-  bench.serving.answer = async (request) => withAds(request);
-  bench.serving.requests.length = 0;
-});
-
-/** An ad of the first kind in every slot, of the second kind in second slots; each with its track. */
-function withAds(request: DecideRequest) {
-  const picks = request.breaks.flatMap(({ key, maxSlots }) =>
-    Array.from({ length: maxSlots }, (_, slot) => {
-      const { track } = adTracks[slot % 2]!;
-      const hlsTrack = {
-        ...{ codec: track.codec, digest: track.sha256, sizeBytes: BigInt(track.size_bytes) },
-        ...{ durationMs: BigInt(track.duration_ms), indexDigest: track.index.sha256 },
-        indexSizeBytes: BigInt(track.index.size_bytes),
-      };
-      return { ...pickOf(mp3[slot % 2]!), breakKey: key, slot, creativeId: `crv_${slot % 2}`, hls: hlsTrack };
-    }),
-  );
-  return { ...noAds(request), servingPlanId: 'spl_1', noAdReason: '', picks };
-}
-
-async function show() {
-  const markers = [
-    { key: 'm1', kind: 'mid', position_ms: 20_000, max_slots: 2 },
-    { key: 'end', kind: 'post', position_ms: 60_000, max_slots: 1 },
-  ];
-  const made = await publishShow(
-    bench,
-    audio(2_500),
-    { markers },
-    { tracks: { a192: { state: 'ready', file: content.track } } },
-  );
-  await apply(bench, next(made.events.podcast, { hls_audio: true }));
-  const entry = made.enclosure.replace(/\.mp3$/, '.m3u8');
-  await until('the presentation', async () => (await ask(entry, {}, 'HEAD')).status === 302);
-  return { ...made, entry };
-}
-
-type Show = Awaited<ReturnType<typeof show>>;
-
-const enter = async ({ entry }: Show, listener: Record<string, string>): Promise<string> => {
-  const { status, headers } = await ask(entry, listener);
-  expect(status).toBe(302);
-  return headers.location!;
-};
-const folderOf = (main: string) => main.slice(0, main.lastIndexOf('/') + 1);
-const playlistOf = async (main: string, listener = {}) =>
-  (await ask(`${folderOf(main)}a192/media.m3u8`, listener)).body.toString();
-/** The addresses of the asset lists of a play, by break. */
-const listsOf = async (main: string) =>
-  new Map(
-    [...(await playlistOf(main)).matchAll(/ID="([^"]+)".*?X-ASSET-LIST="([^"]+)"/g)].map(([, id, url]) => [id!, url!]),
-  );
-interface AssetList {
-  readonly ASSETS: readonly { readonly URI: string; readonly DURATION: number }[];
-}
-const assetsAt = async (url: string, listener = {}): Promise<AssetList['ASSETS']> => {
-  const { status, body } = await ask(url, listener);
-  expect(status).toBe(200);
-  return (JSON.parse(body.toString()) as AssetList).ASSETS;
-};
-const bindingsOf = async ({ episodeId }: Show) =>
-  (
-    await bench.pool.query<{ ads: Record<string, { serving_id: string }>; started_at: Date }>(
-      'select ads, started_at from binding where episode_id = $1 order by sequence',
-      [episodeId],
-    )
-  ).rows;
+const world = createHlsPlays();
+const { ask, show, enter, playlistOf, listsOf, assetsAt, bindingsOf } = world;
 
 describe('a play by HLS', () => {
   test('has its breaks in every media playlist, and nothing is decided before a list is asked for', async () => {
@@ -107,7 +19,7 @@ describe('a play by HLS', () => {
     const parsed = hls.parse(await playlistOf(main)) as hls.types.MediaPlaylist;
     expect(parsed.segments.length).toBeGreaterThan(8);
     expect([...(await listsOf(main)).keys()]).toEqual(['pre', 'm1', 'end']);
-    expect([bench.serving.requests.length, (await bindingsOf(made)).length]).toEqual([0, 0]);
+    expect([world.bench.serving.requests.length, (await bindingsOf(made)).length]).toEqual([0, 0]);
   });
 
   test('lists the ads of each break, decided once over all breaks, and each ad is a presentation that plays', async () => {
@@ -118,14 +30,14 @@ describe('a play by HLS', () => {
     const mid = await assetsAt(lists.get('m1')!, listener);
     expect(mid.map(({ DURATION }) => DURATION)).toEqual([10.00533, 7.21067]);
     expect(await assetsAt(lists.get('pre')!, listener)).toHaveLength(1);
-    expect(bench.serving.requests.map(({ breaks, streamFormats }) => [breaks.length, streamFormats])).toEqual([
+    expect(world.bench.serving.requests.map(({ breaks, streamFormats }) => [breaks.length, streamFormats])).toEqual([
       [3, ['mp3/128000/48000/2', 'hls-aac-192']],
     ]);
     const ad = mid[0]!.URI;
     const media = await playlistOf(ad);
     expect(media).not.toContain('DATERANGE');
     const track = new URL(/URI="([^"]+)"/.exec(media)![1]!, `${folderOf(ad)}a192/media.m3u8`).pathname;
-    expect((await ask(track, listener)).body.equals(adTracks[0]!.bytes)).toBe(true);
+    expect((await ask(track, listener)).body.equals(world.adTracks[0]!.bytes)).toBe(true);
   });
 
   test('repeats a list byte for byte, whatever a player adds, and whoever asks', async () => {
@@ -140,7 +52,7 @@ describe('a play by HLS', () => {
       ask(url, { 'user-agent': 'Other/1', 'x-forwarded-for': '203.0.113.77' }),
     ]);
     for (const { body } of others) expect(body.equals(first.body)).toBe(true);
-    expect(bench.serving.requests).toHaveLength(1);
+    expect(world.bench.serving.requests).toHaveLength(1);
   });
 
   test('and the MP3 of the same listener have the same ads, whichever comes first and also both at once', async () => {
@@ -173,13 +85,13 @@ describe('a play by HLS', () => {
     const url = (await listsOf(main)).get('m1')!;
     const first = (await ask(url, listener)).body.toString();
     const later = new Date(Date.now() + 25 * 3_600_000);
-    bench.setClock(later);
+    world.bench.setClock(later);
     const other = await enter(made, listener);
     expect(other).not.toBe(main);
     expect((await ask((await listsOf(other)).get('m1')!, listener)).body.toString()).not.toBe(first);
-    bench.setClock(new Date(Date.now() + 179 * 86_400_000));
+    world.bench.setClock(new Date(Date.now() + 179 * 86_400_000));
     expect((await ask(url, listener)).body.toString()).toBe(first);
-    bench.setClock(new Date(Date.now() + 181 * 86_400_000));
+    world.bench.setClock(new Date(Date.now() + 181 * 86_400_000));
     expect((await ask(url, listener)).status).toBe(404);
   });
 
@@ -187,11 +99,11 @@ describe('a play by HLS', () => {
     const made = await show();
     const listener = newListener();
     const lists = await listsOf(await enter(made, listener));
-    bench.setClock(new Date(Date.now() + 3 * 86_400_000));
+    world.bench.setClock(new Date(Date.now() + 3 * 86_400_000));
     const late = await assetsAt(lists.get('m1')!, listener);
     expect(late).toHaveLength(2);
     expect(await assetsAt(lists.get('m1')!, listener)).toEqual(late);
-    expect(bench.serving.requests).toHaveLength(1);
+    expect(world.bench.serving.requests).toHaveLength(1);
   });
 
   test('leaves out an ad that was halted, whose address is gone, and keeps the others', async () => {
@@ -203,11 +115,11 @@ describe('a play by HLS', () => {
       scope: { kind: 'creative', creative_id: 'crv_0' },
       cause: 'x',
     });
-    await apply(bench, halt);
+    await apply(world.bench, halt);
     await until('the halt', async () => (await assetsAt(url, listener)).length === 1);
     expect(await assetsAt(url, listener)).toEqual([kept]);
     expect([(await ask(halted!.URI)).status, (await ask(kept!.URI)).status]).toEqual([410, 200]);
-    await apply(bench, { ...next(halt, {}, { state: 'released' }) });
+    await apply(world.bench, { ...next(halt, {}, { state: 'released' }) });
   });
 });
 
@@ -220,8 +132,8 @@ describe('who only looks', () => {
     const made = await show();
     const { headers: answered } = await ask(made.entry, { ...newListener(), ...headers }, method);
     expect(answered.location).toMatch(/\/delivery\/v1\/h\/[0-9a-f]{64}\/main\.m3u8$/);
-    const { rowCount } = await bench.pool.query('select from hls_play where episode_id = $1', [made.episodeId]);
-    expect([rowCount, bench.serving.requests.length]).toEqual([0, 0]);
+    const { rowCount } = await world.bench.pool.query('select from hls_play where episode_id = $1', [made.episodeId]);
+    expect([rowCount, world.bench.serving.requests.length]).toEqual([0, 0]);
   });
 
   test('causes no decision by a list that somebody else opened', async () => {
@@ -229,22 +141,20 @@ describe('who only looks', () => {
     const url = (await listsOf(await enter(made, newListener()))).get('pre')!;
     expect((await ask(url, newListener(), 'HEAD')).status).toBe(200);
     expect(await assetsAt(url, { ...newListener(), 'user-agent': 'Googlebot/2.1' })).toEqual([]);
-    expect([bench.serving.requests.length, (await bindingsOf(made)).length]).toEqual([0, 0]);
+    expect([world.bench.serving.requests.length, (await bindingsOf(made)).length]).toEqual([0, 0]);
   });
 
   test('gets the same 404 for a token that is flipped, of another purpose, or none', async () => {
     const made = await show();
     const main = await enter(made, newListener());
     const list = (await listsOf(main)).get('m1')!;
-    const token = (url: string) => /t1\.[\w-]{100}/.exec(url)![0];
-    const flipped = token(list).replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
     const answers: Answer[] = await Promise.all(
       [
-        `al/${flipped}`,
-        `al/${token(main)}`,
-        `hp/${token(list)}/main.m3u8`,
-        `ad/${token(list)}/main.m3u8`,
-        `hp/${token(made.entry)}/main.m3u8`,
+        `al/${flipped(tokenOf(list))}`,
+        `al/${tokenOf(main)}`,
+        `hp/${tokenOf(list)}/main.m3u8`,
+        `ad/${tokenOf(list)}/main.m3u8`,
+        `hp/${tokenOf(made.entry)}/main.m3u8`,
       ].map((path) => ask(`/delivery/v1/${path}`)),
     );
     expect(new Set(answers.map((answer) => `${answer.status} ${bodyButTrace(answer)}`)).size).toBe(1);
@@ -268,7 +178,7 @@ describe('what is sent under the tokens of a play', () => {
     await ask(`${folderOf(asset!.URI)}s/${/s\/([0-9a-f]{64})/.exec(await playlistOf(asset!.URI))![1]}/m.mp4`, listener);
 
     const ofEpisode = (): readonly MediaRangeServed[] =>
-      bench.facts.filter(
+      world.bench.facts.filter(
         (fact): fact is MediaRangeServed => fact.kind === 'media_range_served' && fact.episode_id === made.episodeId,
       );
     const facts = await until('the facts', async () => (ofEpisode().some(({ ad }) => ad) ? ofEpisode() : undefined));
@@ -279,13 +189,13 @@ describe('what is sent under the tokens of a play', () => {
     const { offset } = playlist.segments[0]!.byterange;
     expect(written[0]![0]).toBe(offset);
     for (const [at, [from]] of written.slice(1).entries()) expect(from).toBe(written[at]![1]);
-    expect(written.at(-1)![1]).toBe(content.bytes.length);
+    expect(written.at(-1)![1]).toBe(world.content.bytes.length);
     const [binding] = await bindingsOf(made);
     expect(facts.find(({ ad }) => ad)).toMatchObject({
       ad: { serving_id: binding!.ads['pre/0']!.serving_id },
       late: false,
     });
-    const { rows } = await bench.pool.query<{ play_id: string; presentation: string }>(
+    const { rows } = await world.bench.pool.query<{ play_id: string; presentation: string }>(
       'select play_id, presentation from hls_play where episode_id = $1',
       [made.episodeId],
     );
@@ -295,7 +205,9 @@ describe('what is sent under the tokens of a play', () => {
         presentation: rows[0]!.presentation,
         workspace_id: workspaceId,
       });
-    const described = bench.facts.filter((fact) => fact.kind === 'track_described' && fact.track === facts[0]!.track);
+    const described = world.bench.facts.filter(
+      (fact) => fact.kind === 'track_described' && fact.track === facts[0]!.track,
+    );
     expect(described).toMatchObject([{ media: 'audio', timescale: 48_000 }]);
   });
 });
@@ -303,44 +215,30 @@ describe('what is sent under the tokens of a play', () => {
 describe('while an engine is away', () => {
   test('playlists and media go on, and lists are empty', async () => {
     const made = await show();
-    const address = new URL(bench.environment['DATABASE_URL']!);
-    const database = await startFaultProxy();
-    database.aimAt({ host: address.hostname, port: Number(address.port) });
-    address.host = `127.0.0.1:${database.port}`;
-    const own = await bench.start({
-      DATABASE_URL: address.href,
-      DECIDE_DEADLINE_MS: '300',
-      CACHE_FOLDER: `${bench.folder}/own`,
-      JOURNAL_FOLDER: `${bench.folder}/own-journal`,
-    });
-    const askOwn = askAt(() => own.port);
-    try {
-      const listener = newListener();
-      const { headers } = await askOwn(made.entry, listener);
-      const media = `${folderOf(headers.location!)}a192/media.m3u8`;
-      const playlist = (await askOwn(media, listener)).body.toString();
-      const url = /X-ASSET-LIST="([^"]+)"/.exec(playlist)![1]!;
-      const track = new URL(/URI="([^"]+)"/.exec(playlist)![1]!, media).pathname;
-      // A decision that hangs is an answer without ads, in time.
-      bench.serving.answer = () => new Promise(() => undefined);
-      const begunMs = performance.now();
-      expect((await askOwn(url, listener)).body.toString()).toBe('{"ASSETS":[]}');
-      expect(performance.now() - begunMs).toBeLessThan(5_000);
-      // Another listener's play is open when the database goes.
-      const other = newListener();
-      const theirs = (await askOwn(made.entry, other)).headers.location!;
-      const before = (await askOwn(`${folderOf(theirs)}a192/media.m3u8`, other)).body.toString();
-      await database.cut('refused');
-      expect((await askOwn(`${folderOf(theirs)}a192/media.m3u8`, other)).body.toString()).toBe(before);
-      expect((await askOwn(track, { ...listener, range: 'bytes=605-40000' })).status).toBe(206);
-      const list = await askOwn(/X-ASSET-LIST="([^"]+)"/.exec(before)![1]!, other);
-      expect([list.status, list.body.toString()]).toEqual([200, '{"ASSETS":[]}']);
-      // Somebody new listens without breaks.
-      const fresh = await askOwn(made.entry, newListener());
-      expect(fresh.headers.location).toContain('/delivery/v1/h/');
-    } finally {
-      await own[Symbol.asyncDispose]();
-      await database[Symbol.asyncDispose]();
-    }
+    await using own = await world.startBehindProxy({ DECIDE_DEADLINE_MS: '300' });
+    const { ask: askOwn, database } = own;
+    const listener = newListener();
+    const { headers } = await askOwn(made.entry, listener);
+    const media = `${folderOf(headers.location!)}a192/media.m3u8`;
+    const playlist = (await askOwn(media, listener)).body.toString();
+    const url = /X-ASSET-LIST="([^"]+)"/.exec(playlist)![1]!;
+    const track = new URL(/URI="([^"]+)"/.exec(playlist)![1]!, media).pathname;
+    // A decision that hangs is an answer without ads, in time.
+    world.bench.serving.answer = () => new Promise(() => undefined);
+    const begunMs = performance.now();
+    expect((await askOwn(url, listener)).body.toString()).toBe('{"ASSETS":[]}');
+    expect(performance.now() - begunMs).toBeLessThan(5_000);
+    // Another listener's play is open when the database goes.
+    const other = newListener();
+    const theirs = (await askOwn(made.entry, other)).headers.location!;
+    const before = (await askOwn(`${folderOf(theirs)}a192/media.m3u8`, other)).body.toString();
+    await database.cut('refused');
+    expect((await askOwn(`${folderOf(theirs)}a192/media.m3u8`, other)).body.toString()).toBe(before);
+    expect((await askOwn(track, { ...listener, range: 'bytes=605-40000' })).status).toBe(206);
+    const list = await askOwn(/X-ASSET-LIST="([^"]+)"/.exec(before)![1]!, other);
+    expect([list.status, list.body.toString()]).toEqual([200, '{"ASSETS":[]}']);
+    // Somebody new listens without breaks.
+    const fresh = await askOwn(made.entry, newListener());
+    expect(fresh.headers.location).toContain('/delivery/v1/h/');
   }, 60_000);
 });

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
+import type { DecideRequest } from '@longwave/rpc/serving';
+import { startFaultProxy, until } from '@longwave/test-kit';
+import type { DeliveryApp } from '../src/app.ts';
+import { apply, next } from './_apply.ts';
+import { askAt } from './_ask.ts';
+import { storeTone, type TestTrack } from './_hls.ts';
+import { publishShow, storeSegment } from './_stitched.ts';
+import { audio, noAds, openBench, pickOf, type Bench } from './_support.ts';
+
+export const folderOf = (main: string) => main.slice(0, main.lastIndexOf('/') + 1);
+
+/** The token in an address. */
+export const tokenOf = (url: string) => /t1\.[\w-]{100}/.exec(url)![0];
+
+/** Another token of the same form. */
+export const flipped = (token: string) => token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+
+interface BreakAddresses {
+  readonly key: string;
+  readonly asset_list: string;
+  readonly vast: string;
+}
+
+interface AssetList {
+  readonly ASSETS: readonly { readonly URI: string; readonly DURATION: number }[];
+}
+
+/**
+ * Shows with HLS and ads on real engines, for all tests of a file. By default a decision gives each slot an ad with its track, of one kind in
+ * first slots and of another in second slots.
+ * @param environment of the app
+ */
+export function createHlsPlays(environment: Readonly<Record<string, string>> = {}) {
+  let bench: Bench;
+  let app: DeliveryApp;
+  let content: TestTrack;
+  let adTracks: readonly TestTrack[];
+  const mp3 = [audio(420), audio(300)] as const;
+  const ask = askAt(() => app.port);
+
+  beforeAll(async () => {
+    bench = await openBench();
+    app = await bench.start(environment);
+    content = await storeTone(bench, 60, 440, [20_000]);
+    adTracks = [await storeTone(bench, 10, 660), await storeTone(bench, 7.2, 990)];
+    for (const ad of mp3) await storeSegment(bench, ad);
+  });
+  afterAll(async () => {
+    await app[Symbol.asyncDispose]();
+    await bench.stop();
+  });
+  beforeEach(() => {
+    bench.setClock(undefined);
+    bench.serving.answer = async (request) => withAds(request);
+    bench.serving.requests.length = 0;
+  });
+
+  /** @param clickUrl of every ad; '' for none */
+  function withAds(request: DecideRequest, clickUrl = '') {
+    const picks = request.breaks.flatMap(({ key, maxSlots }) =>
+      Array.from({ length: maxSlots }, (_, slot) => {
+        const { track } = adTracks[slot % 2]!;
+        const hlsTrack = {
+          ...{ codec: track.codec, digest: track.sha256, sizeBytes: BigInt(track.size_bytes) },
+          ...{ durationMs: BigInt(track.duration_ms), indexDigest: track.index.sha256 },
+          indexSizeBytes: BigInt(track.index.size_bytes),
+        };
+        const creativeId = `crv_${slot % 2}`;
+        return { ...pickOf(mp3[slot % 2]!), breakKey: key, slot, creativeId, clickUrl, hls: hlsTrack };
+      }),
+    );
+    return { ...noAds(request), servingPlanId: 'spl_1', noAdReason: '', picks };
+  }
+
+  /** A published show with a break before, in (two slots) and behind its content, and its entry. */
+  async function show() {
+    const markers = [
+      { key: 'm1', kind: 'mid', position_ms: 20_000, max_slots: 2 },
+      { key: 'end', kind: 'post', position_ms: 60_000, max_slots: 1 },
+    ];
+    const made = await publishShow(
+      bench,
+      audio(2_500),
+      { markers },
+      { tracks: { a192: { state: 'ready', file: content.track } } },
+    );
+    await apply(bench, next(made.events.podcast, { hls_audio: true }));
+    const entry = made.enclosure.replace(/\.mp3$/, '.m3u8');
+    await until('the presentation', async () => (await ask(entry, {}, 'HEAD')).status === 302);
+    return { ...made, entry };
+  }
+
+  /** The multivariant playlist of the listener's play. */
+  async function enter({ entry }: { readonly entry: string }, listener: Record<string, string>): Promise<string> {
+    const { status, headers } = await ask(entry, listener);
+    expect(status).toBe(302);
+    return headers.location!;
+  }
+
+  const playlistOf = async (main: string, listener = {}) =>
+    (await ask(`${folderOf(main)}a192/media.m3u8`, listener)).body.toString();
+
+  /** The addresses of the asset lists of a play, by break. */
+  const listsOf = async (main: string) =>
+    new Map(
+      [...(await playlistOf(main)).matchAll(/ID="([^"]+)".*?X-ASSET-LIST="([^"]+)"/g)].map(([, id, url]) => [
+        id!,
+        url!,
+      ]),
+    );
+
+  async function assetsAt(url: string, listener = {}): Promise<AssetList['ASSETS']> {
+    const { status, body } = await ask(url, listener);
+    expect(status).toBe(200);
+    return (JSON.parse(body.toString()) as AssetList).ASSETS;
+  }
+
+  const bindingsOf = async ({ episodeId }: { readonly episodeId: string }) =>
+    (
+      await bench.pool.query<{ ads: Record<string, { serving_id: string }>; started_at: Date }>(
+        'select ads, started_at from binding where episode_id = $1 order by sequence',
+        [episodeId],
+      )
+    ).rows;
+
+  /** One more app on the same engines, whose database a test may cut off. */
+  async function startBehindProxy(extra: Readonly<Record<string, string>>) {
+    const stack = new AsyncDisposableStack();
+    const address = new URL(bench.environment['DATABASE_URL']!);
+    const database = stack.use(await startFaultProxy());
+    database.aimAt({ host: address.hostname, port: Number(address.port) });
+    address.host = `127.0.0.1:${database.port}`;
+    const folders = { CACHE_FOLDER: `${bench.folder}/own`, JOURNAL_FOLDER: `${bench.folder}/own-journal` };
+    const own = stack.use(await bench.start({ ...environment, ...folders, ...extra, DATABASE_URL: address.href }));
+    return { database, ask: askAt(() => own.port), [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  }
+
+  /** The addresses of the breaks of a play, by their keys, as its presentation binding tells them. */
+  async function breaksOf(main: string) {
+    const { body } = await ask('/delivery/v1/pb', {}, 'POST', JSON.stringify({ presentation_token: tokenOf(main) }));
+    const { breaks } = JSON.parse(body.toString()) as { breaks: readonly BreakAddresses[] };
+    return new Map(breaks.map((each) => [each.key, each]));
+  }
+
+  return {
+    ...{ ask, startBehindProxy, breaksOf, show, withAds, enter, playlistOf, listsOf, assetsAt, bindingsOf, mp3 },
+    get bench() {
+      return bench;
+    },
+    get content() {
+      return content;
+    },
+    get adTracks() {
+      return adTracks;
+    },
+  };
+}
