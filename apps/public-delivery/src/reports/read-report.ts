@@ -1,6 +1,6 @@
 import { deliveryEventKinds, type DeliveryEventKind } from '@longwave/events';
-import { Problem } from '@longwave/problems';
 import { z } from 'zod';
+import { parseJson, parseRequest } from '../http/parse-request.ts';
 
 /** The fields that a player chooses; ad, line item and price are those of the serving. */
 export interface Report {
@@ -40,30 +40,15 @@ const batchSchema = z.strictObject({
     .max(maxReports),
 });
 
-/** Throws `validation_failed` with 400, the status of everything malformed here. */
-function parse<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw new Problem('validation_failed', undefined, { status: 400 });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new Problem('malformed_json', undefined, { cause });
-  }
-}
-
 /**
  * Reads one report from the query (`e`, `n`, `f`) and the body, which wins and may be empty. Other parameters of the query are ignored,
  * other fields of the body refused. Throws `malformed_json` or `validation_failed`, both 400.
  */
 export function readReport(query: unknown, body: string): Report & { readonly wantsGif: boolean } {
-  const inQuery = parse(querySchema, query);
-  const inBody = body === '' ? {} : parse(bodySchema, parseJson(body));
+  const inQuery = parseRequest(querySchema, query);
+  const inBody = body === '' ? {} : parseRequest(bodySchema, parseJson(body));
   return {
-    event: parse(event, inBody.event ?? inQuery.e),
+    event: parseRequest(event, inBody.event ?? inQuery.e),
     sequence: inBody.sequence ?? inQuery.n ?? 0,
     reportedAt: inBody.at,
     wantsGif: inQuery.f !== undefined,
@@ -72,5 +57,8 @@ export function readReport(query: unknown, body: string): Report & { readonly wa
 
 /** The reports of `{"events": [{token, event, sequence?, at?}]}`. Throws as `readReport` does. */
 export function readReports(body: string): TokenReport[] {
-  return parse(batchSchema, parseJson(body)).events.map(({ at: reportedAt, ...rest }) => ({ ...rest, reportedAt }));
+  return parseRequest(batchSchema, parseJson(body)).events.map(({ at: reportedAt, ...rest }) => ({
+    ...rest,
+    reportedAt,
+  }));
 }
