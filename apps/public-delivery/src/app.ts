@@ -59,6 +59,9 @@ import { createFindHlsPlay } from './hls-plays/find-hls-play.ts';
 import { hlsPlayRoutes } from './hls-plays/hls-play-routes.ts';
 import { createHlsTokens } from './hls-plays/hls-tokens.ts';
 import { createOpenHlsPlay, createResumeHlsPlay } from './hls-plays/open-hls-play.ts';
+import { createListBreakAds } from './hls-plays/list-break-ads.ts';
+import { opportunityRoutes } from './hls-plays/opportunity-routes.ts';
+import { presentationBindingRoutes } from './hls-plays/presentation-binding-routes.ts';
 import { createSendTrack } from './hls-plays/send-track.ts';
 import { findLatestHlsPlay, removeHlsPlays } from './plays/hls-play-table.ts';
 import { createLoadIndex } from './presentations/load-index.ts';
@@ -162,6 +165,9 @@ export async function createApp(
   const loadIndex = createLoadIndex(store);
   const presentations = createOpenPresentations(pool, loadIndex);
   const hlsTokens = createHlsTokens(keys, host);
+  const findHlsPlay = createFindHlsPlay(pool, presentations);
+  const ads = createBoundAds({ pool, bindings, plays, choosePlay, projection, loadIndex, logger });
+  const listAds = createListBreakAds({ identify, mayCount, ads });
   const files = createPresentationFiles((key) => readTranscript(store, key));
 
   const applying = { mintAlias: tokens.mintAlias, announcements, onApplied: projection.forget };
@@ -216,11 +222,12 @@ export async function createApp(
       ...playFileRoutes({ pool, store, findPlay, servingTokens, projection, mediaUrl }),
       ...presentationRoutes({ pool, presentations, files, segments }),
       ...hlsPlayRoutes({
-        ...{ identify, mayCount, files, facts, mediaUrl, tokens: hlsTokens },
-        findPlay: createFindHlsPlay(pool, presentations),
-        ads: createBoundAds({ pool, bindings, plays, choosePlay, projection, loadIndex, logger }),
+        ...{ identify, files, facts, mediaUrl, segments, ads, listAds, tokens: hlsTokens },
+        findPlay: findHlsPlay,
         sendTrack: createSendTrack({ identify, segments, runningPlays, facts, listsVersion: lists.listsVersion, now }),
       }),
+      ...opportunityRoutes({ listAds, projection, servingTokens, mediaUrl, tokens: hlsTokens, findPlay: findHlsPlay }),
+      ...presentationBindingRoutes({ bindings, mediaUrl, tokens: hlsTokens, findPlay: findHlsPlay }),
       ...audioRoutes({
         ...{ pool, projection, findPlay },
         answerEntry: createAnswerEntry({

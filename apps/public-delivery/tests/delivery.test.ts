@@ -371,7 +371,12 @@ describe('the media port', () => {
       version: '1.3.1',
       status: 'current',
       deprecations: [],
-      surfaces: ['progressive', 'hls'].map((name) => ({ name, version: 1, status: 'current', media: ['audio'] })),
+      surfaces: ['progressive', 'hls', 'vast'].map((name) => ({
+        name,
+        version: 1,
+        status: 'current',
+        media: ['audio'],
+      })),
     });
   });
 

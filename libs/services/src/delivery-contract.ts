@@ -27,5 +27,6 @@ export const deliveryContract: DeliveryContract = {
   surfaces: [
     { name: 'progressive', status: 'current', media: ['audio'], version: 1 },
     { name: 'hls', status: 'current', media: ['audio'], version: 1 },
+    { name: 'vast', status: 'current', media: ['audio'], version: 1 },
   ],
 };

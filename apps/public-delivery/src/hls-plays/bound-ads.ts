@@ -24,6 +24,8 @@ export interface BoundAd {
   readonly decisionId: string;
   readonly boundAt: Date;
   readonly track: OpenTrack;
+  /** The same sound as an MP3. */
+  readonly mp3: { readonly digest: string; readonly sizeBytes: number; readonly durationMs: number };
 }
 
 export interface BoundAdsOptions {
@@ -47,14 +49,27 @@ export interface BoundAdsOfPlays {
   /**
    * The ads of a play that may run, in the order of its file. Without an asker nothing is decided: a play that is not bound has none. A play
    * of which nothing can be decided or read, because an engine is away, has none this time.
+   * @param surfaces on which they are played, as halts name them
    */
-  list(found: FoundHlsPlay, asker: AdsAsker | undefined, at: Date): Promise<readonly BoundAd[]>;
+  list(
+    found: FoundHlsPlay,
+    asker: AdsAsker | undefined,
+    at: Date,
+    surfaces?: readonly AdSurface[],
+  ): Promise<readonly BoundAd[]>;
   /** One of them by its serving; 'halted' when it must not run any more, undefined when the play has no such ad. */
-  find(found: FoundHlsPlay, servingId: string, at: Date): Promise<BoundAd | 'halted' | undefined>;
+  find(
+    found: FoundHlsPlay,
+    servingId: string,
+    at: Date,
+    surfaces?: readonly AdSurface[],
+  ): Promise<BoundAd | 'halted' | undefined>;
 }
 
-/** As halts name it. */
-const hlsSurface = 'hls';
+type AdSurface = 'hls' | 'vast';
+const onHls: readonly AdSurface[] = ['hls'];
+/** VAST answers the ads of a play by HLS, so a halt of either stops them. */
+export const onVast: readonly AdSurface[] = ['hls', 'vast'];
 /** Plays whose ads stay in memory, so that the same list is answered while the database is away. */
 const maxPlays = 5_000;
 const maxTracks = 2_000;
@@ -72,15 +87,15 @@ export function createBoundAds(options: BoundAdsOptions): BoundAdsOfPlays {
       pool,
       slots.map(({ digest }) => digest),
     );
-    const found = slots.map(async ({ slot, digest: mp3 }): Promise<(BoundAd | undefined)[]> => {
-      const [stored, counted] = [tracks.get(mp3), binding.ads[slot]];
+    const found = slots.map(async ({ slot, ...mp3 }): Promise<(BoundAd | undefined)[]> => {
+      const [stored, counted] = [tracks.get(mp3.digest), binding.ads[slot]];
       // Decided before the show had HLS.
       if (!stored || !counted) return [];
       const { decisionId, startedAt: boundAt } = binding;
       const track = await openAdTrack(stored).catch((error: unknown) => {
         logger.warn({ err: error, track: stored.digest }, 'ad_track.unavailable');
       });
-      return track ? [{ breakKey: splitSlotName(slot).key, counted, decisionId, boundAt, track }] : [undefined];
+      return track ? [{ breakKey: splitSlotName(slot).key, counted, decisionId, boundAt, track, mp3 }] : [undefined];
     });
     return (await Promise.all(found)).flat();
   }
@@ -117,22 +132,28 @@ export function createBoundAds(options: BoundAdsOptions): BoundAdsOfPlays {
     return ads;
   }
 
-  const isHalted = async ({ presentation }: FoundHlsPlay, { counted }: BoundAd, at: Date): Promise<boolean> => {
+  const isHalted = async (
+    { presentation }: FoundHlsPlay,
+    { counted }: BoundAd,
+    at: Date,
+    surfaces: readonly AdSurface[],
+  ): Promise<boolean> => {
     const halts = await projection.listHalts(presentation.workspaceId, at);
-    return haltsAd(halts, presentation.podcastId, counted, hlsSurface);
+    return surfaces.some((surface) => haltsAd(halts, presentation.podcastId, counted, surface));
   };
 
   return {
-    list: async (found, asker, at) => {
+    list: async (found, asker, at, surfaces = onHls) => {
       const { workspaceId, podcastId } = found.presentation;
-      if (haltsAll(await projection.listHalts(workspaceId, at), podcastId, hlsSurface)) return [];
+      const halts = await projection.listHalts(workspaceId, at);
+      if (surfaces.some((on) => haltsAll(halts, podcastId, on))) return [];
       const ads = await load(found, asker, at);
-      const halted = await Promise.all(ads.map((ad) => isHalted(found, ad, at)));
+      const halted = await Promise.all(ads.map((ad) => isHalted(found, ad, at, surfaces)));
       return ads.filter((_, place) => !halted[place]);
     },
-    find: async (found, servingId, at) => {
+    find: async (found, servingId, at, surfaces = onHls) => {
       const ad = (await load(found, undefined, at)).find(({ counted }) => counted.serving_id === servingId);
-      return ad && (await isHalted(found, ad, at)) ? 'halted' : ad;
+      return ad && (await isHalted(found, ad, at, surfaces)) ? 'halted' : ad;
     },
   };
 }

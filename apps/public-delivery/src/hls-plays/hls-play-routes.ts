@@ -1,3 +1,4 @@
+import { canonicalFormat } from '@longwave/audio';
 import {
   dateRangesOf,
   durationTicks,
@@ -7,14 +8,13 @@ import {
   renderMultivariant,
 } from '@longwave/hls-media';
 import { newId } from '@longwave/ids';
-import { problemOf } from '@longwave/http-kit';
-import { databaseOutage } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { LRUCache } from 'lru-cache';
 import { toFactLine } from '../facts/fact-line.ts';
 import type { FactSink } from '../facts/fact-sink.ts';
-import { digestShape, parameter, tokenShape } from '../http/parameter.ts';
+import { digestShape, openedToken, parameter, tokenShape } from '../http/parameter.ts';
 import type { Exchange, Route } from '../http/route.ts';
+import { sendFile } from '../http/send-file.ts';
 import { sendText } from '../http/send-text.ts';
 import type { IdentifyListener, Listener } from '../listeners/identify-listener.ts';
 import type { HlsPlay } from '../plays/hls-play-table.ts';
@@ -24,19 +24,21 @@ import {
   type PresentationFiles,
   type PresentationView,
 } from '../presentations/presentation-files.ts';
-import type { BoundAd, BoundAdsOfPlays } from './bound-ads.ts';
+import type { SegmentCache } from '../segments/segment-cache.ts';
+import { onVast, type BoundAd, type BoundAdsOfPlays } from './bound-ads.ts';
 import { createOpenHlsToken, type FindHlsPlay, type FoundHlsPlay } from './find-hls-play.ts';
 import type { HlsTokens } from './hls-tokens.ts';
+import type { ListBreakAds } from './list-break-ads.ts';
 import type { SendTrack } from './send-track.ts';
 
 export interface HlsPlayRoutesOptions {
   readonly identify: IdentifyListener;
-  /** False for listeners whose plays are never counted. */
-  readonly mayCount: (listener: Listener) => boolean;
   readonly findPlay: FindHlsPlay;
   readonly tokens: HlsTokens;
   readonly files: PresentationFiles;
-  readonly ads: BoundAdsOfPlays;
+  readonly ads: Pick<BoundAdsOfPlays, 'find'>;
+  readonly listAds: ListBreakAds;
+  readonly segments: Pick<SegmentCache, 'open'>;
   readonly sendTrack: SendTrack;
   readonly facts: Pick<FactSink, 'add'>;
   /** Without a slash at the end. */
@@ -46,18 +48,12 @@ export interface HlsPlayRoutesOptions {
 const personal = 'private, max-age=60';
 const never = 'private, no-store';
 const maxViews = 5_000;
+const immutable = 'private, max-age=31536000, immutable';
 const nameShape = /^[A-Za-z0-9.-]{1,60}$/;
 
 /** HLS of one listener, under tokens: playlists with the breaks of the play, lists of the ads of a break, and media that is counted. */
 export function hlsPlayRoutes(options: HlsPlayRoutesOptions): readonly Route[] {
-  const { identify, mayCount, findPlay, tokens, files, ads, sendTrack, facts, mediaUrl } = options;
-
-  /** Throws `not_found` for a token that does not open, all in the same way. */
-  function open<O>(exchange: Exchange, by: (token: string, at: Date) => O | undefined): O {
-    const opened = by(parameter(exchange, 'token', tokenShape), exchange.startedAt);
-    if (!opened) throw new Problem('not_found');
-    return opened;
-  }
+  const { identify, findPlay, tokens, files, ads, listAds, segments, sendTrack, facts, mediaUrl } = options;
 
   const openPlay = createOpenHlsToken(tokens.openPresentation, findPlay);
   async function playOf(exchange: Exchange): Promise<FoundHlsPlay> {
@@ -113,25 +109,9 @@ export function hlsPlayRoutes(options: HlsPlayRoutesOptions): readonly Route[] {
     await sendTrack(exchange, found, audio);
   }
 
-  /** The ads of a break; none when they can neither be decided nor read, so that the content goes on. */
-  async function listAds(exchange: Exchange, found: FoundHlsPlay, breakKey: string): Promise<readonly BoundAd[]> {
-    const { request, startedAt, requestId } = exchange;
-    const listener = identify(request, startedAt);
-    // Nothing is decided for who only looks.
-    const mayCause = request.method === 'GET' && !listener.isDryRun && mayCount(listener);
-    const asker = mayCause ? { listener, requestId } : undefined;
-    try {
-      const all = await ads.list(found, asker, startedAt);
-      return all.filter((ad) => ad.breakKey === breakKey);
-    } catch (error) {
-      if (problemOf(error, databaseOutage).status !== 503) throw error;
-      return [];
-    }
-  }
-
   async function readAssetList(exchange: Exchange): Promise<void> {
     const { request, startedAt } = exchange;
-    const { playId, place } = open(exchange, tokens.openAssetList);
+    const { playId, place } = openedToken(exchange, tokens.openAssetList);
     const found = await findPlay(playId, startedAt);
     const scheduled = found.play.schedule[place];
     if (!scheduled) throw new Problem('not_found');
@@ -151,10 +131,13 @@ export function hlsPlayRoutes(options: HlsPlayRoutesOptions): readonly Route[] {
     await sendText(exchange, list, { 'content-type': 'application/json', 'cache-control': never });
   }
 
-  async function adOf(exchange: Exchange): Promise<{ readonly found: FoundHlsPlay; readonly ad: BoundAd }> {
-    const { playId, servingId } = open(exchange, tokens.openAd);
+  async function adOf(
+    exchange: Exchange,
+    surfaces?: typeof onVast,
+  ): Promise<{ readonly found: FoundHlsPlay; readonly ad: BoundAd }> {
+    const { playId, servingId } = openedToken(exchange, tokens.openAd);
     const found = await findPlay(playId, exchange.startedAt);
-    const ad = await ads.find(found, servingId, exchange.startedAt);
+    const ad = await ads.find(found, servingId, exchange.startedAt, surfaces);
     if (!ad) throw new Problem('not_found');
     if (ad === 'halted') throw new Problem('resource_gone');
     return { found, ad };
@@ -182,6 +165,24 @@ export function hlsPlayRoutes(options: HlsPlayRoutesOptions): readonly Route[] {
     await sendTrack(exchange, found, ad.track, ad);
   }
 
+  /**
+   * The MP3 of an ad, for players of VAST. It is not counted: no bytes of the play's content stand beside it, so that it could be told whether
+   * the play is a download; what players say of it are reports.
+   */
+  async function readAdMp3(exchange: Exchange): Promise<void> {
+    const { digest, sizeBytes } = (await adOf(exchange, onVast)).ad.mp3;
+    await sendFile(exchange, {
+      ...{ etag: `"${digest}"`, modifiedAt: undefined, sizeBytes },
+      headers: { 'content-type': canonicalFormat.contentType, 'cache-control': immutable },
+      open: async ({ from, to } = { from: 0, to: sizeBytes }) =>
+        (async function* () {
+          await using segment = await segments.open(digest, sizeBytes);
+          // A stream keeps what it is given, and a segment gives the same buffer again.
+          for await (const chunk of segment.read(from, to)) yield Buffer.from(chunk);
+        })(),
+    });
+  }
+
   const named = (exchange: Exchange, name: string) => parameter(exchange, name, nameShape);
   return [
     { name: 'hls_track.read', path: '/delivery/v1/hp/:token/s/:digest/m.mp4', get: readTrackOf },
@@ -194,6 +195,7 @@ export function hlsPlayRoutes(options: HlsPlayRoutesOptions): readonly Route[] {
     { name: 'asset_list.read', path: '/delivery/v1/al/:token', get: readAssetList },
     { name: 'ad.read', path: '/delivery/v1/ad/:token/main.m3u8', get: readAdMain },
     { name: 'ad_playlist.read', path: `/delivery/v1/ad/:token/${audioName}/media.m3u8`, get: readAdMedia },
+    { name: 'ad_mp3.read', path: '/delivery/v1/ad/:token/ad.mp3', get: readAdMp3 },
     { name: 'ad_track.read', path: '/delivery/v1/ad/:token/s/:digest/m.mp4', get: readAdTrack },
   ];
 }

@@ -13,8 +13,8 @@ export interface ListBreakAdsOptions {
 }
 
 /**
- * The ads of one break for a request, in order, decided now if they are not yet. Nothing is decided for who only looks (HEAD, bots, Apple's
- * Scout). None when they can neither be decided nor read, so that the content goes on.
+ * The ads of one break for a request, in order, decided now if they are not yet. Nothing is decided for who only looks (HEAD, prefetches, bots,
+ * Apple's Scout). None when they can neither be decided nor read, so that the content goes on.
  */
 export type ListBreakAds = (
   exchange: Exchange,
@@ -30,7 +30,8 @@ export const isEngineAway = (error: unknown): boolean =>
 export function createListBreakAds({ identify, mayCount, ads }: ListBreakAdsOptions): ListBreakAds {
   return async ({ request, startedAt, requestId }, found, breakKey, surfaces) => {
     const listener = identify(request, startedAt);
-    const asker = request.method === 'GET' && mayCount(listener) ? { listener, requestId } : undefined;
+    const mayCause = request.method === 'GET' && !listener.isDryRun && mayCount(listener);
+    const asker = mayCause ? { listener, requestId } : undefined;
     try {
       const all = await ads.list(found, asker, startedAt, surfaces);
       return all.filter((ad) => ad.breakKey === breakKey);

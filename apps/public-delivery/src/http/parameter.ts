@@ -13,3 +13,10 @@ export function parameter({ params }: Exchange, name: string, shape: RegExp): st
   if (!shape.test(value)) throw new Problem('not_found');
   return value;
 }
+
+/** What the token in the path names. Throws `not_found`, always the same, for one that does not open. */
+export function openedToken<O>(exchange: Exchange, open: (token: string, at: Date) => O | undefined): O {
+  const opened = open(parameter(exchange, 'token', tokenShape), exchange.startedAt);
+  if (!opened) throw new Problem('not_found');
+  return opened;
+}
