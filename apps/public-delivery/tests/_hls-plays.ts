@@ -22,7 +22,7 @@ interface BreakAddresses {
   readonly vast: string;
 }
 
-interface AssetList {
+export interface AssetList {
   readonly ASSETS: readonly { readonly URI: string; readonly DURATION: number }[];
 }
 

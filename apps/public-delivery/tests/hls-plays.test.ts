@@ -55,29 +55,6 @@ describe('a play by HLS', () => {
     expect(world.bench.serving.requests).toHaveLength(1);
   });
 
-  test('and the MP3 of the same listener have the same ads, whichever comes first and also both at once', async () => {
-    const made = await show();
-    const servings = async (listener: Record<string, string>, order: 'mp3' | 'hls' | 'both') => {
-      const byMp3 = () => ask(made.enclosure, listener);
-      const byHls = async () => {
-        const lists = await listsOf(await enter(made, listener));
-        return (await Promise.all([...lists.values()].map((url) => assetsAt(url, listener))))
-          .flat()
-          .map(({ URI }) => URI);
-      };
-      const before = new Set((await bindingsOf(made)).map(({ ads }) => JSON.stringify(ads)));
-      if (order === 'mp3') await byMp3();
-      const [uris] = await Promise.all([byHls(), ...(order === 'both' ? [byMp3()] : [])]);
-      if (order === 'hls') await byMp3();
-      const bound = (await bindingsOf(made)).filter(({ ads }) => !before.has(JSON.stringify(ads)));
-      expect(bound).toHaveLength(1);
-      expect(new Set(uris).size).toBe(Object.keys(bound[0]!.ads).length);
-    };
-    await servings(newListener(), 'mp3');
-    await servings(newListener(), 'hls');
-    for (let attempt = 0; attempt < 100; attempt++) await servings(newListener(), 'both');
-  }, 60_000);
-
   test('is another one after 24 hours, with other ads; addresses of the first lead to the first ones for 180 days', async () => {
     const made = await show();
     const listener = newListener();
@@ -141,6 +118,7 @@ describe('who only looks', () => {
     const url = (await listsOf(await enter(made, newListener()))).get('pre')!;
     expect((await ask(url, newListener(), 'HEAD')).status).toBe(200);
     expect(await assetsAt(url, { ...newListener(), 'user-agent': 'Googlebot/2.1' })).toEqual([]);
+    expect(await assetsAt(url, { ...newListener(), 'sec-purpose': 'prefetch' })).toEqual([]);
     expect([world.bench.serving.requests.length, (await bindingsOf(made)).length]).toEqual([0, 0]);
   });
 
