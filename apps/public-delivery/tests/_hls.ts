@@ -1,9 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { aacArguments, aacFrameRate, aacFramesOfSamples, cellGrid, firstFrames, muxAac } from '@longwave/hls-media';
-import { sha256 } from '@longwave/test-kit';
+import type { DecideRequest, DecideResponse } from '@longwave/rpc/serving';
+import { sha256, until } from '@longwave/test-kit';
 import type { HlsTrack } from '../src/projection/projected.ts';
-import type { Bench } from './_support.ts';
+import { apply, next } from './_apply.ts';
+import { newListener, type Ask } from './_ask.ts';
+import { publishShow, type Marker } from './_stitched.ts';
+import { audio, noAds, pickOf, type Bench } from './_support.ts';
 
 const run = promisify(execFile);
 const sampleRate = 48_000;
@@ -48,4 +52,41 @@ export async function storeTone(
     index: stored(indexBytes),
   };
   return { track, bytes, frames };
+}
+
+/** An ad as MP3 and as a track. */
+export interface TestAd {
+  readonly mp3: Buffer;
+  readonly tone: TestTrack;
+}
+
+/** A decision with the first ad in the first slot of every break, the second one in the second; `without` is a break that stays empty. */
+export function decideAds(request: DecideRequest, ads: readonly TestAd[], without?: string): DecideResponse {
+  const pickFor = (breakKey: string, slot: number) => {
+    const { mp3, tone } = ads[slot]!;
+    const { codec, sha256: digest, size_bytes, duration_ms, index } = tone.track;
+    const hls = {
+      ...{ codec, digest, sizeBytes: BigInt(size_bytes), durationMs: BigInt(duration_ms) },
+      ...{ indexDigest: index.sha256, indexSizeBytes: BigInt(index.size_bytes) },
+    };
+    return { ...pickOf(mp3), breakKey, slot, creativeId: `crv_${breakKey}_${slot}`, hls };
+  };
+  const picks = request.breaks
+    .filter(({ key }) => key !== without)
+    .flatMap(({ key, maxSlots }) => Array.from({ length: maxSlots }, (_, slot) => pickFor(key, slot)));
+  return { ...noAds(request), servingPlanId: 'spl_1', noAdReason: '', picks };
+}
+
+/** A published show whose episode has this track and these breaks, once it is presented; `entry` is its lasting address. */
+export async function publishHlsShow(bench: Bench, ask: Ask, { track }: TestTrack, markers: readonly Marker[]) {
+  const made = await publishShow(
+    bench,
+    audio(Math.floor(track.duration_ms / 24)),
+    { markers },
+    { tracks: { a192: { state: 'ready', file: track } } },
+  );
+  await apply(bench, next(made.events.podcast, { hls_audio: true }));
+  const entry = made.enclosure.replace(/\.mp3$/, '.m3u8');
+  await until('the presentation', async () => (await ask(entry, newListener(), 'HEAD')).status === 302);
+  return { ...made, entry };
 }
