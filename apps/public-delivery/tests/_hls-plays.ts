@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
 import type { DecideRequest } from '@longwave/rpc/serving';
-import { startFaultProxy, until } from '@longwave/test-kit';
+import { startFaultProxy } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
-import { apply, next } from './_apply.ts';
 import { askAt } from './_ask.ts';
-import { storeTone, type TestTrack } from './_hls.ts';
-import { publishShow, storeSegment } from './_stitched.ts';
-import { audio, noAds, openBench, pickOf, type Bench } from './_support.ts';
+import { decideAds, publishHlsShow, storeTone, type TestAd, type TestTrack } from './_hls.ts';
+import { storeSegment } from './_stitched.ts';
+import { audio, openBench, type Bench } from './_support.ts';
 
 export const folderOf = (main: string) => main.slice(0, main.lastIndexOf('/') + 1);
 
@@ -35,16 +34,18 @@ export function createHlsPlays(environment: Readonly<Record<string, string>> = {
   let bench: Bench;
   let app: DeliveryApp;
   let content: TestTrack;
-  let adTracks: readonly TestTrack[];
-  const mp3 = [audio(420), audio(300)] as const;
+  let ads: readonly TestAd[];
   const ask = askAt(() => app.port);
 
   beforeAll(async () => {
     bench = await openBench();
     app = await bench.start(environment);
     content = await storeTone(bench, 60, 440, [20_000]);
-    adTracks = [await storeTone(bench, 10, 660), await storeTone(bench, 7.2, 990)];
-    for (const ad of mp3) await storeSegment(bench, ad);
+    ads = [
+      { mp3: audio(420), tone: await storeTone(bench, 10, 660) },
+      { mp3: audio(300), tone: await storeTone(bench, 7.2, 990) },
+    ];
+    for (const { mp3 } of ads) await storeSegment(bench, mp3);
   });
   afterAll(async () => {
     await app[Symbol.asyncDispose]();
@@ -57,39 +58,14 @@ export function createHlsPlays(environment: Readonly<Record<string, string>> = {
   });
 
   /** @param clickUrl of every ad; '' for none */
-  function withAds(request: DecideRequest, clickUrl = '') {
-    const picks = request.breaks.flatMap(({ key, maxSlots }) =>
-      Array.from({ length: maxSlots }, (_, slot) => {
-        const { track } = adTracks[slot % 2]!;
-        const hlsTrack = {
-          ...{ codec: track.codec, digest: track.sha256, sizeBytes: BigInt(track.size_bytes) },
-          ...{ durationMs: BigInt(track.duration_ms), indexDigest: track.index.sha256 },
-          indexSizeBytes: BigInt(track.index.size_bytes),
-        };
-        const creativeId = `crv_${slot % 2}`;
-        return { ...pickOf(mp3[slot % 2]!), breakKey: key, slot, creativeId, clickUrl, hls: hlsTrack };
-      }),
-    );
-    return { ...noAds(request), servingPlanId: 'spl_1', noAdReason: '', picks };
-  }
+  const withAds = (request: DecideRequest, clickUrl = '') => decideAds(request, ads, { clickUrl });
 
   /** A published show with a break before, in (two slots) and behind its content, and its entry. */
-  async function show() {
-    const markers = [
+  const show = () =>
+    publishHlsShow(bench, ask, content, [
       { key: 'm1', kind: 'mid', position_ms: 20_000, max_slots: 2 },
       { key: 'end', kind: 'post', position_ms: 60_000, max_slots: 1 },
-    ];
-    const made = await publishShow(
-      bench,
-      audio(2_500),
-      { markers },
-      { tracks: { a192: { state: 'ready', file: content.track } } },
-    );
-    await apply(bench, next(made.events.podcast, { hls_audio: true }));
-    const entry = made.enclosure.replace(/\.mp3$/, '.m3u8');
-    await until('the presentation', async () => (await ask(entry, {}, 'HEAD')).status === 302);
-    return { ...made, entry };
-  }
+    ]);
 
   /** The multivariant playlist of the listener's play. */
   async function enter({ entry }: { readonly entry: string }, listener: Record<string, string>): Promise<string> {
@@ -144,15 +120,15 @@ export function createHlsPlays(environment: Readonly<Record<string, string>> = {
   }
 
   return {
-    ...{ ask, startBehindProxy, breaksOf, show, withAds, enter, playlistOf, listsOf, assetsAt, bindingsOf, mp3 },
+    ...{ ask, startBehindProxy, breaksOf, show, withAds, enter, playlistOf, listsOf, assetsAt, bindingsOf },
     get bench() {
       return bench;
     },
     get content() {
       return content;
     },
-    get adTracks() {
-      return adTracks;
+    get ads() {
+      return ads;
     },
   };
 }

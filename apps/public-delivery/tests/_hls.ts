@@ -60,8 +60,15 @@ export interface TestAd {
   readonly tone: TestTrack;
 }
 
-/** A decision with the first ad in the first slot of every break, the second one in the second; `without` is a break that stays empty. */
-export function decideAds(request: DecideRequest, ads: readonly TestAd[], without?: string): DecideResponse {
+/**
+ * A decision with the first ad in the first slot of every break, the second one in the second; `without` is a break that stays empty, and a
+ * click on any of them leads to `clickUrl`. Creatives are named by break and slot.
+ */
+export function decideAds(
+  request: DecideRequest,
+  ads: readonly TestAd[],
+  { without, clickUrl = '' }: { readonly without?: string; readonly clickUrl?: string } = {},
+): DecideResponse {
   const pickFor = (breakKey: string, slot: number) => {
     const { mp3, tone } = ads[slot]!;
     const { codec, sha256: digest, size_bytes, duration_ms, index } = tone.track;
@@ -69,7 +76,7 @@ export function decideAds(request: DecideRequest, ads: readonly TestAd[], withou
       ...{ codec, digest, sizeBytes: BigInt(size_bytes), durationMs: BigInt(duration_ms) },
       ...{ indexDigest: index.sha256, indexSizeBytes: BigInt(index.size_bytes) },
     };
-    return { ...pickOf(mp3), breakKey, slot, creativeId: `crv_${breakKey}_${slot}`, hls };
+    return { ...pickOf(mp3), breakKey, slot, creativeId: `crv_${breakKey}_${slot}`, clickUrl, hls };
   };
   const picks = request.breaks
     .filter(({ key }) => key !== without)

@@ -60,7 +60,7 @@ test('hls.js plays every break of an episode and the whole content, which goes o
 });
 
 test('hls.js leaves out an ad that is gone or missing, plays the next one, and goes on where a break has none', async () => {
-  bench.serving.answer = async (request) => decideAds(request, ads, 'end');
+  bench.serving.answer = async (request) => decideAds(request, ads, { without: 'end' });
   const page = await browser.openPage();
   const halt = eventOf('serving_halts', newId('hlt'), 1, 'active', {
     scope: { kind: 'creative', creative_id: 'crv_pre_0' },
@@ -88,7 +88,7 @@ test('hls.js leaves out an ad that is gone or missing, plays the next one, and g
 }, 30_000);
 
 test('Shaka plays both ads of a break inside the content, in an audio element', async () => {
-  bench.serving.answer = async (request) => decideAds(request, ads, 'pre');
+  bench.serving.answer = async (request) => decideAds(request, ads, { without: 'pre' });
   const played = await playBreakWithShaka(await browser.openPage(), url(), breakSeconds - 1);
   expect(played.ads).toEqual(ads.map(({ tone }, place) => [near(secondsOf(tone)), place + 1, 2]));
   expect(played.completed).toBe(2);

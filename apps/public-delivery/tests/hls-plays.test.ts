@@ -37,7 +37,7 @@ describe('a play by HLS', () => {
     const media = await playlistOf(ad);
     expect(media).not.toContain('DATERANGE');
     const track = new URL(/URI="([^"]+)"/.exec(media)![1]!, `${folderOf(ad)}a192/media.m3u8`).pathname;
-    expect((await ask(track, listener)).body.equals(world.adTracks[0]!.bytes)).toBe(true);
+    expect((await ask(track, listener)).body.equals(world.ads[0]!.tone.bytes)).toBe(true);
   });
 
   test('repeats a list byte for byte, whatever a player adds, and whoever asks', async () => {
@@ -89,7 +89,7 @@ describe('a play by HLS', () => {
     const url = (await listsOf(await enter(made, listener))).get('m1')!;
     const [halted, kept] = await assetsAt(url, listener);
     const halt = eventOf('serving_halts', newId('hlt'), 1, 'active', {
-      scope: { kind: 'creative', creative_id: 'crv_0' },
+      scope: { kind: 'creative', creative_id: 'crv_m1_0' },
       cause: 'x',
     });
     await apply(world.bench, halt);

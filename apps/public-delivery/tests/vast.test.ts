@@ -10,7 +10,7 @@ import { eventFacts, eventOf } from './_support.ts';
 
 // Readers of VAST take https addresses only.
 const world = createHlsPlays({ MEDIA_URL: 'https://media.test' });
-const { ask, show, enter, breaksOf, assetsAt, bindingsOf, mp3 } = world;
+const { ask, show, enter, breaksOf, assetsAt, bindingsOf } = world;
 
 const none = '<VAST xmlns="http://www.iab.com/VAST" version="4.2"/>';
 const day = 86_400_000;
@@ -81,12 +81,19 @@ test('an ad has its creative, its length and its files, and its MP3 is sent by r
   const { made, vast } = await opportunity(listener);
   const ads = await adsAt(vast, listener);
   expect(ads).toMatchObject([
-    { sequence: 1, adType: 'audio', title: 'crv_0', creativeId: 'crv_0', durationMs: 10_080, expiresSeconds: 86_400 },
+    {
+      sequence: 1,
+      adType: 'audio',
+      title: 'crv_m1_0',
+      creativeId: 'crv_m1_0',
+      durationMs: 10_080,
+      expiresSeconds: 86_400,
+    },
     {
       sequence: 2,
       adType: 'audio',
-      title: 'crv_1',
-      creativeId: 'crv_1',
+      title: 'crv_m1_1',
+      creativeId: 'crv_m1_1',
       durationMs: 7_200,
       clickThroughUrl: undefined,
     },
@@ -100,10 +107,10 @@ test('an ad has its creative, its length and its files, and its MP3 is sent by r
     expect([status, headers['content-type'], headers['cache-control'], headers['accept-ranges']]).toEqual([
       ...[200, 'audio/mpeg', 'private, max-age=31536000, immutable', 'bytes'],
     ]);
-    expect(body.equals(mp3[place]!)).toBe(true);
+    expect(body.equals(world.ads[place]!.mp3)).toBe(true);
   }
   const part = await ask(mediaOf(ads[0]!, 'progressive'), { ...listener, range: 'bytes=384-767' });
-  expect([part.status, part.body.equals(mp3[0].subarray(384, 768))]).toEqual([206, true]);
+  expect([part.status, part.body.equals(world.ads[0]!.mp3.subarray(384, 768))]).toEqual([206, true]);
   expect((await ask(mediaOf(ads[0]!, 'streaming'), listener)).status).toBe(200);
   // Facts keep their order, so those of the ranges above would be here.
   await ask(ads[0]!.trackers.find(({ event }) => event === 'complete')!.url, listener);
@@ -151,7 +158,7 @@ test('a halted ad is left out and its MP3 is gone; a halt of the surface leaves 
   const [halted, kept] = await adsAt(vast, listener);
   const halt = (scope: Record<string, unknown>) =>
     eventOf('serving_halts', newId('hlt'), 1, 'active', { scope, cause: 'x' });
-  const ofCreative = halt({ kind: 'creative', creative_id: 'crv_0' });
+  const ofCreative = halt({ kind: 'creative', creative_id: 'crv_m1_0' });
   await apply(world.bench, ofCreative);
   const remaining = (ads: number) => until(`${ads} ads`, async () => (await adsAt(vast, listener)).length === ads);
   await remaining(1);
