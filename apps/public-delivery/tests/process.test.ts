@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sha256, until } from '@longwave/test-kit';
+import hls from 'hls-parser';
 import { Redis } from 'ioredis';
-import { askAt } from './_ask.ts';
+import { askAt, newListener } from './_ask.ts';
+import { decideAds, publishHlsShow, storeTone } from './_hls.ts';
 import { serveOnce, tokensOf } from './_serving.ts';
+import { storeSegment } from './_stitched.ts';
 import { openUrl, startServiceProcess, type ServiceProcess } from './_service-process.ts';
 import {
   audio,
@@ -119,6 +122,60 @@ test('kill -9 right after they were acknowledged loses no delivery event', async
     return acknowledged.every((sequence) => kept.has(sequence));
   });
 });
+
+test('kill -9 in the middle of a list of HLS: received segments are told once, lists stay the same, and the decision is asked for again', async () => {
+  const ask = askAt(() => Number(new URL(service.url).port));
+  const ads = [{ mp3: audio(125), tone: await storeTone(bench, 3, 660) }];
+  await storeSegment(bench, ads[0]!.mp3);
+  const { entry, episodeId } = await publishHlsShow(bench, ask, await storeTone(bench, 20, 440), []);
+  const open = async (listener: Record<string, string>) => {
+    const media = String((await ask(entry, listener)).headers.location).replace('main.m3u8', 'a192/media.m3u8');
+    const text = (await ask(media, listener)).body.toString();
+    const readList = () => ask(/X-ASSET-LIST="([^"]+)"/.exec(text)![1]!, listener);
+    return { media, readList, segments: (hls.parse(text) as hls.types.MediaPlaylist).segments };
+  };
+  const listener = newListener();
+  const [play, other] = [await open(listener), await open(newListener())];
+  bench.serving.answer = async (request) => decideAds(request, ads);
+  const listed = await play.readList();
+  const redis = new Redis(bench.environment['REDIS_URL']!);
+  await redis.call('CLIENT', 'PAUSE', '60000', 'WRITE');
+  const received: [number, number][] = [];
+  for (const { uri, byterange } of play.segments) {
+    const [from, to] = [byterange.offset, byterange.offset + byterange.length];
+    const track = new URL(uri, play.media).pathname;
+    expect((await ask(track, { ...listener, range: `bytes=${from}-${to - 1}` })).status).toBe(206);
+    received.push([from, to]);
+  }
+  bench.serving.requests.length = 0;
+  bench.serving.answer = () => new Promise(() => undefined);
+  const [unanswered] = await Promise.allSettled([
+    other.readList(),
+    until('the decision', () => bench.serving.requests.length === 1).then(() => service.stop('SIGKILL')),
+  ]);
+  expect(unanswered.status).toBe('rejected');
+  await redis.call('CLIENT', 'UNPAUSE');
+  await redis.quit();
+
+  bench.serving.answer = async (request) => decideAds(request, ads);
+  service = await startServiceProcess(bench);
+  expect((await play.readList()).body.equals(listed.body)).toBe(true);
+  const decided = await other.readList();
+  expect((JSON.parse(decided.body.toString()) as { ASSETS: unknown[] }).ASSETS).toHaveLength(1);
+  expect((await other.readList()).body.equals(decided.body)).toBe(true);
+  const [first, again, ...more] = bench.serving.requests.map(({ decisionId }) => decisionId);
+  expect([again, more]).toEqual([first, []]);
+  const told = () => {
+    const written = bench.facts.flatMap((fact) =>
+      fact.kind === 'media_range_served' && fact.episode_id === episodeId
+        ? [[fact.fact_id, fact.written] as const]
+        : [],
+    );
+    return [...new Map(written).values()].flat().toSorted(([a], [b]) => a - b);
+  };
+  await until('the facts of the segments', told, { holds: (written) => written.length >= received.length });
+  expect(told()).toEqual(received);
+}, 60_000);
 
 test('bytes written to a listener who stops reading are reported meanwhile, and no more is written than the sockets take', async () => {
   const stalled = await Promise.all(Array.from({ length: 8 }, play));
