@@ -238,3 +238,17 @@ test('an outro whose track cannot be made stays usable, and says why', async () 
     problem: { code: 'upload_not_received', detail: expect.stringContaining('not stored any more') },
   });
 });
+
+test('a podcast names HLS in its feed only together with HLS, and is told so', async () => {
+  const world = createWorld(management);
+  const errors = [{ path: '/changes/hls_in_feed', code: 'needs_hls_audio' }];
+  const refused = { code: 'validation_failed', context: { errors } };
+  const settings = { title: 'A', language: 'en' };
+  const named = { hls_in_feed: true };
+  await expect(world.send('podcast.create', null, { ...settings, ...named })).rejects.toMatchObject(refused);
+  const podcast = await world.send('podcast.create', null, settings);
+  await expect(world.send('podcast.revise', podcast, named)).rejects.toMatchObject(refused);
+  const both = await world.send('podcast.revise', podcast, { ...named, hls_audio: true });
+  const off = await world.send('podcast.revise', both, { hls_audio: false });
+  expect(off.attributes).toMatchObject({ hls_audio: false, hls_in_feed: true });
+});

@@ -156,6 +156,7 @@ test('everything that the feed standard knows is imported, under any prefix; the
         <m:thumbnail url="https://cdn.example/small.jpg"/><p20:images srcset="https://cdn.example/a.jpg 600w, https://cdn.example/b.jpg 3000w"/>
         <m:content url="https://cdn.example/1.mp3" type="audio/mpeg" medium="audio"/>
         <p20:alternateEnclosure type="video/mp4" length="5" height="720" lang="en" default="true"><p20:source uri="https://cdn.example/1.mp4"/><p20:integrity type="sri" value="sha384-x"/></p20:alternateEnclosure>
+        <p20:alternateEnclosure type="application/x-mpegURL" length="0" bitrate="171526" lang="en" title="Audio (HLS)" codecs="mp4a.40.2" default="false"><p20:source uri="https://cdn.example/1.m3u8"/></p20:alternateEnclosure>
         <p20:value type="lightning" method="keysend">${recipient('abc')}<p20:valueTimeSplit startTime="60" duration="30.5" remoteStartTime="2" remotePercentage="90"><p20:remoteItem feedGuid="917393e3-1b1e-5cef-ace4-edaa54e1f810" itemGuid="x"/></p20:valueTimeSplit></p20:value>
         <p20:transcript url="https://cdn.example/1.html" type="text/html"/><own:mood happy="yes"/></item></channel></rss>`,
   });
@@ -197,6 +198,10 @@ test('everything that the feed standard knows is imported, under any prefix; the
         default: true,
         sources: [{ uri: 'https://cdn.example/1.mp4' }],
         integrity: { type: 'sri', value: 'sha384-x' },
+      },
+      {
+        ...{ content_type: 'application/x-mpegURL', size_bytes: 0, bitrate: 171_526, language: 'en', default: false },
+        ...{ title: 'Audio (HLS)', codecs: 'mp4a.40.2', sources: [{ uri: 'https://cdn.example/1.m3u8' }] },
       },
     ],
     value: {

@@ -1,4 +1,5 @@
 export type {
+  FeedAlternateEnclosure,
   FeedEnclosure,
   FeedEpisode,
   FeedHead,

@@ -160,7 +160,7 @@ const episode = fc.record(
     alternate_enclosures: few(
       fc.record(
         {
-          content_type: fc.constantFrom('video/mp4', 'audio/opus'),
+          content_type: fc.constantFrom('video/mp4', 'audio/opus', 'application/x-mpegURL'),
           size_bytes: fc.nat(),
           bitrate: fc.integer({ min: 1, max: 10_000_000 }),
           height: fc.constantFrom(720, 1080),

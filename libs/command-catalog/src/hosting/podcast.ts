@@ -56,6 +56,8 @@ const settings = {
   break_fade_ms: z.int().min(0).max(1000),
   /** Whether episodes, intro and outro are made ready for HLS too; absent: no. */
   hls_audio: z.boolean(),
+  /** Whether the feed also names the address by HLS of each episode that has one, while `hls_audio` is on; absent: no. */
+  hls_in_feed: z.boolean(),
   medium,
   funding,
   persons,

@@ -8,6 +8,7 @@ import { refuseField } from '../../workspace/refuse-field.ts';
 import { withSafeNotes } from '../show-notes.ts';
 import { prepareArtworkChange, type ArtworkOptions } from './artwork-change.ts';
 import {
+  checkHlsInFeed,
   checkNewFeedUrl,
   createPodcast,
   feedUrlOf,
@@ -53,12 +54,11 @@ export const podcastRules = (
   'podcast.create': {
     prepare: async (prepared) => {
       const withArtwork = await prepareArtworkChange(options, prepared);
-      return ({ changes, subjectId, current }) => ({
-        attributes: withArtwork(
-          createPodcast(withSafeNotes(changes, maxDescriptionBytes), subjectId, options.mediaUrl),
-          current,
-        ),
-      });
+      return ({ changes, subjectId, current }) => {
+        const created = createPodcast(withSafeNotes(changes, maxDescriptionBytes), subjectId, options.mediaUrl);
+        checkHlsInFeed(created);
+        return { attributes: withArtwork(created, current) };
+      };
     },
   },
 
@@ -73,6 +73,7 @@ export const podcastRules = (
       const withArtwork = await prepareArtworkChange(options, prepared);
       return ({ current, changes, state }) => {
         const attributes = withArtwork({ ...current, ...withSafeNotes(changes, maxDescriptionBytes) }, current);
+        checkHlsInFeed(attributes, current);
         const missing = missingForFeed(attributes);
         // A podcast that is hosted elsewhere has no feed here.
         if (state === 'published' && missing.length > 0 && !current.hosted_by)

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createPodcast, missingForFeed, podcastGuid, subdomainOf } from './podcast.ts';
+import { checkHlsInFeed, createPodcast, missingForFeed, podcastGuid, subdomainOf } from './podcast.ts';
 
 test('the podcast guid matches the published vectors of the Podcasting 2.0 namespace', () => {
   expect(podcastGuid('https://podnews.net/rss')).toBe('9b024349-ccf0-5f69-a609-6b82873eab3c');
@@ -23,4 +23,16 @@ test('every attribute that directories require and a draft lacks is named', () =
   expect(
     missingForFeed({ ...podcast, description: 'd', author: 'x', artwork_url: 'http://m/a.jpg', categories: ['Arts'] }),
   ).toEqual([]);
+});
+
+test('a feed begins to name HLS only where episodes have it, and a podcast that has both may switch HLS off', () => {
+  const none = createPodcast({ title: 'A', language: 'en' }, 'pod_01234567890123456789012345', 'http://m');
+  const named = { ...none, hls_in_feed: true };
+  const both = { ...named, hls_audio: true };
+  for (const before of [undefined, none])
+    expect(() => checkHlsInFeed(named, before)).toThrow('Switch hls_audio on too.');
+  expect(() => checkHlsInFeed(both)).not.toThrow();
+  expect(() => checkHlsInFeed(both, none)).not.toThrow();
+  expect(() => checkHlsInFeed({ ...both, hls_audio: false }, both)).not.toThrow();
+  expect(() => checkHlsInFeed({ ...named, title: 'B' }, named)).not.toThrow();
 });

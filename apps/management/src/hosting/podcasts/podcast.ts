@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { artwork, ChangesOf, podcasts } from '@longwave/command-catalog';
 import { Problem, type FieldError } from '@longwave/problems';
 import { v5 } from 'uuid';
+import { refuseField } from '../../workspace/refuse-field.ts';
 
 export type Podcast = z.output<typeof podcasts.attributes>;
 export type Artwork = z.output<typeof artwork>;
@@ -48,6 +49,19 @@ export function createPodcast(changes: CreateChanges, id: string, mediaUrl: stri
     subdomain,
     podcast_guid: podcastGuid(feedUrlOf(mediaUrl, subdomain)),
   };
+}
+
+/**
+ * Throws `validation_failed` when `hls_in_feed` is switched on while `hls_audio` is off, for it would show nothing. Switching `hls_audio` off
+ * later is allowed: the feed then names no HLS until it is on again.
+ */
+export function checkHlsInFeed(after: Podcast, before?: Podcast): void {
+  if (!after.hls_in_feed || before?.hls_in_feed || after.hls_audio) return;
+  refuseField(
+    '/changes/hls_in_feed',
+    'needs_hls_audio',
+    'The feed can name HLS only where episodes have it. Switch hls_audio on too.',
+  );
 }
 
 /** Attributes that directories require of a feed (PSP-1 and Apple's required channel elements), in words. */
