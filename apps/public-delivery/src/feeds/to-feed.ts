@@ -1,5 +1,14 @@
-import type { FeedEnclosure, FeedEpisode, FeedImage, FeedPodcast, FeedTrailer, FeedValue } from '@longwave/feed';
+import type {
+  FeedAlternateEnclosure,
+  FeedEnclosure,
+  FeedEpisode,
+  FeedImage,
+  FeedPodcast,
+  FeedTrailer,
+  FeedValue,
+} from '@longwave/feed';
 import { canonicalFormat } from '@longwave/audio';
+import { aacTrack } from '@longwave/hls-media';
 import { transcriptContentTypes, transcriptFormats } from '@longwave/transcript';
 import { headerSizeBytes, pictureOf } from '../progressive/render-header.ts';
 import type { EnclosureRow, FeedEpisodeRow } from '../projection/feed-table.ts';
@@ -24,6 +33,9 @@ const sitePath = (subdomain: string): string => `/site/${subdomain}`;
 export function enclosurePath({ alias, file_name, rendition_bytes, clip_format }: EnclosureRow): string {
   return `/delivery/v1/e/${alias}/${file_name}.${rendition_bytes === null ? clip_format : 'mp3'}`;
 }
+
+/** The address of an episode by HLS: lasting, as the enclosure's. */
+const playlistPath = ({ alias, file_name }: EnclosureRow): string => `/delivery/v1/e/${alias}/${file_name}.m3u8`;
 
 /** Enough of a digest to tell two versions of a document apart. */
 const versionCharacters = 12;
@@ -133,6 +145,29 @@ function audioOf(
   };
 }
 
+/** The presentation of an episode, where its podcast wants it in the feed: one tag for everything that players choose by its playlist. */
+function presentationsOf(
+  row: FeedEpisodeRow,
+  { hls_audio: hasHls, hls_in_feed: inFeed, language }: PodcastAttributes,
+  mediaUrl: string,
+): readonly FeedAlternateEnclosure[] {
+  if (!hasHls || !inFeed || row.hls_bit_rate === null || row.rendition_bytes === null) return [];
+  return [
+    {
+      // The type of the namespace's example, for which older apps look.
+      contentType: 'application/x-mpegURL',
+      // Unknown: it is a playlist.
+      sizeBytes: 0,
+      bitrate: row.hls_bit_rate,
+      language,
+      title: 'Audio (HLS)',
+      codecs: aacTrack.codec,
+      default: false,
+      sources: [{ uri: mediaUrl + playlistPath(row) }],
+    },
+  ];
+}
+
 /** Time splits begin later by the intro. */
 const shiftedValue = (value: FeedValue, shiftMs: number): FeedValue => ({
   ...value,
@@ -148,6 +183,7 @@ export function toFeedEpisode(row: FeedEpisodeRow, podcast: PodcastAttributes, m
     transcripts = [],
     soundbites,
     value,
+    alternate_enclosures: elsewhere = [],
     ...shown
   } = row.attributes;
   const images = imagesOf(artwork, mediaUrl);
@@ -167,6 +203,7 @@ export function toFeedEpisode(row: FeedEpisodeRow, podcast: PodcastAttributes, m
         captions,
       })),
     ),
+    alternateEnclosures: [...camelCased(elsewhere), ...presentationsOf(row, podcast, mediaUrl)],
     value: value && shiftedValue(camelCased(value), shiftMs),
     soundbites: soundbites?.map(({ start_ms, duration_ms, title }) => ({
       startMs: start_ms + shiftMs,

@@ -32,6 +32,8 @@ export interface DueEpisode {
   readonly episodeId: string;
   /** The digest of the presentation that it has. */
   readonly digest: string | undefined;
+  /** Of that presentation, in bit/s; undefined where a release that did not store it has presented the episode. */
+  readonly averageBitRate: number | undefined;
   readonly attempts: number;
   /** Until when nobody else looks; a later time in the row means that something has changed meanwhile. */
   readonly leasedUntil: Date;
@@ -40,13 +42,13 @@ export interface DueEpisode {
 /** Takes the episode that is due longest; nobody else takes it for `leaseMs`. */
 export async function takeDueEpisode(pool: Pool, leaseMs: number): Promise<DueEpisode | undefined> {
   const { rows } = await pool.query<
-    Columns<'presented_episode', 'episode_id' | 'digest' | 'attempts' | 'due_at', { due_at: Date }>
+    Columns<'presented_episode', 'episode_id' | 'digest' | 'average_bit_rate' | 'attempts' | 'due_at', { due_at: Date }>
   >({
     name: 'take_due_episode',
     text: `update presented_episode set due_at = clock_timestamp() + $1 * interval '1 millisecond', attempts = attempts + 1
            where episode_id = (select episode_id from presented_episode where due_at <= clock_timestamp()
                                order by due_at limit 1 for update skip locked)
-           returning episode_id, digest, attempts, due_at`,
+           returning episode_id, digest, average_bit_rate, attempts, due_at`,
     values: [leaseMs],
   });
   const [row] = rows;
@@ -54,6 +56,7 @@ export async function takeDueEpisode(pool: Pool, leaseMs: number): Promise<DueEp
     row && {
       episodeId: row.episode_id,
       digest: row.digest ?? undefined,
+      averageBitRate: row.average_bit_rate ?? undefined,
       attempts: row.attempts,
       leasedUntil: row.due_at,
     }
@@ -70,24 +73,37 @@ export async function postponeDueEpisode(pool: Pool, due: DueEpisode, delayMs: n
   });
 }
 
+/** What an episode gets. */
+export interface Presented {
+  readonly digest: string;
+  /** In bit/s. */
+  readonly averageBitRate: number;
+}
+
 /**
  * Gives the episode its presentation, or none, with what the check had against one, unless something has changed meanwhile: then the episode
- * is due again, or another process has looked at it since. Answers whether the episode had another one before.
+ * is due again, or another process has looked at it since. Answers whether the episode had another one before, and whether a feed that names
+ * it shows something else now.
  */
 export async function settleDueEpisode(
   tx: Transaction,
   due: DueEpisode,
-  digest: string | undefined,
+  presented: Presented | undefined,
   findings: readonly unknown[],
-): Promise<boolean> {
-  const { rows } = await tx.query<{ readonly changed: boolean }>(
-    `with before as (select digest from presented_episode where episode_id = $1 for update)
-     update presented_episode set digest = $3, findings = $4, attempts = 0, due_at = null
+): Promise<{ readonly isOther: boolean; readonly showsOther: boolean }> {
+  const { rows } = await tx.query<{ readonly is_other: boolean; readonly shows_other: boolean }>(
+    `with before as (select digest, average_bit_rate from presented_episode where episode_id = $1 for update)
+     update presented_episode set digest = $3, average_bit_rate = $4, findings = $5, attempts = 0,
+       due_at = null
      from before where episode_id = $1 and due_at = $2
-     returning before.digest is distinct from $3 as changed`,
-    [due.episodeId, due.leasedUntil, digest ?? null, findings.length > 0 ? JSON.stringify(findings) : null],
+     returning before.digest is distinct from $3 as is_other,
+       (before.digest is null, before.average_bit_rate) is distinct from ($3::text is null, $4::int) as shows_other`,
+    [
+      ...[due.episodeId, due.leasedUntil, presented?.digest ?? null, presented?.averageBitRate ?? null],
+      findings.length > 0 ? JSON.stringify(findings) : null,
+    ],
   );
-  return rows[0]?.changed ?? false;
+  return { isOther: rows[0]?.is_other ?? false, showsOther: rows[0]?.shows_other ?? false };
 }
 
 /** What an episode has that a presentation is made of. */

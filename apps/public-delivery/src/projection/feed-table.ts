@@ -77,6 +77,8 @@ export type FeedEpisodeRow = EnclosureRow &
     readonly duration_ms: Rows['production']['duration_ms'];
     readonly clip_bytes: Rows['media_clip']['size_bytes'] | null;
     readonly clip_ms: Rows['media_clip']['duration_ms'] | null;
+    /** Average bit rate of its presentation in bit/s; null without one. */
+    readonly hls_bit_rate: Rows['presented_episode']['average_bit_rate'];
   };
 
 const withAudio = `from episode e join alias a on a.episode_id = e.id
@@ -84,9 +86,11 @@ const withAudio = `from episode e join alias a on a.episode_id = e.id
     ${standInClip}`;
 const isShown = `e.state = 'published' and (r.id is not null or c.clip_url is not null)`;
 const shown = `${withAudio}
+    left join presented_episode h on h.episode_id = e.id and h.digest is not null
   where e.podcast_id = $1 and ${isShown}`;
 const episodeColumns = `e.attributes, e.published_at, a.alias, a.file_name, e.chapters_digest, e.chapters_tag_bytes,
-  r.rendition_bytes, r.duration_ms, c.clip_bytes, c.clip_ms, c.clip_format`;
+  r.rendition_bytes, r.duration_ms, c.clip_bytes, c.clip_ms, c.clip_format,
+  h.average_bit_rate as hls_bit_rate`;
 const newestFirst = 'order by e.published_at desc, e.id desc';
 
 export async function getShownPodcast(tx: Transaction, podcastId: string): Promise<PodcastAttributes> {

@@ -44,6 +44,8 @@ export const podcastAttributesSchema = z.object({
   break_fade_ms: show.break_fade_ms,
   /** Episodes are also delivered by HLS. */
   hls_audio: show.hls_audio,
+  /** The feed names them. */
+  hls_in_feed: show.hls_in_feed,
   /** Present when the podcast was imported; the progress of the import is not public. */
   import: z.object({}).optional(),
   /** Present when another platform hosts the podcast, whose feed is there. */

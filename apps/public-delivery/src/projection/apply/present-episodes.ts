@@ -1,4 +1,4 @@
-import { transaction, type Pool } from '@longwave/postgres';
+import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import { pollLoop, type PollLoop } from '@longwave/worker-kit';
 import { reviseFeed, type AnnouncementPorts } from './feed-revision.ts';
@@ -17,6 +17,7 @@ import {
   takeDueEpisode,
   type DueEpisode,
   type EpisodeContent,
+  type Presented,
 } from '../../presentations/presented-episode-table.ts';
 
 export interface PresentEpisodesOptions {
@@ -72,19 +73,29 @@ export function presentEpisodes(options: PresentEpisodesOptions): PollLoop {
     return { digest, workspaceId, podcastId, episodeId, renditionDigest, document };
   }
 
-  async function settle(due: DueEpisode, presented: StoredPresentation | undefined, findings: readonly unknown[]) {
+  async function settle(
+    due: DueEpisode,
+    presented: (StoredPresentation & Presented) | undefined,
+    findings: readonly unknown[],
+  ) {
     const changed = await transaction(pool, async (tx) => {
       if (presented) await savePresentation(tx, presented);
-      const isOther = await settleDueEpisode(tx, due, presented?.digest, findings);
-      if (isOther) await reviseFeedOf(tx, due.episodeId);
+      const { isOther, showsOther } = await settleDueEpisode(tx, due, presented, findings);
+      if (showsOther) await reviseFeedOf(tx, due.episodeId);
       return isOther;
     });
     if (changed) onPresented();
   }
 
-  async function reviseFeedOf(tx: Parameters<Parameters<typeof transaction>[1]>[0], episodeId: string): Promise<void> {
+  /**
+   * Gives the feed of the episode a new revision if it names presentations. A podcast whose feed begins to do so at this moment is revised by
+   * its own event: that locks the episode's row, which this transaction has locked, so one of both sees the other.
+   */
+  async function reviseFeedOf(tx: Transaction, episodeId: string): Promise<void> {
     const { rows } = await tx.query<{ readonly podcast_id: string }>(
-      `select podcast_id from episode where id = $1 and state = 'published'`,
+      `select e.podcast_id from episode e join podcast p on p.id = e.podcast_id
+       where e.id = $1 and e.state = 'published'
+         and (p.attributes->>'hls_audio')::boolean and (p.attributes->>'hls_in_feed')::boolean`,
       [episodeId],
     );
     if (rows[0]) await reviseFeed(tx, rows[0].podcast_id, now().toISOString(), announcements);
@@ -92,7 +103,9 @@ export function presentEpisodes(options: PresentEpisodesOptions): PollLoop {
 
   async function look(due: DueEpisode): Promise<void> {
     const made = await compose(due.episodeId);
-    if (!made || made.digest === due.digest) return settle(due, made, []);
+    if (!made) return settle(due, undefined, []);
+    if (made.digest === due.digest && due.averageBitRate !== undefined)
+      return settle(due, { ...made, averageBitRate: due.averageBitRate }, []);
     const open = await openPresentation(made, loadIndex);
     const findings = await checkOwnPresentation(open, { files, segments, now });
     const failures = findings.filter(({ level }) => level === 'failure');
@@ -101,7 +114,8 @@ export function presentEpisodes(options: PresentEpisodesOptions): PollLoop {
         { episode_id: due.episodeId, presentation: made.digest, findings: failures },
         'presentation.refused',
       );
-    await settle(due, failures.length > 0 ? undefined : made, findings);
+    const presented = { ...made, averageBitRate: open.audio.rates.average };
+    await settle(due, failures.length > 0 ? undefined : presented, findings);
     if (failures.length === 0)
       logger.info({ episode_id: due.episodeId, presentation: made.digest }, 'presentation.published');
   }

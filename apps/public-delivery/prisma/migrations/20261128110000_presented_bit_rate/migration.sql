@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "presented_episode" ADD COLUMN     "average_bit_rate" INTEGER;
