@@ -28,6 +28,7 @@ import { audioRoutes } from './progressive/audio-routes.ts';
 import { playFileRoutes } from './companions/play-file-routes.ts';
 import { createRouter } from './http/route.ts';
 import { shownFileRoutes } from './companions/shown-file-routes.ts';
+import { playerRoutes } from './feeds/player-routes.ts';
 import { siteRoutes } from './feeds/site-routes.ts';
 import { traceApp } from './listeners/app-trace.ts';
 import { loadPlaces } from './listeners/country.ts';
@@ -214,7 +215,8 @@ export async function createApp(
         ...{ mediaUrl, hubUrl, now },
       }),
       ...siteRoutes({ pool, mediaUrl }),
-      // Both come before the audio, whose last segment takes any name.
+      // These come before the audio, whose last segment takes any name.
+      ...playerRoutes({ pool, mediaUrl }),
       ...listenerFileRoutes({
         ...{ pool, store, identify },
         findListenersPlay: createFindListenersPlay(pool, arrangements, traceAgent),

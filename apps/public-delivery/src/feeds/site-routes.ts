@@ -6,18 +6,12 @@ import { findFeeds, getShownPodcast } from '../projection/feed-table.ts';
 import type { PodcastAttributes } from '../projection/projected.ts';
 import { parameter } from '../http/parameter.ts';
 import type { Exchange, Route } from '../http/route.ts';
+import { sendPage } from '../http/send-page.ts';
 
 const subdomainShape = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-const headers = {
-  'content-type': 'text/html; charset=utf-8',
-  'cache-control': 'public, max-age=60, stale-while-revalidate=300',
-  // Words of strangers: nothing runs, nothing is sent, no page frames it.
-  'content-security-policy':
-    "default-src 'none'; img-src * data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-};
+/** Artwork may be anywhere; no page frames it. */
+const policy = "img-src * data:; frame-ancestors 'none'";
 
 /** The words of a text that may hold markup. */
 const plainText = (markup: string): string =>
@@ -59,9 +53,7 @@ export function siteRoutes({ pool, mediaUrl }: { readonly pool: Pool; readonly m
       if (state?.state !== 'published') throw new Problem('not_found');
       return renderSite(await getShownPodcast(tx, state.podcastId), mediaUrl);
     });
-    const { request, response } = exchange;
-    response.writeHead(200, { ...headers, 'content-length': String(Buffer.byteLength(page)) });
-    response.end(request.method === 'HEAD' ? undefined : page);
+    sendPage(exchange, page, policy);
   }
   return [{ name: 'site.read', path: '/site/:subdomain', get }];
 }

@@ -27,7 +27,7 @@ export interface FeedSettings {
 export const feedPath = (subdomain: string): string => `/feeds/${subdomain}.xml`;
 
 /** The page of a podcast that names none of its own. */
-const sitePath = (subdomain: string): string => `/site/${subdomain}`;
+export const sitePath = (subdomain: string): string => `/site/${subdomain}`;
 
 /** The address at which listeners get the audio of an episode: our file, or the clip that stands in. */
 export function enclosurePath({ alias, file_name, rendition_bytes, clip_format }: EnclosureRow): string {

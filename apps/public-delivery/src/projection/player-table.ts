@@ -1,0 +1,47 @@
+import type { Pool } from '@longwave/postgres';
+import type { Columns, Rows } from '../generated/rows.ts';
+import { playedProduction } from './content-table.ts';
+import type { EnclosureRow } from './feed-table.ts';
+import type { Chapters, PodcastAttributes, ShownEpisode } from './projected.ts';
+
+/** A published episode with audio here, as its player shows it. */
+export interface PlayerEpisode extends EnclosureRow {
+  readonly attributes: ShownEpisode;
+  readonly podcast: PodcastAttributes;
+  readonly chapterTitles: readonly string[];
+}
+
+type PlayerRow = Columns<
+  'episode',
+  'state' | 'attributes' | 'chapters',
+  { attributes: ShownEpisode; chapters: Chapters | null }
+> &
+  Columns<'alias', 'alias' | 'file_name'> & {
+    readonly podcast_state: Rows['podcast']['state'];
+    readonly podcast: PodcastAttributes;
+    readonly rendition_bytes: Rows['production']['rendition_bytes'];
+  };
+
+/** By the alias of the enclosure; 'ended' when the episode or its podcast was archived, undefined when nothing here plays it in public. */
+export async function findPlayerEpisode(pool: Pool, alias: string): Promise<PlayerEpisode | 'ended' | undefined> {
+  const { rows } = await pool.query<PlayerRow>({
+    name: 'player_episode',
+    text: `select e.state, e.attributes, e.chapters, p.state as podcast_state, p.attributes as podcast, a.alias, a.file_name,
+             r.rendition_bytes
+           from alias a join episode e on e.id = a.episode_id join podcast p on p.id = e.podcast_id and p.authority_id is null
+             ${playedProduction}
+           where a.alias = $1`,
+    values: [alias],
+  });
+  const [row] = rows;
+  if (!row) return undefined;
+  const states = [row.state, row.podcast_state];
+  if (states.includes('archived')) return 'ended';
+  if (row.rendition_bytes === null || states.some((state) => state !== 'published')) return undefined;
+  const { attributes, podcast, alias: own, file_name, rendition_bytes, chapters } = row;
+  const listed = (chapters ?? []).filter(({ toc }) => toc !== false);
+  return {
+    ...{ attributes, podcast, alias: own, file_name, rendition_bytes, clip_format: null },
+    chapterTitles: listed.map(({ title }) => title),
+  };
+}

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { DeliveryApp } from '../src/app.ts';
+import { apply, next } from './_apply.ts';
+import { askAt } from './_ask.ts';
+import { publishShow } from './_stitched.ts';
+import { audio, openBench, type Bench } from './_support.ts';
+
+let bench: Bench;
+let app: DeliveryApp;
+const ask = askAt(() => app.port);
+
+beforeAll(async () => {
+  bench = await openBench();
+  app = await bench.start();
+});
+afterAll(async () => {
+  await app[Symbol.asyncDispose]();
+  await bench.stop();
+});
+
+async function show(episode: Record<string, unknown> = {}) {
+  const made = await publishShow(bench, audio(100), episode);
+  return { ...made, player: made.enclosure.replace(/[^/]+$/, 'player') };
+}
+const titled = (titles: readonly string[]) => titles.map((title, i) => ({ start_ms: i, title }));
+
+test('the player of an episode plays its enclosure when it is asked to, and any page may frame it', async () => {
+  const { player, enclosure, subdomain } = await show({ chapters: titled(['Ebb & flow', 'Flood']) });
+  const { status, headers, body } = await ask(player);
+  const html = body.toString();
+  expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(headers['content-security-policy']).toBe(
+    "default-src 'none'; base-uri 'none'; form-action 'none'; img-src 'self'; media-src 'self'; frame-ancestors *",
+  );
+  expect(html).toContain(`<audio controls preload="none" src="http://media.test${enclosure}"></audio>`);
+  expect(html).toContain('<h1>One: the Größe</h1>');
+  expect(html).toContain(`<a href="http://media.test/site/${subdomain}" target="_blank" rel="noopener">Tides</a>`);
+  expect(html).toContain('<li>Ebb &amp; flow</li>\n<li>Flood</li>');
+  expect((await ask(enclosure)).status).toBe(302);
+  const head = await ask(player, {}, 'HEAD');
+  expect([head.status, head.headers['content-length'], head.body.length]).toEqual([200, String(body.length), 0]);
+});
+
+test('words of strangers stay words, and nothing is loaded from another host', async () => {
+  const made = await show({
+    title: '"><script>alert(1)</script>',
+    artwork_url: 'https://elsewhere.example/a.jpg',
+    chapters: titled(['</ol><img src=x onerror=alert(1)>']),
+  });
+  await apply(bench, next(made.events.podcast, { artwork_url: 'https://elsewhere.example/p.jpg' }));
+  const html = (await ask(made.player)).body.toString();
+  expect(html).not.toMatch(/<script|<img/);
+  const loaded = [...html.matchAll(/\bsrc="([^"]+)"/g)].map(([, url]) => new URL(url!).host);
+  expect(loaded).toEqual(['media.test']);
+});
+
+test('a player has at most 12 kB, however many chapters there are', async () => {
+  const { player } = await show({ chapters: titled(Array.from({ length: 200 }, () => '&ö'.repeat(100))) });
+  const { body } = await ask(player);
+  expect(body.length).toBeLessThanOrEqual(12_000);
+  expect(body.length).toBeGreaterThan(10_000);
+  expect(body.toString()).toContain('</li>\n<li>…</li>\n</ol>\n</main></body></html>\n');
+});
+
+test('an episode that is not public has no player, and an archived one is gone', async () => {
+  const made = await show();
+  await apply(bench, next(made.events.episode, {}, { state: 'unpublished' }));
+  expect((await ask(made.player)).status).toBe(404);
+  await apply(bench, next(made.events.episode, {}, { state: 'archived', by: 2 }));
+  expect((await ask(made.player)).status).toBe(410);
+  expect((await ask('/delivery/v1/e/nobody/player')).status).toBe(404);
+});
