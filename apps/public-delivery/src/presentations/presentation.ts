@@ -65,8 +65,16 @@ export interface PresentedContent {
   readonly chapters: PresentationDocument['chapters'];
 }
 
-/** "English"; a tag that nobody knows stands for itself. */
-const nameOf = (tag: string): string => new Intl.DisplayNames(['en'], { type: 'language' }).of(tag) ?? tag;
+const names = new Intl.DisplayNames(['en'], { type: 'language' });
+
+/** "English"; a tag that nobody knows, or that has no valid form, stands for itself. */
+function nameOf(tag: string): string {
+  try {
+    return names.of(tag) ?? tag;
+  } catch {
+    return tag;
+  }
+}
 
 export function composePresentation(content: PresentedContent): PresentationDocument {
   const { episodeId, language: tag, intro, own, outro, transcripts, chapters } = content;
