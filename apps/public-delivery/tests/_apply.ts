@@ -38,3 +38,10 @@ export function next(
     },
   };
 }
+
+/** The same event of another workspace. */
+export const ofWorkspace = (event: DomainEvent, id: string): DomainEvent => ({
+  ...event,
+  workspace_id: id,
+  after: { ...event.after, workspace_id: id },
+});

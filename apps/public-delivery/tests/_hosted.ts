@@ -14,12 +14,6 @@ export async function applyNow(bench: Bench, ...events: readonly DomainEvent[]):
 /** The file of the platform that `hosted` names. */
 export const master = 'https://host.example/master-1.mp3';
 
-export const ofWorkspace = (event: DomainEvent, id: string): DomainEvent => ({
-  ...event,
-  workspace_id: id,
-  after: { ...event.after, workspace_id: id },
-});
-
 const messageOf = (authorityId: string, sourceId: string, version: number) => ({
   ...{ authority_id: authorityId, signed_by: newId('key'), stream_id: 'show:1', sequence: version },
   ...{ message_digest: `sha256:${'0'.repeat(64)}`, source_id: sourceId, source_version: version },

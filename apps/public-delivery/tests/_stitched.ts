@@ -1,7 +1,7 @@
 import type { DecideRequest } from '@longwave/rpc/serving';
 import { sha256 } from '@longwave/test-kit';
-import { apply, next } from './_apply.ts';
-import { frameBytes, makeShow, noAds, pickOf, type Bench, type Show } from './_support.ts';
+import { apply, next, ofWorkspace } from './_apply.ts';
+import { frameBytes, makeShow, noAds, pickOf, workspaceId, type Bench, type Show } from './_support.ts';
 
 export const durationOf = (bytes: Buffer): number => (bytes.length / frameBytes) * 24;
 
@@ -39,9 +39,14 @@ export async function publishShow(
   content: Buffer,
   episode: Record<string, unknown> = {},
   production: Record<string, unknown> = {},
+  workspace = workspaceId,
 ): Promise<Show & { readonly enclosure: string }> {
   const show = await makeShow(bench.store, content, episode);
-  const events = { ...show.events, production: next(show.events.production, production) };
+  const events = {
+    podcast: ofWorkspace(show.events.podcast, workspace),
+    episode: ofWorkspace(show.events.episode, workspace),
+    production: ofWorkspace(next(show.events.production, production), workspace),
+  };
   await apply(bench, events.podcast, events.episode, events.production);
   const { rows } = await bench.pool.query<{ alias: string; file_name: string }>(
     'select alias, file_name from alias where episode_id = $1',

@@ -7,9 +7,9 @@ import { ExchangeServiceService, type AcknowledgeIntentRequest } from '@longwave
 import { type FaultProxy, sha256, startFaultProxy, until } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
 import { noteApplied } from '../src/projection/intent-table.ts';
-import { apply, next } from './_apply.ts';
+import { apply, next, ofWorkspace } from './_apply.ts';
 import { askAt, newListener } from './_ask.ts';
-import { aliasOf, hosted, ofWorkspace, pathOf, snapshotOf, type Hosted } from './_hosted.ts';
+import { aliasOf, hosted, pathOf, snapshotOf, type Hosted } from './_hosted.ts';
 import { audio, eventOf, openBench, publishEvents, workspaceId, type Bench } from './_support.ts';
 
 let bench: Bench;

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { newId } from '@longwave/ids';
 import { sha256, until } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
-import { apply, next } from './_apply.ts';
+import { apply, next, ofWorkspace } from './_apply.ts';
 import { askAt, bodyButTrace, newListener } from './_ask.ts';
-import { aliasOf, applyNow, grantOf, hosted, master, ofWorkspace, pathOf, snapshotOf } from './_hosted.ts';
+import { aliasOf, applyNow, grantOf, hosted, master, pathOf, snapshotOf } from './_hosted.ts';
 import { giveAds, publishShow, storeSegment } from './_stitched.ts';
 import { audio, eventOf, noAds, openBench, playedFacts, workspaceId, type Bench } from './_support.ts';
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkPresentation, readPresentation } from '@longwave/hls-profile';
+import { newId } from '@longwave/ids';
 import { encodeTranscript, parseTranscript } from '@longwave/transcript';
 import { sha256, until } from '@longwave/test-kit';
 import fc from 'fast-check';
@@ -12,7 +13,7 @@ import { apply, next } from './_apply.ts';
 import { askAt, newListener } from './_ask.ts';
 import { storeTone, type TestTrack } from './_hls.ts';
 import { publishShow, storeSegment } from './_stitched.ts';
-import { audio, openBench, type Bench } from './_support.ts';
+import { audio, openBench, workspaceId, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
@@ -38,8 +39,9 @@ async function show(
   episode: Record<string, unknown> = {},
   production: Record<string, unknown> = { tracks: { a192: { state: 'ready', file: content.track } } },
   podcast: Record<string, unknown> = hlsOn,
+  workspace = workspaceId,
 ) {
-  const made = await publishShow(bench, audio(2_500), episode, production);
+  const made = await publishShow(bench, audio(2_500), episode, production, workspace);
   const events = { ...made.events, podcast: next(made.events.podcast, podcast) };
   await apply(bench, events.podcast);
   return { ...made, events, entry: made.enclosure.replace(/\.mp3$/, '.m3u8') };
@@ -61,6 +63,12 @@ const textAt = async (path: string) => {
   expect(status).toBe(200);
   return body.toString();
 };
+
+/** The address of the file of its sound. */
+async function trackOf(main: string): Promise<string> {
+  const playlist = `${folderOf(main)}a192/media.m3u8`;
+  return new URL(/URI="([^"]+)"/.exec(await textAt(playlist))![1]!, playlist).pathname;
+}
 
 describe('an episode of a show with HLS', () => {
   test('has a presentation that a decoder plays to its last sample, intro included', async () => {
@@ -128,9 +136,7 @@ describe('an episode of a show with HLS', () => {
     const main = await presented(
       await show({ intro: { ...(await storeSegment(bench, audio(230))), hls: intro.track } }),
     );
-    const playlist = await textAt(`${folderOf(main)}a192/media.m3u8`);
-    const uri = /URI="([^"]+)"/.exec(playlist)![1]!;
-    const track = new URL(uri, `${folderOf(main)}a192/media.m3u8`).pathname;
+    const track = await trackOf(main);
     const whole = (await ask(track)).body;
     await fc.assert(
       fc.asyncProperty(fc.nat(whole.length - 1), fc.integer({ min: 1, max: 200_000 }), async (from, length) => {
@@ -258,10 +264,7 @@ describe('a presentation', () => {
   test('is hidden with its episode, and gone with it', async () => {
     const made = await show();
     const main = await presented(made);
-    const track = new URL(
-      /URI="([^"]+)"/.exec(await textAt(`${folderOf(main)}a192/media.m3u8`))![1]!,
-      `${folderOf(main)}a192/media.m3u8`,
-    ).pathname;
+    const track = await trackOf(main);
     const statuses = () =>
       Promise.all([main, track, made.entry].map(async (path) => (await ask(path, newListener())).status));
     await apply(bench, next(made.events.episode, {}, { state: 'unpublished' }));
@@ -281,6 +284,30 @@ describe('a presentation', () => {
     expect((await ask(main)).status).toBe(200);
     await apply(bench, next(made.events.episode, { plays_end_before: new Date().toISOString() }));
     expect((await ask(main)).status).toBe(410);
+  });
+
+  test('has one address: another digest that begins like its own is unknown', async () => {
+    const main = await presented(await show());
+    const { pathname } = new URL(main);
+    const digest = /[0-9a-f]{64}/.exec(pathname)![0];
+    const others = [digest.slice(0, 32) + '0'.repeat(32), digest.slice(0, 63) + (digest.endsWith('0') ? '1' : '0')];
+    const statuses = await Promise.all(others.map(async (other) => (await ask(main.replace(digest, other))).status));
+    expect([...statuses, (await ask(main)).status]).toEqual([404, 404, 200]);
+  });
+
+  test('ends with its own episode, whatever else has the same bytes', async () => {
+    const made = await show();
+    const main = await presented(made);
+    const track = await trackOf(main);
+    // Made later, in another workspace.
+    const copy = await show({}, undefined, hlsOn, newId('ws'));
+    const copyMain = await presented(copy);
+    const copyTrack = await trackOf(copyMain);
+    await apply(bench, next(copy.events.episode, {}, { state: 'archived' }));
+    await until('gone', async () => (await ask(copyMain)).status === 410);
+    const statuses = await Promise.all([main, track, copyTrack].map(async (path) => (await ask(path)).status));
+    expect(statuses).toEqual([200, 200, 410]);
+    expect((await ask(track.replace(/[0-9a-f]{64}(?=\/m\.mp4)/, 'a'.repeat(64)))).status).toBe(404);
   });
 
   test.each([

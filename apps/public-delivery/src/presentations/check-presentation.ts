@@ -35,7 +35,7 @@ export async function checkOwnPresentation(
   const base = `/delivery/v1/h/${presentation.digest}/`;
   const read: ReadResource = async ({ url, range }) => {
     const { pathname } = new URL(url);
-    if (pathname === `/delivery/v1/s/${audio.digest}/m.mp4`) {
+    if (pathname === `${base}s/${audio.digest}/m.mp4`) {
       const { offset: from, length } = range ?? { offset: 0, length: audio.reader.index.bytes };
       const body = await collect(readTrack(audio, from, from + length, segments));
       return { url, status: range ? 206 : 200, body };

@@ -14,11 +14,11 @@ import { readTrack } from './read-track.ts';
 const immutable = 'public, max-age=31536000, immutable';
 const nameShape = /^[A-Za-z0-9.-]{1,60}$/;
 
-/** The presentation for everybody: without breaks, and with files that all presentations share. */
+/** The presentation for everybody: without breaks. */
 export const cleanView: PresentationView = {
   schedule: [],
   dateRanges: [],
-  trackUri: (digest) => `../../../s/${digest}/m.mp4`,
+  trackUri: (digest) => `../s/${digest}/m.mp4`,
 };
 
 /** Episodes whose visibility is remembered for when the database is away. */
@@ -26,12 +26,15 @@ const maxVisibilities = 10_000;
 
 export interface PresentationRoutesOptions {
   readonly pool: Pool;
-  readonly presentations: OpenPresentations;
+  readonly presentations: Pick<OpenPresentations, 'find'>;
   readonly files: PresentationFiles;
   readonly segments: Pick<SegmentCache, 'open'>;
 }
 
-/** HLS for everybody, by digest: the tree of a presentation, and the files of tracks. Nobody is counted here, and nothing is decided. */
+/**
+ * HLS for everybody: the tree of a presentation, by its digest. The address of a track names the presentation, because several episodes,
+ * also of different workspaces, can have the same bytes. Nobody is counted here, and nothing is decided.
+ */
 export function presentationRoutes({
   pool,
   presentations,
@@ -51,15 +54,16 @@ export function presentationRoutes({
     if (playsEnd.before && playsEnd.digest !== renditionDigest) throw new Problem('resource_gone');
   }
 
-  async function find(exchange: Exchange, by: keyof OpenPresentations): Promise<OpenPresentation> {
-    const presentation = await presentations[by](parameter(exchange, 'digest', digestShape));
-    if (!presentation) throw new Problem('not_found');
+  async function find(exchange: Exchange): Promise<OpenPresentation> {
+    const digest = parameter(exchange, 'digest', digestShape);
+    const presentation = await presentations.find(digest);
+    if (presentation?.digest !== digest) throw new Problem('not_found');
     await requireShown(presentation);
     return presentation;
   }
 
   async function readFile(exchange: Exchange, path: string): Promise<void> {
-    const presentation = await find(exchange, 'find');
+    const presentation = await find(exchange);
     const file = await files.render(presentation, path, cleanView);
     if (!file) throw new Problem('not_found');
     await sendText(exchange, file.text, { 'content-type': file.contentType, 'cache-control': immutable });
@@ -79,9 +83,10 @@ export function presentationRoutes({
     },
     {
       name: 'track.read',
-      path: '/delivery/v1/s/:digest/m.mp4',
+      path: '/delivery/v1/h/:digest/s/:track/m.mp4',
       get: async (exchange) => {
-        const { audio } = await find(exchange, 'findByTrack');
+        const { audio } = await find(exchange);
+        if (parameter(exchange, 'track', digestShape) !== audio.digest) throw new Problem('not_found');
         const sizeBytes = audio.reader.index.bytes;
         await sendFile(exchange, {
           etag: `"${audio.digest}"`,
