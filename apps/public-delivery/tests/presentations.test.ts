@@ -39,9 +39,9 @@ async function show(
   episode: Record<string, unknown> = {},
   production: Record<string, unknown> = { tracks: { a192: { state: 'ready', file: content.track } } },
   podcast: Record<string, unknown> = hlsOn,
-  workspace = workspaceId,
+  { workspace = workspaceId, mp3 = audio(2_500) }: { readonly workspace?: string; readonly mp3?: Buffer } = {},
 ) {
-  const made = await publishShow(bench, audio(2_500), episode, production, workspace);
+  const made = await publishShow(bench, mp3, episode, production, workspace);
   const events = { ...made.events, podcast: next(made.events.podcast, podcast) };
   await apply(bench, events.podcast);
   return { ...made, events, entry: made.enclosure.replace(/\.mp3$/, '.m3u8') };
@@ -300,7 +300,7 @@ describe('a presentation', () => {
     const main = await presented(made);
     const track = await trackOf(main);
     // Made later, in another workspace.
-    const copy = await show({}, undefined, hlsOn, newId('ws'));
+    const copy = await show({}, undefined, hlsOn, { workspace: newId('ws'), mp3: made.content });
     const copyMain = await presented(copy);
     const copyTrack = await trackOf(copyMain);
     await apply(bench, next(copy.events.episode, {}, { state: 'archived' }));
@@ -308,6 +308,20 @@ describe('a presentation', () => {
     const statuses = await Promise.all([main, track, copyTrack].map(async (path) => (await ask(path)).status));
     expect(statuses).toEqual([200, 200, 410]);
     expect((await ask(track.replace(/[0-9a-f]{64}(?=\/m\.mp4)/, 'a'.repeat(64)))).status).toBe(404);
+  });
+
+  test('keeps the sound of its workspace where another one has other sound for the same MP3', async () => {
+    const made = await show();
+    const main = await presented(made);
+    const tracks = { a192: { state: 'ready', file: intro.track } };
+    const other = await show({}, { tracks }, hlsOn, { workspace: newId('ws'), mp3: made.content });
+    const otherTrack = await trackOf(await presented(other));
+    await apply(bench, next(made.events.episode, { chapters: [{ start_ms: 0, title: 'Ebb' }] }));
+    const digestOf = (track: string) => track.split('/').at(-2);
+    const digests = [main, await presented(made, main)].map(async (each) => digestOf(await trackOf(each)));
+    const [before, after] = await Promise.all(digests);
+    expect(after).toBe(before);
+    expect(digestOf(otherTrack)).not.toBe(before);
   });
 
   test.each([

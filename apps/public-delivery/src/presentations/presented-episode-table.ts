@@ -141,7 +141,7 @@ export async function findEpisodeContent(pool: Pool, episodeId: string): Promise
     text: `select e.workspace_id, e.podcast_id, p.attributes->>'language' as language, r.rendition_digest as own,
              e.attributes->'intro'->>'sha256' as intro, e.attributes->'outro'->>'sha256' as outro, e.chapters,
              e.attributes->'transcripts' as transcripts,
-             (select json_object_agg(t.segment_digest, t.track) from segment_track t where t.segment_digest in
+             (select json_object_agg(t.segment_digest, t.track) from segment_track t where t.workspace_id = e.workspace_id and t.segment_digest in
                (r.rendition_digest, e.attributes->'intro'->>'sha256', e.attributes->'outro'->>'sha256')) as tracks
            from episode e join podcast p on p.id = e.podcast_id ${playedProduction}
            where e.id = $1 and r.rendition_digest is not null and (p.attributes->>'hls_audio')::boolean

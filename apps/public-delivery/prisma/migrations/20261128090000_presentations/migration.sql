@@ -1,9 +1,10 @@
 -- CreateTable
 CREATE TABLE "segment_track" (
+    "workspace_id" TEXT NOT NULL,
     "segment_digest" TEXT NOT NULL,
     "track" JSONB NOT NULL,
 
-    CONSTRAINT "segment_track_pkey" PRIMARY KEY ("segment_digest")
+    CONSTRAINT "segment_track_pkey" PRIMARY KEY ("workspace_id","segment_digest")
 );
 
 -- CreateTable

@@ -94,7 +94,7 @@ export async function applyEpisode(
   const stored = await storeEpisode(tx, event, attributes, file?.digest);
   if (!stored) return;
   const parts = [intro, outro].flatMap((part) => (part?.hls ? [{ segmentDigest: part.sha256, track: part.hls }] : []));
-  await saveSegmentTracks(tx, parts);
+  await saveSegmentTracks(tx, event.workspace_id, parts);
   await presentAgain(tx, after.id);
   await replaceShownFiles(tx, after.id, [
     ...artworkFiles(artwork),

@@ -33,7 +33,7 @@ async function applyPodcast(
   { announcements }: ApplyOptions,
 ): Promise<void> {
   const { hosted_by: hostedBy, ...attributes } = podcastAttributesSchema.parse(after.attributes);
-  const hasNewTracks = await saveSegmentTracks(tx, tracksOfParts(after.attributes));
+  const hasNewTracks = await saveSegmentTracks(tx, workspace_id, tracksOfParts(after.attributes));
   const { rows } = await tx.query<{ changed: boolean }>(
     `with before as (select state, attributes from podcast where id = $1), done as (
        insert into podcast (id, workspace_id, version, state, attributes, authority_id, stream_id)
@@ -76,11 +76,11 @@ async function reviseFeedOfEpisode(
 
 async function applyProduction(
   tx: Transaction,
-  { after, occurred_at }: DomainEvent,
+  { after, workspace_id, occurred_at }: DomainEvent,
   { announcements }: ApplyOptions,
 ): Promise<void> {
   const { episodeId, rendition, loudness, silences, track } = readProduction(after.attributes);
-  if (rendition && track) await saveSegmentTracks(tx, [{ segmentDigest: rendition.digest, track }]);
+  if (rendition && track) await saveSegmentTracks(tx, workspace_id, [{ segmentDigest: rendition.digest, track }]);
   await lockEpisode(tx, episodeId);
   const { rows } = await tx.query<{ changed: boolean }>(
     `with before as (
