@@ -39,7 +39,10 @@ async function show(
   episode: Record<string, unknown> = {},
   production: Record<string, unknown> = { tracks: { a192: { state: 'ready', file: content.track } } },
   podcast: Record<string, unknown> = hlsOn,
-  { workspace = workspaceId, mp3 = audio(2_500) }: { readonly workspace?: string; readonly mp3?: Buffer } = {},
+  {
+    workspace = workspaceId,
+    mp3 = audio(2_500),
+  }: { readonly workspace?: typeof workspaceId; readonly mp3?: Buffer } = {},
 ) {
   const made = await publishShow(bench, mp3, episode, production, workspace);
   const events = { ...made.events, podcast: next(made.events.podcast, podcast) };
