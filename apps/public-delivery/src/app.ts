@@ -229,7 +229,7 @@ export async function createApp(
         sendTrack: createSendTrack({ identify, segments, runningPlays, facts, listsVersion: lists.listsVersion, now }),
       }),
       ...opportunityRoutes({ listAds, projection, servingTokens, mediaUrl, tokens: hlsTokens, findPlay: findHlsPlay }),
-      ...presentationBindingRoutes({ bindings, mediaUrl, tokens: hlsTokens, findPlay: findHlsPlay }),
+      ...presentationBindingRoutes({ pool, bindings, mediaUrl, tokens: hlsTokens, findPlay: findHlsPlay }),
       ...audioRoutes({
         ...{ pool, projection, findPlay },
         answerEntry: createAnswerEntry({

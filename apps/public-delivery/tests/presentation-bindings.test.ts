@@ -1,8 +1,11 @@
 import { expect, test } from '@jest/globals';
+import { newId } from '@longwave/ids';
 import { until } from '@longwave/test-kit';
+import { eraseListeners } from '../src/plays/listener-erasure-table.ts';
 import { apply, next } from './_apply.ts';
 import { bodyButTrace, newListener } from './_ask.ts';
 import { createHlsPlays, flipped, tokenOf } from './_hls-plays.ts';
+import { workspaceId } from './_support.ts';
 
 const world = createHlsPlays();
 const { ask, show, enter, listsOf, assetsAt, bindingsOf } = world;
@@ -68,6 +71,21 @@ test.each(['asset list', 'VAST', 'MP3'])(
     expect(world.bench.serving.requests).toHaveLength(1);
   },
 );
+
+test('it stays resolved when its listener is erased', async () => {
+  const made = await show();
+  const listener = newListener();
+  const main = await enter(made, listener);
+  const location = String((await create(main)).headers.location);
+  await assetsAt((await listsOf(main)).get('pre')!, listener);
+  const { rows } = await world.bench.pool.query<{ listener_key: string }>(
+    'select listener_key from hls_play where episode_id = $1',
+    [made.episodeId],
+  );
+  const erasure = { erasureId: newId('ers'), workspaceId };
+  expect(await eraseListeners(world.bench.pool, erasure, [rows[0]!.listener_key])).toBe(1);
+  expect(await read(location)).toMatchObject({ state: 'resolved' });
+});
 
 test('tokens that are flipped, of another purpose, expired or none get the same 404', async () => {
   const main = await enter(await show(), newListener());
