@@ -70,7 +70,7 @@ import { createOpenPresentations } from './presentations/open-presentation.ts';
 import { presentEpisodes } from './projection/apply/present-episodes.ts';
 import { createPresentationFiles } from './presentations/presentation-files.ts';
 import { presentationRoutes } from './presentations/presentation-routes.ts';
-import { readTranscript } from './companions/transcript-file.ts';
+import { createKeptTranscripts } from './companions/kept-transcripts.ts';
 import { deliveryServices } from './server.ts';
 
 const service = 'public-delivery';
@@ -169,7 +169,7 @@ export async function createApp(
   const findHlsPlay = createFindHlsPlay(pool, presentations);
   const ads = createBoundAds({ pool, bindings, plays, choosePlay, projection, loadIndex, logger });
   const listAds = createListBreakAds({ identify, mayCount, ads });
-  const files = createPresentationFiles((key) => readTranscript(store, key));
+  const files = createPresentationFiles(createKeptTranscripts(store));
 
   const applying = { mintAlias: tokens.mintAlias, announcements, onApplied: projection.forget };
   building.use(followEvents(bus, service, workPool, applying, logger));

@@ -15,7 +15,7 @@ export {
   type TrackReader,
   type TrackSlice,
 } from './track-arrangement.ts';
-export { bitRates, segmentsOf, type BitRates } from './segments.ts';
+export { bitRates, segmentsOf, type BitRates, type Segment } from './segments.ts';
 export { breakCells, scheduleBreaks, type PlannedBreak, type ScheduledBreak } from './break-schedule.ts';
 export { dateRangesOf, type DateRange } from './date-ranges.ts';
 export {

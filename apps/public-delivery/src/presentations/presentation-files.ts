@@ -11,6 +11,7 @@ import {
   type DateRange,
   type MediaPlaylist,
   type ScheduledBreak,
+  type Segment,
 } from '@longwave/hls-media';
 import type { Transcript } from '@longwave/transcript';
 import { LRUCache } from 'lru-cache';
@@ -56,6 +57,10 @@ export function renderMain({ document, audio }: OpenPresentation, base = ''): st
   });
 }
 
+/** Equal for everybody who has the same schedule of a presentation. */
+const keyOf = (digest: string, schedule: readonly ScheduledBreak[]): string =>
+  [digest, ...schedule.map(({ position, startMs }) => `${position}${startMs}`)].join(' ');
+
 const toMs = (ticks: number, timescale: number) => (ticks * 1000) / timescale;
 
 export interface PresentationFiles {
@@ -65,6 +70,8 @@ export interface PresentationFiles {
 
 /** Playlists of an hour take 40 to 90 kB. */
 const maxPlaylists = 200;
+/** Each takes about 80 bytes; an hour has 750. */
+const maxSegments = 200_000;
 
 /**
  * Makes the texts of presentations: playlists, captions, chapters and timelines. What all plays of a schedule share stays in memory.
@@ -74,6 +81,10 @@ export function createPresentationFiles(
   readTranscript: (storageKey: string) => Promise<Transcript>,
 ): PresentationFiles {
   const playlists = new LRUCache<string, MediaPlaylist>({ max: maxPlaylists });
+  const segmentLists = new LRUCache<string, readonly Segment[]>({
+    maxSize: maxSegments,
+    sizeCalculation: ({ length }) => length,
+  });
 
   function sharedPlaylist(
     { digest, audio }: OpenPresentation,
@@ -81,7 +92,7 @@ export function createPresentationFiles(
     { schedule, trackUri }: PresentationView,
   ): MediaPlaylist {
     const uri = trackUri(audio.digest);
-    const key = [digest, rendition === audioName ? uri : '', ...schedule.map(({ startMs }) => startMs)].join(' ');
+    const key = `${rendition === audioName ? uri : ''} ${keyOf(digest, schedule)}`;
     const known = playlists.get(key);
     if (known) return known;
     const { index } = audio.reader;
@@ -90,15 +101,27 @@ export function createPresentationFiles(
     return made;
   }
 
+  /** The segments of the sound, which are those of captions too. */
+  function sharedSegments({ digest, audio }: OpenPresentation, { schedule }: PresentationView): readonly Segment[] {
+    const key = keyOf(digest, schedule);
+    const known = segmentLists.get(key);
+    if (known) return known;
+    const { index } = audio.reader;
+    const made = segmentsOf(index, breakCells(index, schedule));
+    segmentLists.set(key, made);
+    return made;
+  }
+
   async function captionsFile(
-    { document, audio, contentStart }: OpenPresentation,
+    presentation: OpenPresentation,
     language: string,
     number: number,
-    { schedule }: PresentationView,
+    view: PresentationView,
   ): Promise<PresentationFile | undefined> {
+    const { document, audio, contentStart } = presentation;
     const captions = document.captions.find((each) => each.language === language);
     const { index } = audio.reader;
-    const segment = segmentsOf(index, breakCells(index, schedule))[number - 1];
+    const segment = sharedSegments(presentation, view)[number - 1];
     if (!captions || !segment) return undefined;
     const [from, to] = [segment.start, segment.start + segment.duration].map((at) => toMs(at, index.timescale));
     const transcript = await readTranscript(captions.storage_key);
