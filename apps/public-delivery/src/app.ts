@@ -47,7 +47,7 @@ import { createFindPlay } from './plays/find-play.ts';
 import { createKnownArrangements } from './arrangements/known-arrangements.ts';
 import { createNewPlayLimit } from './plays/new-play-limit.ts';
 import { createResumePlay } from './plays/resume-play.ts';
-import { removeCleanBindings } from './plays/binding-table.ts';
+import { createCleanBindingSweep } from './plays/binding-table.ts';
 import { watchRunningPlays } from './plays/running-plays.ts';
 import { createPlayTokens } from './plays/play-token.ts';
 import { followRevokedWeeks } from './plays/revoked-weeks.ts';
@@ -182,24 +182,18 @@ export async function createApp(
   building.use(acknowledgeIntents({ pool: workPool, exchange, logger, now }));
   const everyMs = Math.min(1_000, config.ANNOUNCE_AFTER_MS);
   building.use(announceFeeds({ pool: workPool, ports, mediaUrl, everyMs, logger }));
-  const cleanBindingMs = config.CLEAN_BINDING_HOURS * 3_600_000;
+  const cleanBefore = () => new Date(now().getTime() - config.CLEAN_BINDING_HOURS * 3_600_000);
+  const oldBefore = () => new Date(now().getTime() - config.BINDING_DAYS * 86_400_000);
+  const removeCleanBindings = createCleanBindingSweep(workPool);
   building.use(
     repeatSweeps({
       sweeps: [
-        {
-          name: 'clean_bindings',
-          remove: (maxRows) => removeCleanBindings(workPool, new Date(now().getTime() - cleanBindingMs), maxRows),
-        },
+        { name: 'clean_bindings', remove: (maxRows) => removeCleanBindings(cleanBefore(), maxRows) },
         {
           name: 'old_hls_plays',
-          remove: (maxRows) =>
-            removeHlsPlays(workPool, new Date(now().getTime() - config.BINDING_DAYS * 86_400_000), maxRows),
+          remove: (maxRows) => removeHlsPlays(workPool, oldBefore(), cleanBefore(), maxRows),
         },
-        {
-          name: 'old_bindings',
-          remove: (maxRows) =>
-            archiveBindings(workPool, store, new Date(now().getTime() - config.BINDING_DAYS * 86_400_000), maxRows),
-        },
+        { name: 'old_bindings', remove: (maxRows) => archiveBindings(workPool, store, oldBefore(), maxRows) },
       ],
       everyMs: config.SWEEP_EVERY_MS,
       onSwept: (name, rows) => logger.info({ name, rows }, 'sweep.removed'),

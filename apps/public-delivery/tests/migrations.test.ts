@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { startEarlierDatabase } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { findAudioByAlias } from '../src/projection/content-table.ts';
-import { removeCleanBindings } from '../src/plays/binding-table.ts';
+import { createCleanBindingSweep } from '../src/plays/binding-table.ts';
 
 test('bindings and episodes from before 22 November 2026 stay as they were; only those without ads are ever removed', async () => {
   await using database = await startEarlierDatabase('apps/public-delivery/prisma', '_binding_address');
@@ -36,7 +36,7 @@ test('bindings and episodes from before 22 November 2026 stay as they were; only
   expect(await read()).toEqual([withAds, { listener_key: 'clean', ads: {}, ...unnoted }]);
   await expect(pool.query(`update binding set ads = '{}'`)).rejects.toThrow();
   await expect(pool.query(`delete from binding where ads <> '{}'`)).rejects.toThrow();
-  expect(await removeCleanBindings(pool, new Date(), 10)).toBe(1);
+  expect(await createCleanBindingSweep(pool)(new Date(), 10)).toBe(1);
   expect(await read()).toEqual([withAds]);
   expect(await findAudioByAlias(pool, 't1.alias')).toMatchObject({
     kind: 'ours',

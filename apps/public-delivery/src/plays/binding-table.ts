@@ -128,20 +128,31 @@ export async function findBindingOfHlsPlay(
 
 /**
  * Removes bindings without ads that began before a time, at most so many; answers how many. Their arrangements stay, and so do the bindings
- * of plays by HLS: without them, such a play would be decided once more.
+ * of listeners who have a play of the episode by HLS: without them, such a play would be decided once more. These go with the play
+ * (`removeHlsPlays`), so each call begins where the last one ended and does not read them again; the first one reads all.
  */
-export async function removeCleanBindings(pool: Pool, before: Date, maxRows: number): Promise<number> {
-  const { rowCount } = await pool.query({
-    name: 'remove_clean_bindings',
-    text: `delete from binding using (
-             select listener_key as key, episode_id as episode, sequence as place from binding
-             where ads = '{}' and started_at < $1
-               and not exists (select from hls_play p where p.listener_key = binding.listener_key and p.episode_id = binding.episode_id)
-             order by started_at limit $2 for update skip locked) as old
-           where listener_key = key and episode_id = episode and sequence = place`,
-    values: [before, maxRows],
-  });
-  return rowCount ?? 0;
+export type RemoveCleanBindings = (before: Date, maxRows: number) => Promise<number>;
+
+export function createCleanBindingSweep(pool: Pick<Pool, 'query'>): RemoveCleanBindings {
+  let sweptUntil = new Date(0);
+  return async (before, maxRows) => {
+    const { rows } = await pool.query<{ readonly removed: number; readonly until: Date | null }>({
+      name: 'remove_clean_bindings',
+      text: `with old as (
+               select listener_key as key, episode_id as episode, sequence as place from binding
+               where ads = '{}' and started_at < $1 and started_at >= $3
+                 and not exists (select from hls_play p where p.listener_key = binding.listener_key and p.episode_id = binding.episode_id)
+               order by started_at limit $2 for update skip locked),
+             gone as (
+               delete from binding using old where listener_key = key and episode_id = episode and sequence = place
+               returning started_at)
+             select count(*)::int as removed, max(started_at) as until from gone`,
+      values: [before, maxRows, sweptUntil],
+    });
+    const { removed, until } = rows[0]!;
+    sweptUntil = (removed === maxRows && until) || before;
+    return removed;
+  };
 }
 
 /** Among more plays of one address the listener's own cannot be told apart. */

@@ -79,13 +79,29 @@ export async function saveHlsPlay(pool: Pick<Pool, 'query'>, play: HlsPlay): Pro
   return stored;
 }
 
-/** Removes plays that were opened before a time, at most so many; answers how many. */
-export async function removeHlsPlays(pool: Pick<Pool, 'query'>, before: Date, maxRows: number): Promise<number> {
-  const { rowCount } = await pool.query({
+/**
+ * Removes plays that were opened before a time, at most so many; answers how many. Bindings without ads that began before `cleanBefore` go
+ * with the last play of their listener and episode.
+ */
+export async function removeHlsPlays(
+  pool: Pick<Pool, 'query'>,
+  before: Date,
+  cleanBefore: Date,
+  maxRows: number,
+): Promise<number> {
+  const { rows } = await pool.query<{ readonly removed: number }>({
     name: 'remove_hls_plays',
-    text: `delete from hls_play where play_id in (
-             select play_id from hls_play where opened_at < $1 order by opened_at limit $2 for update skip locked)`,
-    values: [before, maxRows],
+    text: `with gone as (
+             delete from hls_play where play_id in (
+               select play_id from hls_play where opened_at < $1 order by opened_at limit $3 for update skip locked)
+             returning listener_key, episode_id),
+           bindings as (
+             delete from binding b using (select distinct listener_key, episode_id from gone) as play
+             where b.listener_key = play.listener_key and b.episode_id = play.episode_id and b.ads = '{}' and b.started_at < $2
+               and not exists (select from hls_play p
+                               where p.listener_key = b.listener_key and p.episode_id = b.episode_id and p.opened_at >= $1))
+           select count(*)::int as removed from gone`,
+    values: [before, cleanBefore, maxRows],
   });
-  return rowCount ?? 0;
+  return rows[0]!.removed;
 }
