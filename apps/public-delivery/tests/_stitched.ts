@@ -39,7 +39,7 @@ export async function publishShow(
   content: Buffer,
   episode: Record<string, unknown> = {},
   production: Record<string, unknown> = {},
-  workspace = workspaceId,
+  workspace: string = workspaceId,
 ): Promise<Show & { readonly enclosure: string }> {
   const show = await makeShow(bench.store, content, episode);
   const events = {
