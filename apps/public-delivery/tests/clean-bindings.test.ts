@@ -93,7 +93,7 @@ function watchedPool() {
   return { pool: pool, read };
 }
 
-test('the sweep of clean bindings spares those of plays by HLS, and does not read them again; they go with their plays', async () => {
+test('the sweep of clean bindings spares those of plays by HLS, and does not read them again', async () => {
   await bindHours(0, 300, true);
   await bindHours(300, 310, false);
   const { pool, read } = watchedPool();
