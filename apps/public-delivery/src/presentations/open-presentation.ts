@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { fromStore } from '../http/from-store.ts';
 import type { LoadIndex } from './load-index.ts';
 import { openTrack, type OpenTrack } from './open-track.ts';
-import { findPresentation, findPresentationOfTrack, shortIdOf, type StoredPresentation } from './presentation-table.ts';
+import { findPresentation, shortIdOf, type StoredPresentation } from './presentation-table.ts';
 
 /** A presentation with what is needed to send it. */
 export interface OpenPresentation extends StoredPresentation {
@@ -18,12 +18,10 @@ export interface OpenPresentation extends StoredPresentation {
 export interface OpenPresentations {
   /** By its digest or the part of it that tokens carry. */
   find(digest: string): Promise<OpenPresentation | undefined>;
-  findByTrack(track: string): Promise<OpenPresentation | undefined>;
 }
 
 /** A cell takes about 600 bytes behind an intro, 100 without one; an hour has 1,300. */
 const maxCells = 200_000;
-const maxTracks = 10_000;
 
 export async function openPresentation(stored: StoredPresentation, loadIndex: LoadIndex): Promise<OpenPresentation> {
   const { track, indexes, own } = stored.document.audio;
@@ -43,13 +41,11 @@ export function createOpenPresentations(pool: Pool, loadIndex: LoadIndex): OpenP
     sizeCalculation: ({ audio }) => audio.reader.index.cells.length,
   });
   const opening = new Map<string, Promise<OpenPresentation | undefined>>();
-  const byTrack = new LRUCache<string, string>({ max: maxTracks });
 
   async function openStored(stored: StoredPresentation | undefined): Promise<OpenPresentation | undefined> {
     if (!stored) return undefined;
     const presentation = await fromStore(openPresentation(stored, loadIndex));
     open.set(shortIdOf(stored.digest), presentation);
-    byTrack.set(presentation.audio.digest, stored.digest);
     return presentation;
   }
 
@@ -67,13 +63,7 @@ export function createOpenPresentations(pool: Pool, loadIndex: LoadIndex): OpenP
     return begun;
   }
 
-  const find = async (digest: string) =>
-    open.get(shortIdOf(digest)) ?? openOnce(digest, () => findPresentation(pool, digest));
   return {
-    find,
-    findByTrack: async (track) => {
-      const known = byTrack.get(track);
-      return known === undefined ? openOnce(`track ${track}`, () => findPresentationOfTrack(pool, track)) : find(known);
-    },
+    find: async (digest) => open.get(shortIdOf(digest)) ?? openOnce(digest, () => findPresentation(pool, digest)),
   };
 }

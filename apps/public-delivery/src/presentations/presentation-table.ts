@@ -1,6 +1,6 @@
 import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
-import { audioDigest, presentationDigest, presentationSchema, type PresentationDocument } from './presentation.ts';
+import { presentationDigest, presentationSchema, type PresentationDocument } from './presentation.ts';
 
 export interface StoredPresentation {
   readonly digest: string;
@@ -40,26 +40,13 @@ export async function findPresentation(pool: Pool, digest: string): Promise<Stor
   return rows[0] && toPresentation(rows[0]);
 }
 
-/** The newest presentation that has a track. */
-export async function findPresentationOfTrack(pool: Pool, track: string): Promise<StoredPresentation | undefined> {
-  const { rows } = await pool.query<PresentationRow>({
-    name: 'presentation_of_track',
-    text: `${selected} where track_digests @> array[$1] order by created_at desc, digest limit 1`,
-    values: [track],
-  });
-  return rows[0] && toPresentation(rows[0]);
-}
-
 /** Stores a presentation for ever; one that is there already stays as it is. */
 export async function savePresentation(pool: Pick<Pool, 'query'>, presentation: StoredPresentation): Promise<void> {
   const { digest, workspaceId, podcastId, episodeId, renditionDigest, document } = presentation;
   await pool.query({
     name: 'save_presentation',
-    text: `insert into presentation (digest, short_id, workspace_id, podcast_id, episode_id, rendition_digest, document, track_digests)
-           values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
-    values: [
-      ...[digest, shortIdOf(digest), workspaceId, podcastId, episodeId, renditionDigest],
-      ...[document, [audioDigest(document)]],
-    ],
+    text: `insert into presentation (digest, short_id, workspace_id, podcast_id, episode_id, rendition_digest, document)
+           values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+    values: [...[digest, shortIdOf(digest), workspaceId, podcastId, episodeId, renditionDigest], document],
   });
 }

@@ -1,4 +1,4 @@
-import { composeTrack, trackArrangementSchema, trackDigest, type CellIndex } from '@longwave/hls-media';
+import { composeTrack, trackArrangementSchema, type CellIndex } from '@longwave/hls-media';
 import { jcsDigest } from '@longwave/idempotency';
 import { z } from 'zod';
 
@@ -38,8 +38,6 @@ export const presentationSchema = z.strictObject({
 export type PresentationDocument = z.infer<typeof presentationSchema>;
 
 export const presentationDigest = (document: PresentationDocument): string => jcsDigest(document);
-/** SHA-256 of its track of sound. */
-export const audioDigest = ({ audio }: PresentationDocument): string => trackDigest(audio.track);
 
 /** A stored track with its index. */
 export interface IndexedTrack {

@@ -16,7 +16,6 @@ CREATE TABLE "presentation" (
     "episode_id" TEXT NOT NULL,
     "rendition_digest" TEXT NOT NULL,
     "document" JSONB NOT NULL,
-    "track_digests" TEXT[],
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "presentation_pkey" PRIMARY KEY ("digest")
@@ -35,9 +34,6 @@ CREATE TABLE "presented_episode" (
 
 -- CreateIndex
 CREATE UNIQUE INDEX "presentation_short_id_key" ON "presentation"("short_id");
-
--- CreateIndex
-CREATE INDEX "presentation_track_digests_idx" ON "presentation" USING GIN ("track_digests");
 
 -- CreateIndex
 CREATE INDEX "presented_episode_due_at_idx" ON "presented_episode"("due_at");
