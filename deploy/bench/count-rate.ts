@@ -81,7 +81,7 @@ function downloadFacts(downloads: number, workspaceId: string): ByteRangeServed[
 
 const trackOf = (track: string, cells: number): TrackDescribed => ({
   ...{ kind: 'track_described', fact_id: `track ${track}`, at: '2026-11-02T00:00:00.000Z', track },
-  ...{ media: 'audio', timescale: 48_000 },
+  ...{ media: 'audio', timescale: 48_000, part: 0, parts: 1 },
   cells: Array.from({ length: cells }, (_, nth) => [605 + nth * 70_000, 70_000, nth * 144_000, 144_000]),
 });
 /** As long as the content and the ad of `downloadFacts`, about. */

@@ -4,11 +4,12 @@ import { completeUntilMs, factColumns, factOf, type FactRow } from '@longwave/au
 import { retryTransient } from '@longwave/event-bus';
 import type { DeliveryFact } from '@longwave/events';
 import type { TestDatabase } from '@longwave/fleet';
-import type { Pool } from '@longwave/postgres';
+import { transaction, type Pool } from '@longwave/postgres';
 import { batches, fact, lists, seen, shuffledTwice } from '@longwave/test-kit/delivery-facts';
-import { described, mediaFact, mediaPlayer, randomMediaFacts } from '@longwave/test-kit/media-facts';
+import { described, inParts, mediaFact, mediaPlayer, randomMediaFacts } from '@longwave/test-kit/media-facts';
 import { reconcileAds } from '../src/ads/reconcile-ads.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
+import { insertTrackParts } from '../src/counting/track-table.ts';
 import { collectListeners, eraseListeners } from '../src/erasure/erase-listeners.ts';
 import { recounted, stored, totalsAndLedgers } from './_counts.ts';
 import { emptyTables, useTables } from './_tables.ts';
@@ -95,6 +96,23 @@ test('bytes of a track wait for its description, hold back `complete_until`, and
   expect(await completeUntilMs(pool)).toBeGreaterThan(Date.parse('2025-11-02T19:00:00.000Z'));
 });
 
+test('bytes of a track wait for every part of its description, whichever comes last, and are counted once', async () => {
+  for (const last of [0, 1, 2]) {
+    await emptyTables(database);
+    const parts = inParts(described.audio);
+    const memory = createCountingMemory();
+    await record([seen(), mediaFact('audio', { fact_id: 'm1' })], memory);
+    for (const part of [...parts.toSpliced(last, 1), ...parts.toSpliced(last, 1)]) await record([part], memory);
+    expect([(await stored(pool)).downloads.length, await waiting()]).toEqual([0, 1]);
+    // Another process, which has read nothing before.
+    await record([parts[last]!]);
+    await record([mediaFact('audio', { fact_id: 'm2', listener_key: 'bert', play_id: 'play_2' })], memory);
+    await record(parts, memory);
+    expect((await stored(pool)).downloads).toMatchObject([{ credited_ms: 120_000 }, { credited_ms: 120_000 }]);
+    expect(await waiting()).toBe(0);
+  }
+});
+
 test('facts that wait for a user agent and a track are counted when the second of them comes', async () => {
   for (const order of [
     [seen(), described.audio],
@@ -113,10 +131,7 @@ test('after a crash between storing facts and settling them, their redelivery co
   const played = mediaFact('audio', { fact_id: 'm1' });
   await record([seen(), played]);
   // The other process: it searched for waiting facts before these were committed.
-  const { track, media, timescale, cells } = described.audio;
-  await pool.query('insert into track (digest, media, timescale, cells) values ($1, $2, $3, $4)', [
-    ...[track, media, timescale, JSON.stringify(cells)],
-  ]);
+  await transaction(pool, (tx) => insertTrackParts(tx, inParts(described.audio)));
   await record([played]);
   expect((await stored(pool)).downloads).toHaveLength(1);
   expect(await waiting()).toBe(0);
@@ -124,11 +139,9 @@ test('after a crash between storing facts and settling them, their redelivery co
 
 test('a description that is repeated counts what an earlier process left waiting', async () => {
   await record([seen(), mediaFact('audio', { fact_id: 'm1' })]);
-  const { track, media, timescale, cells } = described.audio;
-  await pool.query('insert into track (digest, media, timescale, cells) values ($1, $2, $3, $4)', [
-    ...[track, media, timescale, JSON.stringify(cells)],
-  ]);
-  await record([described.audio]);
+  const parts = inParts(described.audio);
+  await transaction(pool, (tx) => insertTrackParts(tx, parts));
+  await record([parts[1]!]);
   expect((await stored(pool)).downloads).toHaveLength(1);
 });
 

@@ -7,7 +7,7 @@ import type { ByteRangeServed } from '@longwave/events';
 import type { TestDatabase } from '@longwave/fleet';
 import type { Pool } from '@longwave/postgres';
 import { batches, fact, lists, randomFacts, seen, shuffledTwice } from '@longwave/test-kit/delivery-facts';
-import { described, mediaFact, randomMediaFacts } from '@longwave/test-kit/media-facts';
+import { described, inParts, mediaFact, randomMediaFacts } from '@longwave/test-kit/media-facts';
 import { decideAnomaly } from '../src/velocity/decide-anomaly.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { runRecount } from './_recount-program.ts';
@@ -99,12 +99,14 @@ test('plays of HLS whose keys are one listener are counted alike, from all facts
   await expectEqualDays(['2025-10-31', '2025-11-01']);
 });
 
-test('bytes of a track that is not described wait in both', async () => {
-  const facts = [mediaFact('audio', { fact_id: 'm1' }), mediaFact('video', { fact_id: 'm2' })];
-  await recordFacts(pool, [seen(), described.audio, ...facts], lists, createCountingMemory());
+test('bytes of a track that is not described wait in both, and so do those of one that is described in part', async () => {
+  const facts = (['audio', 'video', 'ad_video'] as const).map((track) => mediaFact(track, { fact_id: track }));
+  const [first, , last] = inParts(described.video);
+  const parts = [...inParts(described.audio), first!, last!];
+  await recordFacts(pool, [seen(), ...parts, ...facts], lists, createCountingMemory());
   const compared = await exportAndCompare();
   expect(compared.json().figures).toContainEqual(
-    expect.objectContaining({ section: 'facts', key: ['waiting'], stored: 1, recounted: 1 }),
+    expect.objectContaining({ section: 'facts', key: ['waiting'], stored: 2, recounted: 2 }),
   );
   expect(compared.code).toBe(0);
 });

@@ -7,7 +7,7 @@ import { createObjectStore } from '@longwave/object-store';
 import { Dimension, Granularity, Window } from '@longwave/rpc/audience';
 import { until } from '@longwave/test-kit';
 import { fact, seen, totalBytes } from '@longwave/test-kit/delivery-facts';
-import { described, mediaFact } from '@longwave/test-kit/media-facts';
+import { described, inParts, mediaFact } from '@longwave/test-kit/media-facts';
 import { Redis } from 'ioredis';
 import { insertLayouts, layoutDigest } from '../src/counting/fact-table.ts';
 import { day, facts, november, startSinkWorld, type SinkWorld } from './_sink-world.ts';
@@ -200,7 +200,7 @@ test('after a kill in the middle of a batch nothing is half counted, and the suc
   const blocker = await world.pool.connect();
   await blocker.query('begin');
   await blocker.query('lock table session in exclusive mode');
-  await world.publish([...facts, mediaFact('audio', { fact_id: 'm1', episode_id: 'ep_2', listener_key: 'hls' })]);
+  await world.publish([...facts, mediaFact('audio', { fact_id: 'm1' }), ...inParts(described.audio).slice(1)]);
   // The batch has stored its facts and waits for the lock on sessions.
   await until(async () => {
     const { rowCount } = await world.pool.query(
@@ -223,7 +223,7 @@ test('after a kill in the middle of a batch nothing is half counted, and the suc
   await until(async () => (await countTotal()) === 3n);
   await until(async () => (await world.stored()) === 7);
   expect((await world.countDays()).buckets.map((bucket) => Number(bucket.downloads))).toEqual([0, 2, 1, 0]);
-  await Promise.all([world.publish([described.audio]), until(async () => (await countTotal()) === 4n)]);
+  await Promise.all([world.publish(inParts(described.audio)), until(async () => (await countTotal()) === 4n)]);
   expect(await countAds()).toMatchObject({ delivered: 2n, billable: 1n });
 });
 

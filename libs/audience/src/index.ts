@@ -23,7 +23,7 @@ export {
 export { classifyFact, parseTimeMs, rejectionReasons, type Judgement } from './classify-fact.ts';
 export { requestedIntervals } from './requested-intervals.ts';
 export { servedBytesOf, type ServedBytes } from './served-bytes.ts';
-export { type Track } from './track.ts';
+export { divideCells, wholeTracks, type Track } from './track.ts';
 export { createDisjointSets } from './disjoint-sets.ts';
 export { maxKeysOfPlay, splitListeners } from './split-listeners.ts';
 export { classifyEvent, type EventJudgement } from './classify-event.ts';

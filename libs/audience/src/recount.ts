@@ -8,7 +8,7 @@ import { requestedIntervals } from './requested-intervals.ts';
 import { servedBytesOf, type ServedBytes } from './served-bytes.ts';
 import { dateOf, type PlayUse, type ServedRequest } from './served-request.ts';
 import { splitListeners } from './split-listeners.ts';
-import type { Track } from './track.ts';
+import { wholeTracks, type Track } from './track.ts';
 import type { UserAgentRules } from './user-agent-rules.ts';
 import { findVelocityHolds, velocityLimits, type HeldReason, type VelocityLimits } from './velocity.ts';
 import { countRollingDownloads, type RollingDownload } from './windows.ts';
@@ -112,7 +112,7 @@ export function recount(
         : [],
     ),
   );
-  const tracks = new Map(all.flatMap((fact) => (fact.kind === 'track_described' ? [[fact.track, fact] as const] : [])));
+  const tracks = wholeTracks(all.filter((fact) => fact.kind === 'track_described'));
   const served = all
     .filter((fact) => fact.kind === 'byte_range_served' || fact.kind === 'media_range_served')
     .map(servedBytesOf);

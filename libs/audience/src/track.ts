@@ -1,8 +1,37 @@
-import type { TrackDescribed } from '@longwave/events';
+import { maxCellsOfPart, type TrackDescribed } from '@longwave/events';
 import { totalBytes, unionIntervals, type Interval } from './intervals.ts';
 
-/** A track of HLS: which bytes play when (`track_described`). */
+/** A track of HLS: which bytes play when, of all parts of its description. */
 export type Track = Pick<TrackDescribed, 'media' | 'timescale' | 'cells'>;
+
+/** A part of a description, by the digest of its track. */
+export type TrackPart = Omit<TrackDescribed, 'kind' | 'fact_id' | 'at'>;
+
+/** Divides the cells of a track into the parts that describe it. */
+export function divideCells(
+  cells: readonly (readonly [offset: number, length: number, start: number, duration: number])[],
+  maxCells = maxCellsOfPart,
+): Pick<TrackPart, 'part' | 'parts' | 'cells'>[] {
+  const parts = Math.ceil(cells.length / maxCells);
+  return Array.from({ length: parts }, (_, part) => ({
+    part,
+    parts,
+    cells: cells.slice(part * maxCells, (part + 1) * maxCells).map(([...cell]) => cell),
+  }));
+}
+
+/** The tracks all of whose parts are there, by digest; parts may come in any order and repeatedly. */
+export function wholeTracks(described: Iterable<TrackPart>): Map<string, Track> {
+  const tracks = new Map<string, Track>();
+  for (const [digest, own] of Map.groupBy(described, ({ track }) => track)) {
+    const { media, timescale, parts } = own[0]!;
+    const cellsOf = new Map(own.map(({ part, cells }) => [part, cells]));
+    if (cellsOf.size < parts) continue;
+    const cells = Array.from({ length: parts }, (_, part) => cellsOf.get(part) ?? []).flat();
+    tracks.set(digest, { media, timescale, cells });
+  }
+  return tracks;
+}
 
 /** The written bytes of one track. */
 export interface WrittenTrack {

@@ -1,8 +1,8 @@
 import type { DeliveryFact, MediaRangeServed, TrackDescribed } from '@longwave/events';
-import { userAgentDigest } from '../src/index.ts';
+import { divideCells, userAgentDigest } from '../src/index.ts';
 import { fact, layouts, player, seen } from './_facts.ts';
 
-/** A track described: cells of so many seconds each, 1,000 bytes a cell, behind 605 bytes of initialization section. */
+/** A track described in one part: cells of so many seconds each, 1,000 bytes a cell, behind 605 bytes of initialization section. */
 function track(name: string, media: TrackDescribed['media'], timescale: number, seconds: number[]): TrackDescribed {
   let start = 0;
   const cells = seconds.map((duration, nth): TrackDescribed['cells'][number] => {
@@ -11,7 +11,26 @@ function track(name: string, media: TrackDescribed['media'], timescale: number, 
     return [605 + nth * 1000, 1000, start - ticks, ticks];
   });
   const at = '2026-11-02T10:00:00.000Z';
-  return { kind: 'track_described', fact_id: `track ${name}`, at, track: name, media, timescale, cells };
+  return {
+    kind: 'track_described',
+    fact_id: `track ${name}`,
+    at,
+    track: name,
+    media,
+    timescale,
+    part: 0,
+    parts: 1,
+    cells,
+  };
+}
+
+/** The same description in parts of so many cells. */
+export function inParts(track: TrackDescribed, size: number): TrackDescribed[] {
+  return divideCells(track.cells, size).map((part) => ({
+    ...track,
+    fact_id: `${track.fact_id} ${part.part}`,
+    ...part,
+  }));
 }
 
 const each = (count: number, seconds: number) => Array.from({ length: count }, () => seconds);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { maxKeysOfPlay, recount } from '../src/index.ts';
 import { lists, type CountingCase } from './_facts.ts';
-import { hlsFact, known, listenerOf, type HlsRequest } from './_hls.ts';
+import { hlsFact, inParts, known, listenerOf, tracks, type HlsRequest } from './_hls.ts';
 
 interface HlsCase {
   readonly name: string;
@@ -54,6 +54,16 @@ test('a track that is not described gives no credit', () => {
       known.filter((one) => one.kind !== 'track_described'),
     ),
   ).toEqual([]);
+});
+
+test('a track is credited when all parts of its description are there, and not before', () => {
+  const parts = inParts(tracks.audio, 15);
+  const others = known.filter((one) => one !== tracks.audio);
+  for (const missing of parts.keys())
+    expect(downloadsOf([play], [...others, ...parts.toSpliced(missing, 1), ...parts.toSpliced(missing, 1)])).toEqual(
+      [],
+    );
+  expect(downloadsOf([play], [...others, ...parts.toReversed(), ...parts])).toEqual(downloadsOf([play]));
 });
 
 test('a token that more keys used than a listener has joins none of them', () => {

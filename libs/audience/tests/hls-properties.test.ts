@@ -3,7 +3,7 @@ import type { DeliveryFact } from '@longwave/events';
 import fc from 'fast-check';
 import { recount } from '../src/index.ts';
 import { lists, numbers } from './_facts.ts';
-import { hlsFact, known, tracks, type HlsRequest } from './_hls.ts';
+import { hlsFact, inParts, known, tracks, type HlsRequest } from './_hls.ts';
 
 const start = Date.parse('2026-11-02T20:00:00Z');
 const timeOf = (minutes: number) => new Date(start + minutes * 60_000).toISOString();
@@ -40,10 +40,11 @@ const requests = fc.array(fc.oneof({ arbitrary: media, weight: 5 }, { arbitrary:
 
 const count = (facts: readonly DeliveryFact[]) => numbers(recount(facts, lists.userAgents));
 
-test('any order and multiplicity of facts, of their halves and of descriptions gives the same numbers', () => {
+test('any order and multiplicity of facts, of their halves and of parts of descriptions gives the same numbers', () => {
   const arrivals = requests.chain((list) => {
     const facts = [...list.map(hlsFact), ...known];
     const halves = facts.flatMap((one): DeliveryFact[] => {
+      if (one.kind === 'track_described') return [...inParts(one, 7), ...inParts(one, 7)];
       if (one.kind !== 'media_range_served' && one.kind !== 'byte_range_served') return [one, one];
       const [[from, to]] = one.written as [[number, number]];
       const middle = (from + to) >> 1;

@@ -103,12 +103,16 @@ export const mediaRangeServedSchema = z.object({
   late: z.boolean(),
 });
 
+/** Cells of one `track_described`: with 160 kB it is far from what a bus takes. */
+export const maxCellsOfPart = 4_000;
+
 /** One cell: offset and length in bytes of the track, start and duration in ticks. */
 const trackCell = z.tuple([z.int().min(0), z.int().min(1), z.int().min(0), z.int().min(1)]);
 
 /**
- * A track of which a process serves bytes for the first time. For a joined track it is the index of the whole virtual file. A fact about
- * the track's bytes may come before this one.
+ * A track of which a process serves bytes for the first time, or one part of it: a track of more than `maxCellsOfPart` cells has several
+ * facts, and all processes divide it alike. Only all parts together describe it. For a joined track it is the index of the whole virtual
+ * file. Facts about the track's bytes may come before these, and these in any order.
  */
 export const trackDescribedSchema = z.object({
   kind: z.literal('track_described'),
@@ -120,8 +124,11 @@ export const trackDescribedSchema = z.object({
   media: z.enum(['audio', 'video', 'iframe']),
   /** Ticks per second. */
   timescale: z.int().min(1),
+  /** This part of the cells, from 0, of `parts`. */
+  part: z.int().min(0),
+  parts: z.int().min(1),
   /** In order of time. */
-  cells: z.array(trackCell).min(1),
+  cells: z.array(trackCell).min(1).max(maxCellsOfPart),
 });
 
 /** What the facts about answers without media say; they are for support and forecasts and are never counted. */

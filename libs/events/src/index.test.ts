@@ -100,6 +100,7 @@ const track = {
   track: 'd'.repeat(64),
   media: 'audio',
   timescale: 48_000,
+  ...{ part: 0, parts: 1 },
   cells: [[605, 395, 0, 144_384]],
 };
 const listed = {

@@ -8,6 +8,7 @@ export {
   deliveryFactSchema,
   factMessageSchema,
   factsPublishedSchema,
+  maxCellsOfPart,
   mediaRangeServedSchema,
   trackDescribedSchema,
   userAgentSeenSchema,

@@ -1,4 +1,4 @@
-import { userAgentDigest } from '@longwave/audience';
+import { divideCells, userAgentDigest } from '@longwave/audience';
 import type { ByteRangeServed, MediaRangeServed, TrackDescribed, UserAgentSeen } from '@longwave/events';
 import fc from 'fast-check';
 import { fact, player, seen } from './delivery-facts.ts';
@@ -22,8 +22,15 @@ function describe(track: string, media: TrackDescribed['media'], count: number, 
     track,
     media,
     timescale,
+    ...{ part: 0, parts: 1 },
     cells,
   };
+}
+
+/** The same description in up to three parts. */
+export function inParts(track: TrackDescribed): TrackDescribed[] {
+  const parts = divideCells(track.cells, Math.ceil(track.cells.length / 3));
+  return parts.map((part) => ({ ...track, fact_id: `${track.fact_id} ${part.part}`, ...part }));
 }
 
 /** The tracks of an episode of 120 s and of an ad of 12 s. */
@@ -78,7 +85,7 @@ const requests = fc.array(
   { minLength: 70, maxLength: 70 },
 );
 
-/** Random facts of plays and, among them, of the MP3, with what they name. Equal seeds give equal facts. */
+/** Random facts of plays and, among them, of the MP3, with what they name; tracks come in parts. Equal seeds give equal facts. */
 export function randomMediaFacts(
   seed: number,
 ): (ByteRangeServed | MediaRangeServed | TrackDescribed | UserAgentSeen)[] {
@@ -125,5 +132,5 @@ export function randomMediaFacts(
       }),
     );
   });
-  return [...served, seen(player), seen(mediaPlayer), ...Object.values(described)];
+  return [...served, seen(player), seen(mediaPlayer), ...Object.values(described).flatMap(inParts)];
 }

@@ -81,7 +81,7 @@ const deliveries = `
       cell as (
         select t.digest, (c->>2)::numeric / t.timescale as starts, ((c->>2)::numeric + (c->>3)::numeric) / t.timescale as ends,
           f.written @> int8range((c->>0)::bigint, (c->>0)::bigint + (c->>1)::bigint) as is_written
-        from file f join track t on t.digest = f.track and t.media <> 'iframe' cross join lateral jsonb_array_elements(t.cells) c),
+        from file f join track_part t on t.digest = f.track and t.media <> 'iframe' cross join lateral jsonb_array_elements(t.cells) c),
       asset as (
         select numrange(max(starts), min(ends)) as whole
         from (select min(starts) as starts, max(ends) as ends from cell group by digest) each_track)

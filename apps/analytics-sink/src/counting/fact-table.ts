@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { methodologyVersion, unionIntervals, type Judgement, type Layout, type ServedBytes } from '@longwave/audience';
 import { columns, type Columns, type JsonRows, renderMultirange } from '@longwave/audience-store';
 import { copyRows, type Transaction } from '@longwave/postgres';
+import { isTrackWhole } from './track-table.ts';
 
 /** What facts may wait for, by digest. */
 export interface AwaitedNames {
@@ -151,7 +152,7 @@ export async function takePendingFacts(
     `with taken as (
        select p.fact_id from pending_fact p join user_agent u on u.digest = p.user_agent_digest
        where (p.user_agent_digest = any($1) or p.track = any($3))
-         and (p.track is null or exists (select from track t where t.digest = p.track)) order by p.fact_id limit $2 for update of p)
+         and (p.track is null or ${isTrackWhole('p.track')}) order by p.fact_id limit $2 for update of p)
      delete from pending_fact using taken where pending_fact.fact_id = taken.fact_id returning payload`,
     [agents, limit, tracks],
   );

@@ -37,7 +37,7 @@ import { lockChains } from './listener-episode-table.ts';
 import { addToRequests, loadRecountWindows, type RecountWindow, type StoredRequest } from './request-table.ts';
 import { saveCounts } from './save-counts.ts';
 import { loadCounts } from './session-table.ts';
-import { findTracks, insertTracks } from './track-table.ts';
+import { findTracks, insertTrackParts } from './track-table.ts';
 import { findUserAgents, insertUserAgents } from './user-agent-table.ts';
 
 /** The verdict on a user agent and its description. */
@@ -94,7 +94,7 @@ const verdictIn =
   (digest: string | null) =>
     agents.get(digest ?? '')?.verdict;
 
-/** Reads tracks that are described into the memory. */
+/** Reads tracks all of whose parts are described into the memory. */
 async function readTracks(tx: Transaction, digests: Iterable<string>, { tracks }: CountingMemory): Promise<void> {
   const unknown = [...new Set(digests)].filter((digest) => !tracks.has(digest));
   if (unknown.length === 0) return;
@@ -196,7 +196,7 @@ async function retryDuplicates<T>(work: () => Promise<T>): Promise<T> {
  * Locks are taken in one order: user agents, tracks, layouts, facts, plays, listeners, days of keys, servings, hours.
  *
  * Two more transactions follow: facts that waited for a user agent or a track, and facts of other parties that are no probes any more. Facts, user
- * agents and tracks travel apart; whoever commits second sees the other, and a crash in between repeats the batch, so no fact waits for ever.
+ * agents and parts of tracks travel apart; whoever commits second sees the other, and a crash in between repeats the batch, so no fact waits for ever.
  */
 export async function recordFacts(
   pool: Pool,
@@ -222,7 +222,7 @@ export async function recordFacts(
   const record = async (tx: Transaction): Promise<AwaitedNames> => {
     const basis = await readChangeBasis(tx, lists.listsVersion);
     if (seen.length > 0) await insertUserAgents(tx, seen);
-    if (described.length > 0) await insertTracks(tx, described);
+    if (described.length > 0) await insertTrackParts(tx, described);
     const classified = await classifyFacts(tx, served, lists, memory);
     if (newLayouts.size > 0) await insertLayouts(tx, newLayouts);
     const fresh = served.length > 0 ? await insertFacts(tx, classified, lists.listsVersion) : [];

@@ -60,7 +60,7 @@ async function readGroup(part: Partition, { seen, described }: Dictionary): Prom
   return {
     facts: [...facts.values()],
     seen: [...digests].flatMap((digest) => seen.get(digest ?? '') ?? []),
-    described: [...tracks].flatMap((digest) => described.find(digest) ?? []),
+    described: [...tracks].flatMap((digest) => described.find(digest)),
   };
 }
 
@@ -90,7 +90,7 @@ export async function countFacts(
     for await (const group of file) {
       for (const { entry, line } of group) {
         if (entry.kind === 'user_agent_seen') dictionary.seen.set(entry.user_agent_digest, entry);
-        else if (entry.kind === 'track_described') dictionary.described.add(entry.track, line);
+        else if (entry.kind === 'track_described') dictionary.described.add(entry, line);
         else if (entry.kind === 'velocity_day') velocityDays.push(entry);
         else if (entry.kind === 'billed_before') bills.add(entry.serving_id, Date.parse(entry.started_at), undefined);
         else {

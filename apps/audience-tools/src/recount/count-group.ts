@@ -8,6 +8,7 @@ import {
   requestedIntervals,
   servedBytesOf,
   velocityLimits,
+  wholeTracks,
   type AddressedRequest,
   type HeldReason,
   type UserAgentRules,
@@ -92,7 +93,7 @@ export function countGroup(
   bills: Bills,
 ): void {
   const verdicts = new Map(group.seen.map((one) => [one.user_agent_digest, classifyUserAgent(rules, one.user_agent)]));
-  const tracks = new Set(group.described.map((one) => one.track));
+  const tracks = wholeTracks(group.described);
   const served = group.facts.map(servedBytesOf);
   const requestedOf = requestedIntervals(served);
   for (const fact of served)

@@ -73,20 +73,24 @@ export async function* streamUserAgents(tx: Transaction, scope: FactScope): Asyn
     }));
 }
 
-/** The tracks that the facts of a scope name, as facts; in batches. */
+/** The descriptions of tracks that the facts of a scope name, as facts; in batches. */
 export async function* streamTracks(tx: Transaction, scope: FactScope): AsyncGenerator<TrackDescribed[]> {
   const batches = fetchRows<
-    Columns<'track', 'digest' | 'media' | 'timescale' | 'cells', Pick<TrackDescribed, 'media' | 'cells'>>
+    Columns<
+      'track_part',
+      'digest' | 'part' | 'parts' | 'media' | 'timescale' | 'cells',
+      Pick<TrackDescribed, 'media' | 'cells'>
+    >
   >(
     tx,
-    `${needed} select t.digest, t.media, t.timescale, t.cells from track t
+    `${needed} select t.digest, t.part, t.parts, t.media, t.timescale, t.cells from track_part t
      where t.digest in (select l.track from needed f join layout l on l.digest = f.layout_digest)`,
     parameters(scope),
   );
   for await (const rows of batches)
     yield rows.map(({ digest, ...track }) => ({
       kind: 'track_described',
-      fact_id: `track ${digest}`,
+      fact_id: `track ${digest} ${track.part}`,
       // Nothing depends on when a track was described.
       at: new Date(0).toISOString(),
       track: digest,

@@ -1,4 +1,3 @@
-import { newId } from '@longwave/ids';
 import { sendMedia, type MediaSource } from '../arrangements/send-media.ts';
 import { members, type CountedFile } from '../arrangements/written-meter.ts';
 import { countedAd } from '../decisions/play-ads.ts';
@@ -12,6 +11,7 @@ import type { OpenTrack } from '../presentations/open-track.ts';
 import { readTrack } from '../presentations/read-track.ts';
 import type { SegmentCache } from '../segments/segment-cache.ts';
 import type { BoundAd } from './bound-ads.ts';
+import { describeTrack } from './describe-track.ts';
 import type { FoundHlsPlay } from './find-hls-play.ts';
 
 export interface SendTrackOptions {
@@ -62,9 +62,7 @@ export function createSendTrack(options: SendTrackOptions): SendTrack {
     if (described.has(digest)) return;
     if (described.size >= maxDescribed) described.clear();
     described.add(digest);
-    const cells = index.cells.map(([...cell]): [number, number, number, number] => cell);
-    const fact = { kind: 'track_described', fact_id: newId('fct'), at: at.toISOString(), track: digest } as const;
-    facts.add(toFactLine({ ...fact, media: 'audio', timescale: index.timescale, cells }), 0);
+    for (const fact of describeTrack(digest, index, at)) facts.add(toFactLine(fact), 0);
   }
 
   /** By the ad, or else by the play whose content is sent; each has one track. */

@@ -1,11 +1,13 @@
 -- Tracks of HLS: what plays when. Facts of MP3 have none of the new columns.
-CREATE TABLE "track" (
+CREATE TABLE "track_part" (
     "digest" TEXT NOT NULL,
+    "part" INTEGER NOT NULL,
+    "parts" INTEGER NOT NULL,
     "media" TEXT NOT NULL,
     "timescale" INTEGER NOT NULL,
     "cells" JSONB NOT NULL,
 
-    CONSTRAINT "track_pkey" PRIMARY KEY ("digest")
+    CONSTRAINT "track_part_pkey" PRIMARY KEY ("digest", "part")
 );
 
 ALTER TABLE "layout" ADD COLUMN "track" TEXT;
