@@ -1,11 +1,14 @@
 import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createLogger } from '@longwave/service-kit';
 import { openFactJournal } from './fact-journal.ts';
 
-const logger = createLogger('test', 'silent');
+let logged: { readonly event: string }[];
+const logger = createLogger('test', 'info', {
+  write: (line: string) => void logged.push(JSON.parse(line) as (typeof logged)[number]),
+});
 let folder: string;
 let published: string[];
 let busIsDown: boolean;
@@ -23,6 +26,7 @@ const lines = (count: number, from = 0) => Array.from({ length: count }, (_, i) 
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'journal-'));
   published = [];
+  logged = [];
   busIsDown = false;
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -111,4 +115,45 @@ test('more than one batch is read in whole lines, multi-byte characters included
   await journal.flush();
   expect(published.at(-1)).toBe('{"after":1}');
   await journal[Symbol.asyncDispose]();
+});
+
+describe('a line that is too large', () => {
+  const large = (characters: number, text = 'x') => `{"n":"${text.repeat(characters)}"}`;
+
+  test('is refused with its size in the log, and stops no other', async () => {
+    const journal = await open();
+    journal.append('{"n":0}');
+    journal.append(large(3 << 20));
+    journal.append(large(256 << 10, 'ä'));
+    journal.append('{"n":1}');
+    await expect(journal.keep(['{"n":2}', large(3 << 20)])).rejects.toThrow('too large');
+    expect(await journal.flush()).toBe(true);
+    expect(published).toEqual(['{"n":0}', '{"n":1}']);
+    expect(logged.filter(({ event }) => event === 'facts.too_large')).toMatchObject([
+      { sizeBytes: (3 << 20) + 8 },
+      { sizeBytes: (512 << 10) + 8 },
+      { sizeBytes: (3 << 20) + 8 },
+    ]);
+    await journal[Symbol.asyncDispose]();
+  });
+
+  test('a line just below the bound is published, wherever a batch ends', async () => {
+    const journal = await open();
+    const longest = [0, 1, 2, 3, 4].map((nth) => large((512 << 10) - 8 - nth));
+    for (const line of longest) journal.append(line);
+    expect(await journal.flush()).toBe(true);
+    expect(published).toEqual(longest);
+    await journal[Symbol.asyncDispose]();
+  });
+
+  test('one that stands in the file is left out, and the lines behind it are published', async () => {
+    await appendFile(file(), `{"n":0}\n${large(3 << 20)}\n{"n":1}\n`);
+    const journal = await open();
+    journal.append('{"n":2}');
+    expect(await journal.flush()).toBe(true);
+    // The end of it is no line that anybody can read.
+    expect(published.filter((line) => line.startsWith('{'))).toEqual(['{"n":0}', '{"n":1}', '{"n":2}']);
+    expect(logged).toContainEqual(expect.objectContaining({ event: 'facts.too_large' }));
+    await journal[Symbol.asyncDispose]();
+  });
 });

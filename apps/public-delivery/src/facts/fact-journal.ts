@@ -15,9 +15,12 @@ export interface FactJournalOptions {
 }
 
 export interface FactJournal extends AsyncDisposable {
-  /** Takes one line, without waiting; it is in the file within moments, with the others of this turn, and published after the next flush. */
+  /**
+   * Takes one line, without waiting; it is in the file within moments, with the others of this turn, and published after the next flush. A
+   * line of more than 512 KiB is refused, which is logged.
+   */
   append(line: string): void;
-  /** Takes lines and resolves when they are in the file, so that no end of the process loses them. Rejects when the disk does not take them. */
+  /** Takes lines and resolves when they are in the file, so that no end of the process loses them. Rejects when the disk does not take them, or a line is too large. */
   keep(lines: readonly string[]): Promise<void>;
   /** Publishes the lines in the file. Resolves true when none is left. */
   flush(): Promise<boolean>;
@@ -28,6 +31,8 @@ export interface FactJournal extends AsyncDisposable {
 /** Entries that wait for the end of the turn or for the file to be cut; further facts are lost and counted in the log, or refused. */
 const maxWaiting = 200_000;
 const batchBytes = 1 << 20;
+/** Far above every fact. A batch has a whole line, and Kafka takes it. */
+const maxLineBytes = 1 << 19;
 const newline = 0x0a;
 
 interface Waiting {
@@ -102,6 +107,11 @@ export async function openFactJournal({
     const length = Math.min(batchBytes, synced - published);
     const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, published);
     const end = buffer.subarray(0, bytesRead).lastIndexOf(newline) + 1;
+    if (end === 0 && bytesRead === batchBytes) {
+      // Of an earlier release, or damaged. What is left of the line is unreadable for `publish`.
+      logger.error({ sizeBytes: bytesRead }, 'facts.too_large');
+      return { lines: [], sizeBytes: bytesRead };
+    }
     return {
       lines: buffer
         .toString('utf8', 0, end)
@@ -157,16 +167,26 @@ export async function openFactJournal({
     return flushing;
   }
 
+  function isTooLarge(line: string): boolean {
+    // A character has at most three bytes.
+    if (line.length * 3 <= maxLineBytes) return false;
+    const sizeBytes = Buffer.byteLength(line);
+    if (sizeBytes > maxLineBytes) logger.error({ sizeBytes }, 'facts.too_large');
+    return sizeBytes > maxLineBytes;
+  }
+
   const timer = setInterval(() => void flush(), flushEveryMs);
   return {
     append: (line) => {
+      if (isTooLarge(line)) return;
       if (waiting.length >= maxWaiting) lost++;
       else waiting.push({ lines: [line] });
       schedule();
     },
     keep: (lines) => {
       const written = Promise.withResolvers<void>();
-      if (waiting.length >= maxWaiting) written.reject(new Error('too much waits for the disk'));
+      if (lines.some(isTooLarge)) written.reject(new Error('a line is too large'));
+      else if (waiting.length >= maxWaiting) written.reject(new Error('too much waits for the disk'));
       else waiting.push({ lines, written });
       schedule();
       return written.promise;
