@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { maxKeysOfPlay, userAgentDigest } from '@longwave/audience';
 import type { DeliveryFact } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import {
@@ -10,6 +11,7 @@ import {
   totalBytes,
   withServing,
 } from '@longwave/test-kit/delivery-facts';
+import { described, mediaFact, mediaPlayer } from '@longwave/test-kit/media-facts';
 import fc from 'fast-check';
 import { countAds } from '../src/queries/ad-queries.ts';
 import { reconcileAds } from '../src/ads/reconcile-ads.ts';
@@ -94,4 +96,32 @@ test('reconciling finds contradictions of bytes, downloads, bills and totals', a
     'ledger_differs_from_deliveries',
   ]);
   expect(await reconcileAds(pool, 'ws_2', range)).toMatchObject({ delivered: 0, findings: [] });
+});
+
+describe('bytes of another key of the play', () => {
+  const ad = {
+    ...{ serving_id: 'srv_1', campaign_id: 'cmp_1', line_item_id: 'li_1', creative_id: 'crv_1', break_key: 'pre' },
+    ...{ slot: 0, billable: true },
+  };
+  const others = (count: number, user_agent?: string) =>
+    Array.from({ length: count }, (_, nth) =>
+      mediaFact('ad_audio', {
+        ...{ fact_id: `other ${nth}`, ad, started_at: '2025-11-02T10:01:00.000Z' },
+        ...{ listener_key: `other ${nth}`, play_address_key: `network ${nth}` },
+        ...(user_agent !== undefined && { user_agent_digest: userAgentDigest(user_agent) }),
+      }),
+    );
+  test.each([
+    ['cover an ad when both have the user agent', others(1), 1],
+    ['cover an ad while the token has as many keys as a listener', others(maxKeysOfPlay - 1), 1],
+    ['cover none when the token was passed on', others(maxKeysOfPlay), 0],
+    ['cover none when neither address nor user agent is the same', others(1, mediaPlayer), 0],
+  ])('%s', async (_, facts, expected) => {
+    const own = mediaFact('ad_audio', { fact_id: 'own', ad });
+    await record([seen(), seen(mediaPlayer), described.audio, described.ad_audio]);
+    await record([mediaFact('audio', { fact_id: 'content' }), own, ...facts]);
+    expect(await reconcileAds(pool, 'ws_1', range)).toMatchObject({ delivered: 1, covered: 1 });
+    await admin.query(`update fact set written = '{}' where fact_id = 'own'`);
+    expect(await reconcileAds(pool, 'ws_1', range)).toMatchObject({ delivered: 1, covered: expected });
+  });
 });

@@ -1,3 +1,4 @@
+import { maxKeysOfPlay } from '@longwave/audience';
 import type { Pool } from '@longwave/postgres';
 
 /** A contradiction that the reconciliation looks for. */
@@ -36,7 +37,8 @@ export interface AdReconciliation {
 /**
  * Deliveries of the range, the bytes of their ads, and the deliveries that are covered: eligible facts of the session wrote all bytes of the
  * ad for its own serving, which the facts' layout names in this place; of HLS all cells, from where the last of its tracks begins to where
- * the first of them ends. The facts may have any key that may be the listener's: by the change of secrets, or by a play.
+ * the first of them ends. The facts may have any key that may be the listener's: by the change of secrets, or by a play
+ * that at most $4 keys used, with the same address or user agent.
  */
 const deliveries = `
   delivery as materialized (
@@ -67,9 +69,16 @@ const deliveries = `
           select e.previous_listener_key from listener_episode e
           where e.listener_key = own.listener_key and e.episode_id = d.episode_id and e.previous_listener_key is not null
           union all
-          select other.listener_key from served_request r join served_request other
-            on other.episode_id = r.episode_id and other.play_id = r.play_id and other.play_address_key is not null
-          where r.listener_key = own.listener_key and r.episode_id = d.episode_id and r.play_address_key is not null) k),
+          select other.listener_key from (
+            select distinct r.play_id, r.play_address_key, r.user_agent_digest from served_request r
+            where r.listener_key = own.listener_key and r.episode_id = d.episode_id and r.play_address_key is not null) used
+          join served_request other on other.episode_id = d.episode_id and other.play_id = used.play_id
+            and other.play_address_key is not null
+            and (other.play_address_key = used.play_address_key or other.user_agent_digest = used.user_agent_digest)
+          where (select count(*) from (
+            select distinct r.listener_key from served_request r
+            where r.episode_id = d.episode_id and r.play_id = used.play_id and r.play_address_key is not null
+            limit $4::int + 1) user_of_play) <= $4) k),
       file as (
         select o.track, range_agg(f.written) as written, (array_agg(o.bytes))[1] as bytes
         from own join fact f using (listener_key) join offer o on o.digest = f.layout_digest
@@ -160,7 +169,7 @@ export async function reconcileAds(
        (select count(*)::int from delivery where unchecked) as unchecked,
        (select coalesce(sum(quantity), 0)::int from entry where stage = 'billable') as billable,
        coalesce((select json_agg(to_json(named) order by "check") from named), '[]') as findings`,
-    [workspaceId, range.from, range.to],
+    [workspaceId, range.from, range.to, maxKeysOfPlay],
   );
   return rows[0]!;
 }
