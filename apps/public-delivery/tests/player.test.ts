@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { DeliveryApp } from '../src/app.ts';
 import { apply, next } from './_apply.ts';
@@ -29,8 +30,10 @@ test('the player of an episode plays its enclosure when it is asked to, and any 
   const { status, headers, body } = await ask(player);
   const html = body.toString();
   expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  const style = /<style>(.*)<\/style>/.exec(html)![1]!;
+  const digest = createHash('sha256').update(style).digest('base64');
   expect(headers['content-security-policy']).toBe(
-    "default-src 'none'; base-uri 'none'; form-action 'none'; img-src 'self'; media-src 'self'; frame-ancestors *",
+    `default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-${digest}'; img-src 'self'; media-src 'self'; frame-ancestors *`,
   );
   expect(html).toContain(`<audio controls preload="none" src="http://media.test${enclosure}"></audio>`);
   expect(html).toContain('<h1>One: the Größe</h1>');

@@ -66,16 +66,17 @@ const imagesOf = (artwork: Artwork | undefined, mediaUrl: string): FeedImage[] =
   }));
 
 /** The largest one that Apple takes, else the address that was given. */
-function artworkUrlOf(images: readonly FeedImage[], given: string | undefined): string | undefined {
-  const taken = images.filter(({ contentType }) => contentType !== 'image/webp');
-  return taken.toSorted((a, b) => b.size - a.size)[0]?.url ?? given;
+function artworkUrlOf(images: readonly FeedImage[], given: string | undefined, pixels = Infinity): string | undefined {
+  const taken = images.filter(({ contentType }) => contentType !== 'image/webp').toSorted((a, b) => b.size - a.size);
+  return (taken.findLast(({ size }) => size >= pixels) ?? taken[0])?.url ?? given;
 }
 
-/** The address of a podcast's artwork as its feed names it. */
+/** The address of a podcast's artwork as its feed names it. @param pixels that a side needs at least, where a smaller picture does */
 export const shownArtworkUrl = (
   { artwork, artwork_url: given }: Pick<PodcastAttributes, 'artwork' | 'artwork_url'>,
   mediaUrl: string,
-): string | undefined => artworkUrlOf(imagesOf(artwork, mediaUrl), given);
+  pixels?: number,
+): string | undefined => artworkUrlOf(imagesOf(artwork, mediaUrl), given, pixels);
 
 /** A trailer that is hosted outside. */
 const outsideTrailer = (trailer: NonNullable<PodcastAttributes['trailers']>[number]): FeedTrailer => ({
