@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Fleet } from '@longwave/fleet';
 import { createRestClient } from '@longwave/test-kit/clients';
@@ -58,13 +57,12 @@ export async function hlsThroughput(fleet: Fleet, stitched: Stitched, folder: st
   const { playlistUrl, playlist, listUrl, trackUrl, track, ranges } = await openPlay(fleet, stitched);
   const list = new Uint8Array(await (await fetch(listUrl, { headers })).arrayBuffer());
   const files = { 'm.mp4': track, 'media.m3u8': Buffer.from(playlist), 'list.json': list };
-  mkdirSync(path.join(folder, 'nginx-hls'), { recursive: true });
   using nginx = await startNginx(path.join(folder, 'nginx-hls'), files);
   if (!nginx) return [];
   const options = { folder: path.join(folder, 'wrk'), seconds: secondsPerRound, connections: 16 };
   await fleet.services['analytics-sink'].stop();
   const rows: Row[] = [];
-  const meanKb = Math.round(ranges.length === 0 ? 0 : track.length / ranges.length / 1000);
+  const meanKb = Math.round(track.length / ranges.length / 1000);
   for (const [name, ours, theirs, asked] of [
     [`HLS, segments of ${meanKb} kB by range`, trackUrl, 'm.mp4', ranges],
     [`HLS, media playlists of ${Math.round(playlist.length / 1000)} kB, uncompressed`, playlistUrl, 'media.m3u8', ['']],

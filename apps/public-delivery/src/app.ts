@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createAddressSet, describeUserAgent, readAudienceLists, classifyUserAgent } from '@longwave/audience';
+import { createAddressSet, describeUserAgent, readAudienceLists } from '@longwave/audience';
 import { followTokenKeys } from '@longwave/delivery-token';
 import { busFromConfig } from '@longwave/event-bus';
 import { listenHttp } from '@longwave/http-kit';
@@ -32,7 +32,8 @@ import { playerRoutes } from './feeds/player-routes.ts';
 import { siteRoutes } from './feeds/site-routes.ts';
 import { traceApp } from './listeners/app-trace.ts';
 import { loadPlaces } from './listeners/country.ts';
-import { createIdentifyListener, type Listener } from './listeners/identify-listener.ts';
+import { createIdentifyListener } from './listeners/identify-listener.ts';
+import { createOnlyLooks } from './listeners/only-looks.ts';
 import { openCaches } from './segments/open-caches.ts';
 import { createBindings } from './plays/bindings.ts';
 import { archiveBindings } from './plays/archive-bindings.ts';
@@ -149,8 +150,7 @@ export async function createApp(
   const compose = createComposer({ projection, artworks, segments, logger });
   const plays = createBoundPlays({ arrangements, bindings, compose });
   const mayBegin = createNewPlayLimit(config.NEW_PLAYS_PER_ADDRESS_AND_MINUTE);
-  const mayCount = ({ addressVerdict, preload, internal, userAgent }: Listener) =>
-    addressVerdict === 'ok' && !preload && !internal && classifyUserAgent(lists.userAgents, userAgent) === 'ok';
+  const onlyLooks = createOnlyLooks(lists);
   const choosePlay = createChoosePlay({
     ...{ projection, bindings, arrangements, plays },
     decideAds: createDecideAds({
@@ -166,9 +166,9 @@ export async function createApp(
   const loadIndex = createLoadIndex(store);
   const presentations = createOpenPresentations(pool, loadIndex);
   const hlsTokens = createHlsTokens(keys, host);
-  const findHlsPlay = createFindHlsPlay(pool, presentations);
+  const findHlsPlay = createFindHlsPlay({ pool, presentations, projection });
   const ads = createBoundAds({ pool, bindings, plays, choosePlay, projection, loadIndex, logger });
-  const listAds = createListBreakAds({ identify, mayCount, ads });
+  const listAds = createListBreakAds({ identify, onlyLooks, ads });
   const files = createPresentationFiles(createKeptTranscripts(store));
 
   const applying = { mintAlias: tokens.mintAlias, announcements, onApplied: projection.forget };
@@ -223,18 +223,18 @@ export async function createApp(
         sendTrack: createSendTrack({ identify, segments, runningPlays, facts, listsVersion: lists.listsVersion, now }),
       }),
       ...opportunityRoutes({ listAds, projection, servingTokens, mediaUrl, tokens: hlsTokens, findPlay: findHlsPlay }),
-      ...presentationBindingRoutes({ pool, bindings, mediaUrl, tokens: hlsTokens, findPlay: findHlsPlay }),
+      ...presentationBindingRoutes({ bindings, mediaUrl, tokens: hlsTokens, findPlay: findHlsPlay }),
       ...audioRoutes({
         ...{ pool, projection, findPlay },
         answerEntry: createAnswerEntry({
-          ...{ projection, presentations, identify, mayCount, mayBegin, mediaUrl, tokens: hlsTokens },
+          ...{ projection, presentations, identify, onlyLooks, mayBegin, mediaUrl, tokens: hlsTokens },
           openPlay: createOpenHlsPlay({ pool, projection, bindings, plays }),
           resumePlay: createResumeHlsPlay(pool),
         }),
         answer: createAnswerAudio({
           ...{ identify, choosePlay, runningPlays, tokens, facts, mediaUrl, now },
           resumePlay: createResumePlay({ projection, bindings, plays }),
-          mayCount,
+          onlyLooks,
           partSource: createPartSource(pool, segments, artworks),
           listsVersion: lists.listsVersion,
         }),

@@ -4,7 +4,7 @@ import { columns, type Columns, type JsonRows, renderMultirange } from '@longwav
 import { copyRows, type Transaction } from '@longwave/postgres';
 import { isTrackWhole } from './track-table.ts';
 
-/** What facts may wait for, by digest. */
+/** User agents and tracks that facts may wait for, by digest. */
 export interface AwaitedNames {
   readonly agents: readonly string[];
   readonly tracks: readonly string[];

@@ -53,15 +53,19 @@ interface Links {
 
 const playName = (episodeId: string, playId: string) => `play ${playId} ${episodeId}`;
 
+function addKey(plays: Map<string, PlayKeys>, episodeId: string, playId: string, key: string): void {
+  const name = playName(episodeId, playId);
+  const known = plays.get(name) ?? { episodeId, playId, keys: new Set() };
+  plays.set(name, known);
+  known.keys.add(key);
+}
+
 /** The plays of new facts that may join two keys, by `playName`. */
 function playsOf(facts: readonly ServedBytes[]): Map<string, PlayKeys> {
   const plays = new Map<string, PlayKeys>();
   for (const { episode_id: episodeId, play_id: playId, play_address_key, listener_key } of facts) {
     if (playId === undefined || play_address_key === undefined) continue;
-    const name = playName(episodeId, playId);
-    const known = plays.get(name) ?? { episodeId, playId, keys: new Set() };
-    plays.set(name, known);
-    known.keys.add(listener_key);
+    addKey(plays, episodeId, playId, listener_key);
   }
   return plays;
 }
@@ -120,10 +124,7 @@ async function findLinks(
       previous.push(row);
       continue;
     }
-    const name = playName(row.episode_id, row.play_id);
-    const known = plays.get(name) ?? { episodeId: row.episode_id, playId: row.play_id, keys: new Set() };
-    plays.set(name, known);
-    known.keys.add(row.listener_key);
+    addKey(plays, row.episode_id, row.play_id, row.listener_key);
   }
   return { previous, plays };
 }

@@ -33,7 +33,7 @@ function cacheMatches(rules: UserAgentRules): UserAgentRules {
   };
 }
 
-/** What facts name: user agents and tracks, by digest. */
+/** User agents and tracks that facts name, by digest. */
 interface Dictionary {
   readonly seen: Map<string, UserAgentSeen>;
   readonly described: TrackFolder;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isUnfinished } from './digested-file.ts';
 import { backupsFolder, isBackupName, listBackups, objectsFolder } from './manifest.ts';
 
-/** Makes a folder where there is none. Refuses a symbolic link, because it may lead to a folder of another user. */
+/** Makes a folder where there is none. Throws for a symbolic link, because it may lead to a folder of another user. */
 function ownFolder(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (lstatSync(folder).isSymbolicLink())

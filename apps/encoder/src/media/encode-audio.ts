@@ -32,7 +32,7 @@ export interface EncodedSegment extends VerifiedSegment {
   readonly durationMs: number;
   /** Length of its source at 48 kHz, per channel. */
   readonly samples: number;
-  /** What brought it to its loudness. */
+  /** The gain and limiter that brought it to its loudness. */
   readonly plan: GainPlan;
 }
 

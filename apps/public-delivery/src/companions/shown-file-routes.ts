@@ -2,6 +2,7 @@ import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { renderTranscript, transcriptFormats, type TranscriptFormat } from '@longwave/transcript';
+import { copyChunks } from '../segments/copy-chunks.ts';
 import type { SegmentCache } from '../segments/segment-cache.ts';
 import { chaptersContentType } from './chapters-document.ts';
 import { findArtwork, findChapters, findTranscript } from './shown-file-table.ts';
@@ -41,8 +42,7 @@ export function shownFileRoutes({ pool, store, artworks }: ShownFileRoutesOption
             const segment = await artworks.open(digest, sizeBytes);
             return (async function* () {
               await using open = segment;
-              // A stream keeps what it is given, and a segment gives the same buffer again.
-              for await (const chunk of open.read(from, to)) yield Buffer.from(chunk);
+              yield* copyChunks(open.read(from, to));
             })();
           },
         });

@@ -6,7 +6,8 @@ import type { FoundAudio, HiddenEpisode, PlayableEpisode } from '../projection/c
 import type { RecentProjection } from '../projection/recent-projection.ts';
 import type { HlsTokens } from './hls-tokens.ts';
 import type { OpenHlsPlay, ResumeHlsPlay } from './open-hls-play.ts';
-import type { IdentifyListener, Listener } from '../listeners/identify-listener.ts';
+import type { IdentifyListener } from '../listeners/identify-listener.ts';
+import type { OnlyLooks } from '../listeners/only-looks.ts';
 import type { HlsPlay } from '../plays/hls-play-table.ts';
 import type { NewPlayLimit } from '../plays/new-play-limit.ts';
 import type { OpenPresentation, OpenPresentations } from '../presentations/open-presentation.ts';
@@ -16,8 +17,7 @@ export interface AnswerEntryOptions {
   readonly projection: Pick<RecentProjection, 'findPresentedDigest'>;
   readonly presentations: OpenPresentations;
   readonly identify: IdentifyListener;
-  /** False for listeners whose plays are never counted. */
-  readonly mayCount: (listener: Listener) => boolean;
+  readonly onlyLooks: OnlyLooks;
   readonly mayBegin: NewPlayLimit;
   readonly openPlay: OpenHlsPlay;
   readonly resumePlay: ResumeHlsPlay;
@@ -37,7 +37,7 @@ export type AnswerEntry = (exchange: Exchange, found: FoundAudio | undefined) =>
 const lasting = 'private, no-store';
 
 export function createAnswerEntry(options: AnswerEntryOptions): AnswerEntry {
-  const { projection, presentations, identify, mayCount, mayBegin, openPlay, resumePlay, tokens, mediaUrl } = options;
+  const { projection, presentations, identify, onlyLooks, mayBegin, openPlay, resumePlay, tokens, mediaUrl } = options;
 
   const folderOf = (play: HlsPlay) => `/delivery/v1/hp/${tokens.mintPresentation(play)}/`;
 
@@ -49,7 +49,7 @@ export function createAnswerEntry(options: AnswerEntryOptions): AnswerEntry {
   ): Promise<string> {
     const clean = `/delivery/v1/h/${presentation.digest}/`;
     const listener = identify(request, startedAt);
-    if (request.method === 'HEAD' || listener.isDryRun || !mayCount(listener)) return clean;
+    if (onlyLooks(request, listener)) return clean;
     try {
       const mayOpen = () => listener.addressSafe || mayBegin(listener.addressKey, startedAt);
       const play = await openPlay(episode, presentation, listener, startedAt, mayOpen);

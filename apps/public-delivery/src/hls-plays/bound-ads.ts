@@ -110,14 +110,13 @@ export function createBoundAds(options: BoundAdsOptions): BoundAdsOfPlays {
   }
 
   async function playOf(found: FoundHlsPlay, asker: AdsAsker | undefined, at: Date): Promise<Play | undefined> {
+    const { playId, episodeId } = found.play;
     // An erasure may have taken the listener out of it since it was read.
-    const play = await findHlsPlay(pool, found.play.playId);
-    if (!play) return undefined;
-    if (asker) {
-      const episode = await findAudioByEpisode(pool, play.episodeId);
-      if (episode?.kind === 'ours') return choosePlay.ofHls(play, episode.episode, asker.listener, at, asker.requestId);
-    }
-    const binding = await bindings.findOfHlsPlay(play);
+    const play = asker && (await findHlsPlay(pool, playId));
+    const episode = play && (await findAudioByEpisode(pool, episodeId));
+    if (asker && play && episode?.kind === 'ours')
+      return choosePlay.ofHls(play, episode.episode, asker.listener, at, asker.requestId);
+    const binding = await bindings.findOfHlsPlay(playId);
     return binding && plays.get(binding);
   }
 

@@ -5,8 +5,7 @@ import { hasEnded, type BegunPlay } from '../plays/ended-plays.ts';
 import { bindingMs } from '../plays/bound-plays.ts';
 import { findHlsPlay, type HlsPlay } from '../plays/hls-play-table.ts';
 import type { OpenPresentation, OpenPresentations } from '../presentations/open-presentation.ts';
-import { createLastKnown } from '../projection/last-known.ts';
-import { getVisibility, type Visibility } from '../projection/visibility-table.ts';
+import type { RecentProjection } from '../projection/recent-projection.ts';
 
 /** A play by HLS with its presentation. */
 export interface FoundHlsPlay {
@@ -54,16 +53,17 @@ export function createOpenHlsToken(
 
 /** Plays never change; the last ones stay in memory, so that they go on without the database. */
 const maxPlays = 10_000;
-const maxVisibilities = 10_000;
-/** An archived episode is noticed this late at most. */
+/** A revoked key is noticed this late at most. */
 const checkedForMs = 1_000;
 
-export function createFindHlsPlay(pool: Pool, presentations: Pick<OpenPresentations, 'find'>): FindHlsPlay {
+export interface FindHlsPlayOptions {
+  readonly pool: Pool;
+  readonly presentations: Pick<OpenPresentations, 'find'>;
+  readonly projection: Pick<RecentProjection, 'getVisibility'>;
+}
+
+export function createFindHlsPlay({ pool, presentations, projection }: FindHlsPlayOptions): FindHlsPlay {
   const known = new LRUCache<string, HlsPlay>({ max: maxPlays });
-  const lastVisibility = createLastKnown<Visibility>(maxVisibilities);
-  const checked = new LRUCache<string, { readonly visibility: Visibility; readonly atMs: number }>({
-    max: maxVisibilities,
-  });
 
   async function findPlay(playId: string): Promise<HlsPlay> {
     const play = known.get(playId) ?? (await findHlsPlay(pool, playId));
@@ -72,20 +72,11 @@ export function createFindHlsPlay(pool: Pool, presentations: Pick<OpenPresentati
     return play;
   }
 
-  async function visibilityOf(episodeId: string): Promise<Visibility> {
-    const last = checked.get(episodeId);
-    const nowMs = performance.now();
-    if (last && nowMs - last.atMs < checkedForMs) return last.visibility;
-    const visibility = await lastVisibility(episodeId, () => getVisibility(pool, episodeId));
-    checked.set(episodeId, { visibility, atMs: nowMs });
-    return visibility;
-  }
-
   return async (playId, at) => {
     const play = await findPlay(playId);
     const [presentation, { kind, playsEnd }] = await Promise.all([
       presentations.find(play.presentation),
-      visibilityOf(play.episodeId),
+      projection.getVisibility(play.episodeId, at),
     ]);
     if (!presentation) throw new Error(`presentation ${play.presentation} is missing`);
     if (kind === 'ended') throw new Problem('resource_gone');

@@ -24,6 +24,7 @@ import {
   type PresentationFiles,
   type PresentationView,
 } from '../presentations/presentation-files.ts';
+import { copyChunks } from '../segments/copy-chunks.ts';
 import type { SegmentCache } from '../segments/segment-cache.ts';
 import { onVast, type BoundAd, type BoundAdsOfPlays } from './bound-ads.ts';
 import { createOpenHlsToken, type FindHlsPlay, type FoundHlsPlay } from './find-hls-play.ts';
@@ -177,8 +178,7 @@ export function hlsPlayRoutes(options: HlsPlayRoutesOptions): readonly Route[] {
       open: async ({ from, to } = { from: 0, to: sizeBytes }) =>
         (async function* () {
           await using segment = await segments.open(digest, sizeBytes);
-          // A stream keeps what it is given, and a segment gives the same buffer again.
-          for await (const chunk of segment.read(from, to)) yield Buffer.from(chunk);
+          yield* copyChunks(segment.read(from, to));
         })(),
     });
   }

@@ -1,14 +1,14 @@
+import { problemOf } from '@longwave/http-kit';
 import { databaseOutage } from '@longwave/postgres';
-import { Problem } from '@longwave/problems';
 import type { Exchange } from '../http/route.ts';
-import type { IdentifyListener, Listener } from '../listeners/identify-listener.ts';
+import type { IdentifyListener } from '../listeners/identify-listener.ts';
+import type { OnlyLooks } from '../listeners/only-looks.ts';
 import type { BoundAd, BoundAdsOfPlays } from './bound-ads.ts';
 import type { FoundHlsPlay } from './find-hls-play.ts';
 
 export interface ListBreakAdsOptions {
   readonly identify: IdentifyListener;
-  /** False for listeners whose plays are never counted. */
-  readonly mayCount: (listener: Listener) => boolean;
+  readonly onlyLooks: OnlyLooks;
   readonly ads: Pick<BoundAdsOfPlays, 'list'>;
 }
 
@@ -24,14 +24,12 @@ export type ListBreakAds = (
 ) => Promise<readonly BoundAd[]>;
 
 /** True for a failure of an engine, of which an answer without ads makes no more. */
-export const isEngineAway = (error: unknown): boolean =>
-  databaseOutage(error) !== undefined || (error instanceof Problem && error.status === 503);
+export const isEngineAway = (error: unknown): boolean => problemOf(error, databaseOutage).status === 503;
 
-export function createListBreakAds({ identify, mayCount, ads }: ListBreakAdsOptions): ListBreakAds {
+export function createListBreakAds({ identify, onlyLooks, ads }: ListBreakAdsOptions): ListBreakAds {
   return async ({ request, startedAt, requestId }, found, breakKey, surfaces) => {
     const listener = identify(request, startedAt);
-    const mayCause = request.method === 'GET' && !listener.isDryRun && mayCount(listener);
-    const asker = mayCause ? { listener, requestId } : undefined;
+    const asker = onlyLooks(request, listener) ? undefined : { listener, requestId };
     try {
       const all = await ads.list(found, asker, startedAt, surfaces);
       return all.filter((ad) => ad.breakKey === breakKey);

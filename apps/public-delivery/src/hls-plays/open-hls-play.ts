@@ -4,17 +4,14 @@ import { newId } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
 import { planBreaks } from '../decisions/plan-breaks.ts';
 import type { Listener } from '../listeners/identify-listener.ts';
-import { bindingMs, type BoundPlays } from '../plays/bound-plays.ts';
+import type { BoundPlays } from '../plays/bound-plays.ts';
 import type { Bindings } from '../plays/bindings.ts';
 import { findLatestHlsPlay, saveHlsPlay, type HlsPlay } from '../plays/hls-play-table.ts';
 import { keysOf } from '../plays/resume-play.ts';
+import { isRunningHlsPlay, nextSequence } from '../plays/running-hls-play.ts';
 import type { OpenPresentation } from '../presentations/open-presentation.ts';
 import type { HiddenEpisode, PlayableEpisode } from '../projection/content-table.ts';
 import type { RecentProjection } from '../projection/recent-projection.ts';
-
-/** True within the 24 h of a play that was not ended for everybody. */
-const isRunning = ({ openedAt }: HlsPlay, playsEndBefore: Date | undefined, at: Date): boolean =>
-  openedAt.getTime() > at.getTime() - bindingMs && !(playsEndBefore && openedAt < playsEndBefore);
 
 /** The play by HLS that this listener opened within the last 24 h, of an episode that was hidden since; undefined without one. */
 export type ResumeHlsPlay = (episode: HiddenEpisode, listener: Listener, at: Date) => Promise<HlsPlay | undefined>;
@@ -23,7 +20,7 @@ export const createResumeHlsPlay =
   (pool: Pool): ResumeHlsPlay =>
   async ({ episodeId, playsEndBefore }, listener, at) => {
     const opened = await findLatestHlsPlay(pool, keysOf(listener), episodeId);
-    return opened && isRunning(opened, playsEndBefore, at) ? opened : undefined;
+    return opened && isRunningHlsPlay(opened, playsEndBefore, at) ? opened : undefined;
   };
 
 export interface OpenHlsPlayOptions {
@@ -65,16 +62,15 @@ export function createOpenHlsPlay({ pool, projection, bindings, plays }: OpenHls
       bindings.findLatest({ listener: keysOf(listener), shared: [] }, episodeId),
       findLatestHlsPlay(pool, keysOf(listener), episodeId),
     ]);
+    if (opened && isRunningHlsPlay(opened, playsEndBefore, at)) return opened;
     const own = latest.own && (await plays.findCurrent(latest.own, episode, at));
     const bound = own?.binding;
-    if (opened && isRunning(opened, playsEndBefore, at)) return opened;
     if (!bound && !mayOpen()) return undefined;
-    const last = [latest.own, opened].filter((each) => each?.listenerKey === listener.key);
     const place = bound
       ? { listenerKey: bound.listenerKey, sequence: bound.sequence, openedAt: bound.startedAt }
       : {
           listenerKey: listener.key,
-          sequence: Math.max(-1, ...last.map((each) => each!.sequence)) + 1,
+          sequence: nextSequence(listener.key, [latest.own, opened]),
           openedAt: at,
         };
     return saveHlsPlay(pool, {

@@ -1,4 +1,3 @@
-import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { openedToken } from '../http/parameter.ts';
@@ -7,12 +6,10 @@ import { readBody } from '../http/read-body.ts';
 import type { Exchange, Route } from '../http/route.ts';
 import { sendText } from '../http/send-text.ts';
 import type { Bindings } from '../plays/bindings.ts';
-import { findHlsPlay } from '../plays/hls-play-table.ts';
 import type { FindHlsPlay } from './find-hls-play.ts';
 import type { HlsTokens } from './hls-tokens.ts';
 
 export interface PresentationBindingRoutesOptions {
-  readonly pool: Pool;
   readonly findPlay: FindHlsPlay;
   readonly bindings: Pick<Bindings, 'findOfHlsPlay'>;
   readonly tokens: Pick<
@@ -48,21 +45,15 @@ const never = { 'content-type': 'application/json', 'cache-control': 'no-store' 
 
 /** Presentation bindings: what a player that does not read playlists must know of a play by HLS. They are read, and decide and store nothing. */
 export function presentationBindingRoutes(options: PresentationBindingRoutesOptions): readonly Route[] {
-  const { pool, findPlay, bindings, tokens, mediaUrl } = options;
+  const { findPlay, bindings, tokens, mediaUrl } = options;
   const base = `${mediaUrl}/delivery/v1`;
-
-  async function isResolved(playId: string): Promise<boolean> {
-    // An erasure may have taken the listener out of the play since it was read.
-    const play = await findHlsPlay(pool, playId);
-    return play !== undefined && (await bindings.findOfHlsPlay(play)) !== undefined;
-  }
 
   async function bindingOf(playId: string, at: Date): Promise<PresentationBinding> {
     const { play } = await findPlay(playId, at);
     return {
       binding_id: tokens.mintBinding(play),
       presentation: play.presentation,
-      state: (await isResolved(playId)) ? 'resolved' : 'open',
+      state: (await bindings.findOfHlsPlay(playId)) ? 'resolved' : 'open',
       expires_at: tokens.expiryOf(play).toISOString(),
       breaks: play.schedule.map(({ key, position, startMs }, place) => ({
         ...{ key, position, start_ms: startMs },

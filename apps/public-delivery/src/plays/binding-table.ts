@@ -4,7 +4,6 @@ import { adTracksValue, insertAdTracks, type AdTracks } from '../decisions/ad-tr
 import { countedAdsSchema, type CountedAds } from '../decisions/play-ads.ts';
 import { columns, type Columns, type Rows } from '../generated/rows.ts';
 import type { AppSystem } from '../listeners/app-trace.ts';
-import type { HlsPlay } from './hls-play-table.ts';
 
 export interface Binding {
   readonly listenerKey: string;
@@ -105,23 +104,22 @@ export async function findLatestBindings(
 }
 
 /**
- * The binding of a play that began by HLS: the newest of its window, because a halt binds a play anew. The first one of the window has the
+ * The binding of a play that began by HLS, whoever is its listener after an erasure: the newest of its window, because a halt binds a play anew. The first one of the window has the
  * sequence of the play or, where decisions of an erased listener were in the way, a later one and the time at which the play was opened.
  */
-export async function findBindingOfHlsPlay(
-  pool: Pick<Pool, 'query'>,
-  { listenerKey, episodeId, sequence, openedAt }: HlsPlay,
-): Promise<Binding | undefined> {
+export async function findBindingOfHlsPlay(pool: Pick<Pool, 'query'>, playId: string): Promise<Binding | undefined> {
   const { rows } = await pool.query<BindingRow>({
     name: 'binding_of_hls_play',
-    text: `with window_start as (
-             select sequence as first, started_at as since from binding
-             where listener_key = $1 and episode_id = $2 and sequence >= $3 and (sequence = $3 or started_at = $4)
+    text: `with play as (
+             select listener_key, episode_id, sequence as opened_as, opened_at from hls_play where play_id = $1),
+           window_start as (
+             select sequence as first, started_at as since from binding join play using (listener_key, episode_id)
+             where sequence >= opened_as and (sequence = opened_as or started_at = opened_at)
              order by sequence limit 1)
-           select ${columns.binding} from binding, window_start
-           where listener_key = $1 and episode_id = $2 and sequence >= first and started_at = since
+           select ${columns.binding} from binding join play using (listener_key, episode_id), window_start
+           where sequence >= first and started_at = since
            order by sequence desc limit 1`,
-    values: [listenerKey, episodeId, sequence, openedAt],
+    values: [playId],
   });
   return rows[0] && toBinding(rows[0]);
 }

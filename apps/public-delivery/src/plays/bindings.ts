@@ -1,6 +1,5 @@
 import { inBatches, type Pool } from '@longwave/postgres';
 import type { KnownArrangements } from '../arrangements/known-arrangements.ts';
-import type { HlsPlay } from './hls-play-table.ts';
 import {
   findBinding,
   findBindingOfHlsPlay,
@@ -21,7 +20,7 @@ export interface Bindings {
   /** The newest bindings of an episode under the keys of a listener, of any age. */
   findLatest(keys: BindingKeys, episodeId: string): Promise<LatestBindings>;
   /** The binding of a play that began by HLS; undefined while its ads are not decided. */
-  findOfHlsPlay(play: HlsPlay): Promise<Binding | undefined>;
+  findOfHlsPlay(playId: string): Promise<Binding | undefined>;
   /**
    * Stores an arrangement, its binding and the tracks of its ads; answers the stored binding, which is that of a concurrent request if it came first. Rejects
    * with `DecisionOfErasedListener` when the decision is bound to somebody who was erased.
@@ -48,7 +47,7 @@ export function createBindings(pool: Pool, arrangements: KnownArrangements): Bin
   );
   return {
     findLatest: (keys, episodeId) => findLatest([keys, episodeId]),
-    findOfHlsPlay: (play) => findBindingOfHlsPlay(pool, play),
+    findOfHlsPlay: (playId) => findBindingOfHlsPlay(pool, playId),
     bind: async (arrangement, binding, tracks) => {
       if (await save({ arrangement, binding, tracks })) return binding;
       const winner = await findBinding(pool, binding);

@@ -22,6 +22,7 @@ import { bindingMs, type BoundPlays, type Play } from './bound-plays.ts';
 import type { HlsPlay } from './hls-play-table.ts';
 import type { NewPlayLimit } from './new-play-limit.ts';
 import { keysOf } from './resume-play.ts';
+import { isRunningHlsPlay, nextSequence } from './running-hls-play.ts';
 
 /** A listener who had a play waits no longer for the database: a broken network says nothing for longer. */
 const patienceMs = 2_000;
@@ -184,8 +185,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     if (listener.isDryRun) return plays.clean(episode, at);
     if (!listener.addressSafe && !mayBegin(listener.addressKey, at))
       return bindShared(listener, episode, latest.shared, at);
-    const last = [latest.own, opened].filter((each) => each?.listenerKey === listener.key);
-    return bindFree(Math.max(-1, ...last.map((each) => each!.sequence)) + 1, (sequence) =>
+    return bindFree(nextSequence(listener.key, [latest.own, opened]), (sequence) =>
       bindDecided(episode, listener, halts, sequence, at, at, requestId),
     );
   }
@@ -198,7 +198,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     at: Date,
   ): boolean {
     if (latest && latest.listenerKey === opened.listenerKey && latest.sequence >= opened.sequence) return false;
-    return isWithinWindow(opened.openedAt, at) && !(playsEndBefore && opened.openedAt < playsEndBefore);
+    return isRunningHlsPlay(opened, playsEndBefore, at);
   }
 
   /** The limit of new plays was asked when the play was opened; plays that waited count again, so that they cannot be saved up. */
@@ -225,7 +225,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     requestId: string,
   ): Promise<Play> {
     const [bound, halts] = await Promise.all([
-      bindings.findOfHlsPlay(opened),
+      bindings.findOfHlsPlay(opened.playId),
       projection.listHalts(episode.workspaceId, at),
     ]);
     if (bound) return plays.get(bound);

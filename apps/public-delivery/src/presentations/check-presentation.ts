@@ -1,4 +1,6 @@
+import { buffer } from 'node:stream/consumers';
 import { checkPresentation, readPresentation, type Finding, type ReadResource } from '@longwave/hls-profile';
+import { copyChunks } from '../segments/copy-chunks.ts';
 import type { SegmentCache } from '../segments/segment-cache.ts';
 import type { OpenPresentation } from './open-presentation.ts';
 import type { PresentationFiles } from './presentation-files.ts';
@@ -7,13 +9,6 @@ import { readTrack } from './read-track.ts';
 
 /** Nothing is asked by HTTP: the addresses only tell the reader's requests apart. */
 const origin = 'http://presentation.invalid';
-
-/** Collects the bytes of a track; chunks are good until the next one is asked for. */
-async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
-  const kept: Buffer[] = [];
-  for await (const chunk of chunks) kept.push(Buffer.from(chunk));
-  return Buffer.concat(kept);
-}
 
 /**
  * What is wrong with a presentation, read as a player reads it, the first, the middle and the last segment of each playlist. Presentations
@@ -37,7 +32,7 @@ export async function checkOwnPresentation(
     const { pathname } = new URL(url);
     if (pathname === `${base}s/${audio.digest}/m.mp4`) {
       const { offset: from, length } = range ?? { offset: 0, length: audio.reader.index.bytes };
-      const body = await collect(readTrack(audio, from, from + length, segments));
+      const body = await buffer(copyChunks(readTrack(audio, from, from + length, segments)));
       return { url, status: range ? 206 : 200, body };
     }
     const file = pathname.startsWith(base)

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { cellIndexSchema, type CellIndex } from '@longwave/hls-media';
 import type { ObjectStore } from '@longwave/object-store';
 import { LRUCache } from 'lru-cache';
-import { drainBody } from '../segments/drain-body.ts';
+import { readWhole } from '../segments/drain-body.ts';
 import { objectKey } from '../segments/open-segment.ts';
 
 /** Loads the index of a track by its SHA-256. Rejects when the store does not give it, or gives other bytes. */
@@ -19,17 +19,9 @@ export function createLoadIndex(store: Pick<ObjectStore, 'get'>): LoadIndex {
   const loading = new Map<string, Promise<CellIndex>>();
 
   async function read(digest: string): Promise<CellIndex> {
-    const hash = createHash('sha256');
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    await drainBody(await store.get(objectKey(digest)), (chunk) => {
-      bytes += chunk.length;
-      if (bytes > maxIndexBytes) throw new Error(`the index ${digest} has more than ${maxIndexBytes} bytes`);
-      hash.update(chunk);
-      chunks.push(chunk);
-    });
-    if (hash.digest('hex') !== digest) throw new Error(`the index ${digest} is not what its name says`);
-    return cellIndexSchema.parse(JSON.parse(Buffer.concat(chunks).toString('utf8')));
+    const bytes = await readWhole(await store.get(objectKey(digest)), maxIndexBytes, `the index ${digest}`);
+    if (hash('sha256', bytes) !== digest) throw new Error(`the index ${digest} is not what its name says`);
+    return cellIndexSchema.parse(JSON.parse(bytes.toString('utf8')));
   }
 
   return async (digest) => {

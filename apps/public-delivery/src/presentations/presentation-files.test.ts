@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { CellIndex } from '@longwave/hls-media';
-import type { OpenPresentation } from './open-presentation.ts';
+import { openPresentation } from './open-presentation.ts';
+import { composePresentation } from './presentation.ts';
 import { createPresentationFiles } from './presentation-files.ts';
 
 const second = 48_000;
@@ -15,11 +16,14 @@ test('the captions of a schedule are cut once, whatever number of files is asked
       return cells;
     },
   };
-  const presentation = {
-    ...{ digest: 'a'.repeat(64), contentStart: 0, duration: 120 * second },
-    audio: { digest: 'b'.repeat(64), reader: { index } },
-    document: { captions: [{ language: 'en', name: 'English', storage_key: 'transcripts/1' }], chapters: [] },
-  } as unknown as OpenPresentation;
+  const own = { codec: 'mp4a.40.2', digest: 'b'.repeat(64), index, indexDigest: 'c'.repeat(64) };
+  const transcript = { language: 'en', captions: true, sha256: 'd'.repeat(64), storage_key: 'transcripts/1' };
+  const content = { episodeId: 'ep_1', language: 'en', intro: undefined, own, outro: undefined, chapters: [] };
+  const document = composePresentation({ ...content, transcripts: [transcript] });
+  const ids = { digest: 'a'.repeat(64), workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: 'ep_1' };
+  const opened = await openPresentation({ ...ids, renditionDigest: 'e'.repeat(64), document }, async () => index);
+  // The reader keeps a copy of the index; this one counts who reads its cells.
+  const presentation = { ...opened, audio: { ...opened.audio, reader: { ...opened.audio.reader, index } } };
   const cue = { start_ms: 10_000, end_ms: 11_000, text: 'Ebb.' };
   const files = createPresentationFiles(async () => ({ version: 1, cues: [cue] }));
   const read = async (number: number, startMs: number) =>

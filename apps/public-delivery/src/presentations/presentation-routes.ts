@@ -6,6 +6,7 @@ import { sendFile } from '../http/send-file.ts';
 import { sendText } from '../http/send-text.ts';
 import { createLastKnown } from '../projection/last-known.ts';
 import { getVisibility, type Visibility } from '../projection/visibility-table.ts';
+import { copyChunks } from '../segments/copy-chunks.ts';
 import type { SegmentCache } from '../segments/segment-cache.ts';
 import type { OpenPresentation, OpenPresentations } from './open-presentation.ts';
 import type { PresentationFiles, PresentationView } from './presentation-files.ts';
@@ -93,11 +94,7 @@ export function presentationRoutes({
           modifiedAt: undefined,
           sizeBytes,
           headers: { 'content-type': 'audio/mp4', 'cache-control': immutable },
-          open: async ({ from, to } = { from: 0, to: sizeBytes }) =>
-            (async function* () {
-              // A stream keeps what it is given, and a segment gives the same buffer again.
-              for await (const chunk of readTrack(audio, from, to, segments)) yield Buffer.from(chunk);
-            })(),
+          open: async ({ from, to } = { from: 0, to: sizeBytes }) => copyChunks(readTrack(audio, from, to, segments)),
         });
       },
     },

@@ -7,6 +7,7 @@ import { countedFileOf, type MeteredResponse } from '../arrangements/written-met
 import type { FactSink } from '../facts/fact-sink.ts';
 import type { Exchange } from '../http/route.ts';
 import type { IdentifyListener, Listener } from '../listeners/identify-listener.ts';
+import type { OnlyLooks } from '../listeners/only-looks.ts';
 import type { Play } from '../plays/bound-plays.ts';
 import type { ChoosePlay } from '../plays/choose-play.ts';
 import type { PlayTokens } from '../plays/play-token.ts';
@@ -20,8 +21,7 @@ export interface AnswerAudioOptions {
   readonly identify: IdentifyListener;
   readonly choosePlay: ChoosePlay;
   readonly resumePlay: ResumePlay;
-  /** False for listeners whose downloads are never counted: bots, networks of machines, pages that preload, ourselves. */
-  readonly mayCount: (listener: Listener) => boolean;
+  readonly onlyLooks: OnlyLooks;
   readonly runningPlays: Pick<RunningPlays, 'watch'>;
   readonly tokens: Pick<PlayTokens, 'mintPlay'>;
   readonly partSource: PartSource;
@@ -62,7 +62,7 @@ const handOn = (exchange: Exchange, file: string): string =>
 const lasting = 'private, no-store';
 
 export function createAnswerAudio(options: AnswerAudioOptions): AnswerAudio {
-  const { identify, choosePlay, resumePlay, mayCount, runningPlays, tokens, partSource } = options;
+  const { identify, choosePlay, resumePlay, onlyLooks, runningPlays, tokens, partSource } = options;
   const { facts, listsVersion, mediaUrl, now } = options;
   const redirects = meter().createCounter('longwave.delivery.redirects', {
     description: 'Enclosures and delivery aliases that were answered with the address of a file',
@@ -123,8 +123,7 @@ export function createAnswerAudio(options: AnswerAudioOptions): AnswerAudio {
     send,
     play: async (exchange, listener, episode) => {
       const { request, startedAt, requestId } = exchange;
-      // A listener that is not counted (a bot, a data centre) must not use up an advertiser's goal either.
-      const isDryRun = listener.isDryRun || request.method === 'HEAD' || !mayCount(listener);
+      const isDryRun = onlyLooks(request, listener);
       const play = await choosePlay(episode, { ...listener, isDryRun }, startedAt, requestId);
       await handOut(exchange, listener, play, episode);
     },

@@ -4,6 +4,7 @@ import { getAdContext, listHalts, type AdContext, type EpisodeIds } from './brea
 import type { HaltScope } from './break-plan.ts';
 import { findReportTokenDays } from './policy-table.ts';
 import { findPlatformAddress, type PlatformAddress } from './address-table.ts';
+import { getVisibility, type Visibility } from './visibility-table.ts';
 import { findPresentedDigest } from './presented-digest.ts';
 import { findAudioByAlias, getComposition, type Composition, type FoundAudio } from './content-table.ts';
 
@@ -20,6 +21,7 @@ export interface RecentProjection {
   getComposition(episodeId: string, at: Date): Promise<Composition>;
   /** The digest of the presentation that an episode has now. */
   findPresentedDigest(episodeId: string, at: Date): Promise<string | undefined>;
+  getVisibility(episodeId: string, at: Date): Promise<Visibility>;
   /** Undefined without a policy. */
   findReportTokenDays(episodeId: string, at: Date): Promise<number | undefined>;
   /** Lets every value be read again. */
@@ -74,6 +76,7 @@ export function createRecentProjection(pool: Pool): RecentProjection {
   const contexts = createReadings<AdContext>();
   const compositions = createReadings<Composition>();
   const presented = createReadings<{ readonly digest: string | undefined }>();
+  const visibilities = createReadings<Visibility>();
   const tokenDays = createReadings<{ readonly days: number | undefined }>();
   return {
     findAudioByAlias: (alias, at) => audio.find(alias, at, () => findAudioByAlias(pool, alias)),
@@ -86,12 +89,14 @@ export function createRecentProjection(pool: Pool): RecentProjection {
       const read = async () => ({ digest: await findPresentedDigest(pool, episodeId) });
       return (await presented.find(episodeId, at, read)).digest;
     },
+    getVisibility: (episodeId, at) => visibilities.find(episodeId, at, () => getVisibility(pool, episodeId)),
     findReportTokenDays: async (episodeId, at) => {
       const read = async () => ({ days: await findReportTokenDays(pool, episodeId) });
       return (await tokenDays.find(episodeId, at, read)).days;
     },
     forget: () => {
-      for (const each of [audio, addresses, halts, contexts, compositions, presented, tokenDays]) each.forget();
+      for (const each of [audio, addresses, halts, contexts, compositions, presented, visibilities, tokenDays])
+        each.forget();
     },
   };
 }

@@ -22,3 +22,15 @@ export async function drainBody(body: Readable, take: (chunk: Buffer) => Promise
     clearTimeout(silence);
   }
 }
+
+/** All bytes of a body. Rejects like `drainBody`, and as soon as it has more than `maxBytes`; `name` is in the error. */
+export async function readWhole(body: Readable, maxBytes: number, name: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  await drainBody(body, (chunk) => {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`${name} has more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  });
+  return Buffer.concat(chunks);
+}

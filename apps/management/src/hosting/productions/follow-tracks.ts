@@ -2,6 +2,7 @@ import type { EventOf, Reactions } from '@longwave/command-catalog';
 import { findResource } from '@longwave/command-pipeline';
 import type { DomainEvent } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
+import { idsOfPages } from '../../background/ids-of-pages.ts';
 import type { Send } from '../../background/send-as-management.ts';
 import { isSwitchedToHls } from '../../workspace/switched-to-hls.ts';
 import { listMissingTracks } from './missing-track-table.ts';
@@ -47,16 +48,13 @@ async function startTracks(event: EventOf<'podcast.revised'>, send: Send, pool: 
     if (state === 'ready' && segment && !segment.hls)
       await send(event, part, { type: `podcast.start_${part}_track`, id: subject.id, changes: {} });
   }
-  let last: string | undefined;
-  do {
-    const page = await listMissingTracks(pool, { workspaceId, podcastId: subject.id }, last, pageSize);
-    for (const id of page)
-      await send(event, `track:${id}`, { type: 'production.start_track', id, changes: { track: 'a192' } });
-    last = page.at(-1);
-  } while (last !== undefined);
+  const podcast = { workspaceId, podcastId: subject.id };
+  const ids = idsOfPages((before) => listMissingTracks(pool, podcast, before, pageSize));
+  for await (const id of ids)
+    await send(event, `track:${id}`, { type: 'production.start_track', id, changes: { track: 'a192' } });
 }
 
-/** What makes a podcast ready for HLS. */
+/** Reactions that start the tracks of a podcast with HLS. */
 export const trackReactions = (send: Send, pool: Pool): Reactions<Promise<void>> => ({
   'production.encoded': (event) => {
     const { subject, after } = event;
