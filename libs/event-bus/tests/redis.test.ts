@@ -16,7 +16,7 @@ let server: ChildProcess | undefined;
 const config = () => ({ redisUrl: `redis://127.0.0.1:${port}`, clientName: 'contract-test', leaseMs: 1_500 });
 
 async function startServer(): Promise<void> {
-  const args = ['--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes', '--save', ''];
+  const args = ['--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
   server = spawn('redis-server', ['--port', String(port), ...args], { stdio: 'ignore' });
   await once(server, 'spawn');
   await using bus = createRedisBus(config());
