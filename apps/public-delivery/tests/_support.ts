@@ -63,6 +63,7 @@ export function pickOf(segment: Buffer, servingId = newId('srv')): Pick {
     clickUrl: '',
     billable: true,
     hls: undefined,
+    pictures: [],
   };
 }
 

@@ -192,6 +192,7 @@ export function renderAnswer(answer: StoredAnswer): DecideResponse {
         indexDigest: pick.hls.index_digest,
         indexSizeBytes: BigInt(pick.hls.index_size_bytes),
       },
+      pictures: [],
     })),
     noAdReason: answer.no_ad_reason,
   };

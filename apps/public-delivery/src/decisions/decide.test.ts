@@ -24,6 +24,7 @@ const pick: Pick = {
   clickUrl: '',
   billable: true,
   hls: undefined,
+  pictures: [],
 };
 const answer = (picks: Pick[], decisionId = 'dec_1'): DecideResponse => ({
   decisionId,

@@ -12,7 +12,7 @@ import {
   timeWindow,
   webUrl,
 } from '../fields.ts';
-import { hlsTrack } from '../hosting/media-files.ts';
+import { hlsTrack, pictureTrack } from '../hosting/media-files.ts';
 
 /** One stream of the ad. The streams of a format have one duration and different loudnesses. */
 const media = z.strictObject({
@@ -26,6 +26,9 @@ const media = z.strictObject({
   /** The same sound at the same loudness for HLS; absent in streams of a release that made none. */
   hls: hlsTrack.optional(),
 });
+
+/** The pictures of an ad in the sizes that every podcast with pictures has, and those for seeking. Sound is never inside. */
+const rungs = z.strictObject({ v360: pictureTrack, v720: pictureTrack, v1080: pictureTrack, iframe: pictureTrack });
 
 const settings = {
   name: shortText,
@@ -55,6 +58,14 @@ export const creatives = defineResource({
     media: z.array(media),
     /** Present while tracks are made for streams that have none, and after that failed. */
     tracks: z.strictObject({ state: z.enum(['encoding', 'failed']), problem: foundProblem.optional() }).optional(),
+    /** Tracks of HLS with its picture, or with a still one for an ad of sound; the same for all loudnesses. */
+    pictures: z
+      .strictObject({
+        state: z.enum(['encoding', 'ready', 'failed']),
+        ...rungs.partial().shape,
+        problem: foundProblem.optional(),
+      })
+      .optional(),
     duration_ms: z.int().min(1).optional(),
     disclosure: shortText.optional(),
     problem: foundProblem.optional(),

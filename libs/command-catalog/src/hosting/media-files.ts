@@ -12,6 +12,17 @@ export const hlsTrack = z.strictObject({
   index: z.strictObject({ storage_key: z.string(), sha256, size_bytes: z.int().min(1) }),
 });
 
+/** Pictures per second as a fraction, so that 30000/1001 is exact. */
+export const frameRate = z.strictObject({ frames: z.int().min(1), seconds: z.int().min(1) });
+
+/** One size of the picture as a track of HLS. The pictures for seeking ("iframe") are two a second. */
+export const pictureTrack = z.strictObject({
+  ...hlsTrack.shape,
+  width: z.int().min(1),
+  height: z.int().min(1),
+  frame_rate: frameRate,
+});
+
 /** A segment in the object store: canonical audio without tags, which can be joined at both ends. */
 export const segment = z.strictObject({
   stream_format: z.string(),

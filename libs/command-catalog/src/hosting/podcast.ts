@@ -56,7 +56,9 @@ const settings = {
   break_fade_ms: z.int().min(0).max(1000),
   /** Whether episodes, intro and outro are made ready for HLS too; absent: no. */
   hls_audio: z.boolean(),
-  /** Whether the feed also names the address by HLS of each episode that has one, while `hls_audio` is on; absent: no. */
+  /** Whether episodes whose source has a picture are made ready for HLS with it; absent: no. It works with and without `hls_audio`. */
+  hls_video: z.boolean(),
+  /** Whether the feed also names the address by HLS of each episode that has one, while `hls_audio` or `hls_video` is on; absent: no. */
   hls_in_feed: z.boolean(),
   medium,
   funding,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
 import { foundProblem, leaseReason, reference, sha256, stopMode, webUrl } from '../fields.ts';
-import { chapters, hlsTrack } from './media-files.ts';
+import { chapters, frameRate, hlsTrack, pictureTrack } from './media-files.ts';
 
 const file = z.strictObject({
   role: z.enum(['source', 'rendition', 'waveform']),
@@ -32,14 +32,35 @@ const gain = z.strictObject({
   ceiling_db: z.number().max(0).optional(),
 });
 
-/** "a192" is the sound, AAC at 192 kbit/s. */
-const trackName = z.enum(['a192']);
+/** The moving picture of a source. */
+const picture = z.strictObject({
+  /** As it is shown: turned as the file says, with square pixels. */
+  width: z.int().min(1),
+  height: z.int().min(1),
+  frame_rate: frameRate,
+});
+
+/** "a192" is the sound, AAC at 192 kbit/s; "v…" are the sizes of the picture by their height, "iframe" the pictures for seeking. */
+const trackName = z.enum(['a192', 'v360', 'v480', 'v720', 'v1080', 'iframe']);
 
 /** One track of HLS, made on demand beside the MP3. `file` stays while the track is made again. */
-const producedTrack = z.strictObject({
-  state: z.enum(['encoding', 'ready', 'failed']),
-  file: hlsTrack.optional(),
-  problem: foundProblem.optional(),
+const producedTrack = <F extends z.ZodType>(file: F) =>
+  z.strictObject({
+    state: z.enum(['encoding', 'ready', 'failed']),
+    file: file.optional(),
+    problem: foundProblem.optional(),
+  });
+
+const producedPicture = producedTrack(pictureTrack);
+
+/** Tracks of HLS by name. The pictures have the cells of the sound. */
+const tracks = z.strictObject({
+  a192: producedTrack(hlsTrack).optional(),
+  v360: producedPicture.optional(),
+  v480: producedPicture.optional(),
+  v720: producedPicture.optional(),
+  v1080: producedPicture.optional(),
+  iframe: producedPicture.optional(),
 });
 
 /** Intervals in which the encoded audio is silent for at least 0.3 s (below −50 dBFS): [start, end), in order and apart; the longest 2,000. */
@@ -90,8 +111,9 @@ export const productions = defineResource({
     loudness: loudness.optional(),
     /** Absent in productions of a release that did not keep it. */
     gain: gain.optional(),
-    /** Tracks of HLS by name. */
-    tracks: z.strictObject({ a192: producedTrack.optional() }).optional(),
+    tracks: tracks.optional(),
+    /** Absent when the source has none, and in productions of a release that did not look for one. A cover image is none. */
+    picture: picture.optional(),
     /** Chapters found in the file. */
     chapters: chapters.optional(),
     /** Absent in productions of a release that did not detect silences. */
@@ -245,6 +267,7 @@ export const productionCommands = {
       audio_duration_ms: z.int().min(1),
       loudness,
       gain: gain.optional(),
+      picture: picture.optional(),
       chapters: chapters.optional(),
       silences: silences.optional(),
       warnings: warnings.optional(),
@@ -282,13 +305,25 @@ export const productionCommands = {
     problems: ['temporarily_unavailable', 'upload_not_received'],
     externalEffect: 'An encoder takes the job, behind new episodes. It uses no encoding time of the plan.',
     summary:
-      'Starts to make a track of HLS of the source; when the source is not there any more, the track fails at once. The MP3 stays as it is.',
+      'Starts to make a track of HLS of the source; when the source is not there any more, the track fails at once. A track of pictures needs that of the sound. The MP3 stays as it is.',
   }),
   'production.record_track': defineCommand({
     type: 'production.record_track',
     subject: 'productions',
     from: ['encoded'],
-    changes: z.strictObject({ track: trackName, file: hlsTrack }),
+    changes: z
+      .strictObject({
+        track: trackName,
+        file: z.union([hlsTrack, pictureTrack]),
+        /** Of the source; with tracks of the picture alone. */
+        picture: picture.optional(),
+      })
+      .refine(
+        ({ track, file, picture: found }) => [Boolean(found), 'width' in file].every((is) => is === (track !== 'a192')),
+        {
+          error: 'Tracks of the picture, and no others, have a size and the picture of the source.',
+        },
+      ),
     reason: leaseReason,
     machines: ['encoder'],
     event: 'production.track_recorded',

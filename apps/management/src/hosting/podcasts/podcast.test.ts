@@ -30,9 +30,10 @@ test('a feed begins to name HLS only where episodes have it, and a podcast that 
   const named = { ...none, hls_in_feed: true };
   const both = { ...named, hls_audio: true };
   for (const before of [undefined, none])
-    expect(() => checkHlsInFeed(named, before)).toThrow('Switch hls_audio on too.');
+    expect(() => checkHlsInFeed(named, before)).toThrow('Switch hls_audio or hls_video on too.');
   expect(() => checkHlsInFeed(both)).not.toThrow();
   expect(() => checkHlsInFeed(both, none)).not.toThrow();
+  expect(() => checkHlsInFeed({ ...named, hls_video: true }, none)).not.toThrow();
   expect(() => checkHlsInFeed({ ...both, hls_audio: false }, both)).not.toThrow();
   expect(() => checkHlsInFeed({ ...named, title: 'B' }, named)).not.toThrow();
 });

@@ -52,15 +52,15 @@ export function createPodcast(changes: CreateChanges, id: string, mediaUrl: stri
 }
 
 /**
- * Throws `validation_failed` when `hls_in_feed` is switched on while `hls_audio` is off, for it would show nothing. Switching `hls_audio` off
- * later is allowed: the feed then names no HLS until it is on again.
+ * Throws `validation_failed` when `hls_in_feed` is switched on while `hls_audio` and `hls_video` are off, for it would show nothing. Switching
+ * both off later is allowed: the feed then names no HLS until one is on again.
  */
 export function checkHlsInFeed(after: Podcast, before?: Podcast): void {
-  if (!after.hls_in_feed || before?.hls_in_feed || after.hls_audio) return;
+  if (!after.hls_in_feed || before?.hls_in_feed || after.hls_audio || after.hls_video) return;
   refuseField(
     '/changes/hls_in_feed',
     'needs_hls_audio',
-    'The feed can name HLS only where episodes have it. Switch hls_audio on too.',
+    'The feed can name HLS only where episodes have it. Switch hls_audio or hls_video on too.',
   );
 }
 
