@@ -30,6 +30,25 @@ const media = z.strictObject({
 /** The pictures of an ad in the sizes that every podcast with pictures has, and those for seeking. Sound is never inside. */
 const rungs = z.strictObject({ v360: pictureTrack, v720: pictureTrack, v1080: pictureTrack, iframe: pictureTrack });
 
+/** An https address with macros of VAST. */
+const trackerUrl = z
+  .string()
+  .max(2000)
+  .regex(/^https:\/\/[^\s\\@/?#[\]]+(?:[/?][^\s\\]*)?$/i, 'Write an https address.');
+
+/** Addresses of the demand source that are called when something happens to a serving of the ad. */
+const creativeTrackers = z
+  .array(
+    z.strictObject({
+      event: z.enum([
+        ...(['impression', 'start', 'first_quartile', 'midpoint', 'third_quartile', 'complete'] as const),
+        ...(['click', 'error'] as const),
+      ]),
+      url_template: trackerUrl,
+    }),
+  )
+  .max(24);
+
 const settings = {
   name: shortText,
   production: z.enum(['host_read', 'producer_read', 'produced']),
@@ -68,6 +87,8 @@ export const creatives = defineResource({
       .optional(),
     duration_ms: z.int().min(1).optional(),
     disclosure: shortText.optional(),
+    /** Of an ad that a demand source answered with; absent in every other. */
+    trackers: creativeTrackers.optional(),
     problem: foundProblem.optional(),
     state_reason: stateReason,
   }),
