@@ -8,6 +8,7 @@ import { createMapContentHandler } from './exchange/content/map-content.ts';
 import { createExportHandler, type ExportOptions } from './hosting/statistics-exports/export-statistics.ts';
 import { createEraseListenersHandler, type ErasureOptions } from './workspace/privacy/erase-listeners.ts';
 import { createReportHandler, type ReportOptions } from './workspace/reports/run-report.ts';
+import { createTrackingCheckHandler } from './advertising/trackers/check-tracking-endpoint.ts';
 import type { JobHandler } from './background/job-runner.ts';
 import type { InternalJobKind } from './background/job-table.ts';
 
@@ -24,4 +25,5 @@ export const createJobHandlers = (
   run_report: createReportHandler(options),
   erase_listeners: createEraseListenersHandler(options),
   map_content: createMapContentHandler(options),
+  check_tracking_endpoint: createTrackingCheckHandler(options),
 });

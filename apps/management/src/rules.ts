@@ -35,6 +35,7 @@ import { reviewRules } from './workspace/reviews/review-rules.ts';
 import { servingHaltRules } from './advertising/serving-halts/serving-halt-rules.ts';
 import { servingPlanRules } from './advertising/serving-plans/serving-plan-rules.ts';
 import { statisticsExportRules } from './hosting/statistics-exports/statistics-export-rules.ts';
+import { trackingEndpointRules } from './advertising/trackers/tracking-endpoint-rules.ts';
 import type { WebhookSecrets } from './workspace/webhooks/endpoint-secrets.ts';
 import { webhookEndpointRules } from './workspace/webhooks/webhook-endpoint-rules.ts';
 import { uploadRules } from './workspace/uploads/upload-rules.ts';
@@ -79,6 +80,7 @@ export const createRules = (options: {
   ...servingPlanRules(options),
   ...servingHaltRules,
   ...productRules,
+  ...trackingEndpointRules(options.webhooks),
   ...policyRules,
   ...listenerErasureRules,
   ...exchangeRules,

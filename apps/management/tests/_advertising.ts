@@ -138,6 +138,29 @@ export function createAdvertising(hosting: HostingWorld) {
       const until = new Date(hosting.now().getTime() + hour).toISOString();
       return send('line_item.reserve', await world.approvedLineItem(), { expires_at: until });
     },
+    trackingChanges: (advertiserId: string) => ({
+      vendor: 'Acme Measurement',
+      url_template: 'https://tracker.test/i?cb=[CACHEBUSTING]',
+      events: ['impression'],
+      advertiser_id: advertiserId,
+    }),
+    async trackingEndpoint(changes: Record<string, unknown> = {}) {
+      const fields = 'campaign_id' in changes || 'line_item_id' in changes || 'creative_id' in changes;
+      const { advertiser_id, ...rest } = world.trackingChanges(fields ? '' : (await world.advertiser()).id);
+      return send('tracking_endpoint.create', null, { ...rest, ...(!fields && { advertiser_id }), ...changes });
+    },
+    async validatingTracking(changes: Record<string, unknown> = {}) {
+      const draft = await world.trackingEndpoint(changes);
+      const endpoint = await send('tracking_endpoint.validate', draft, {}, service('operator'));
+      return { endpoint, lease: await hosting.lease('check_tracking_endpoint', endpoint.id) };
+    },
+    async activeTracking(changes: Record<string, unknown> = {}) {
+      const { endpoint, lease } = await world.validatingTracking(changes);
+      return send('tracking_endpoint.record_validation', endpoint, {}, service('management'), lease);
+    },
+    async disabledTracking(changes: Record<string, unknown> = {}) {
+      return send('tracking_endpoint.disable', await world.activeTracking(changes), { cause: 'The order ended.' });
+    },
     async cloning() {
       const campaign = await send('campaign.clone', await world.campaign(), { name: 'Winter', window });
       return { campaign, lease: await hosting.lease('clone_campaign', campaign.id) };

@@ -81,6 +81,7 @@ test('exactly these commands need a second person, so that no change of that lis
     'product.publish',
     'rate_card.publish',
     'serving.release',
+    'tracking_endpoint.validate',
     'workspace.close',
     'workspace.configure',
     'workspace.resume',

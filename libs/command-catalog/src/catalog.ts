@@ -37,6 +37,7 @@ import { rateCardCommands, rateCards } from './advertising/rate-card.ts';
 import { servingHaltCommands, servingHalts } from './advertising/serving-halt.ts';
 import { servingPlanCommands, servingPlans } from './advertising/serving-plan.ts';
 import { statisticsExportCommands, statisticsExports } from './hosting/statistics-export.ts';
+import { trackingEndpointCommands, trackingEndpoints } from './advertising/tracking-endpoint.ts';
 import { uploadCommands, uploads } from './workspace/upload.ts';
 import { defineWebhookEndpointCommands, defineWebhookEndpoints, webhookTypes } from './workspace/webhook-endpoint.ts';
 import { workspaceCommands, workspaces } from './workspace/workspace.ts';
@@ -73,6 +74,7 @@ const observedCatalog = {
     serving_halts: servingHalts,
     products,
     rate_cards: rateCards,
+    tracking_endpoints: trackingEndpoints,
     policies,
     content_snapshots: contentSnapshots,
     content_revocations: contentRevocations,
@@ -107,6 +109,7 @@ const observedCatalog = {
     ...servingHaltCommands,
     ...productCommands,
     ...rateCardCommands,
+    ...trackingEndpointCommands,
     ...policyCommands,
     ...contentSnapshotCommands,
     ...contentRevocationCommands,

@@ -26,11 +26,13 @@ export interface GuardedRequest {
   readonly idleTimeoutMs?: number;
   /** Default 5. */
   readonly maxRedirects?: number;
+  /** False: a redirect is the answer, as to a `POST`. */
+  readonly followsRedirects?: boolean;
   /** Ends the request; its reason is thrown as it is. */
   readonly signal?: AbortSignal;
 }
 
-/** An answer of any status; a redirect only to a `POST`. Dispose it (`using`), or read its body to the end. */
+/** An answer of any status; a redirect only to a request that follows none. Dispose it (`using`), or read its body to the end. */
 interface GuardedResponse extends Disposable {
   readonly status: number;
   /** By lower-case name; a repeated header is joined by ", ". */
@@ -132,6 +134,7 @@ export function createGuardedFetch(
   return async (url, request) => {
     for (const name of Object.keys(request.headers ?? {}))
       if (ownHeaders.test(name)) throw new TypeError(`The header ${name} is not the caller's to set.`);
+    const follows = request.method !== 'POST' && request.followsRedirects !== false;
     const limits = startTimeLimits(request.timeoutMs, request.idleTimeoutMs ?? 20_000, request.signal);
     try {
       let hop = checkUrl(url, allowed);
@@ -141,7 +144,7 @@ export function createGuardedFetch(
         // A reader gets the error through the iterator; without a reader it is ignored.
         answer.on('error', () => undefined);
         const { location } = answer.headers;
-        if (request.method === 'POST' || !redirects.includes(answer.statusCode!) || location === undefined)
+        if (!follows || !redirects.includes(answer.statusCode!) || location === undefined)
           return respond(answer, hop, request, limits);
         answer.destroy();
         if (followed >= (request.maxRedirects ?? 5)) throw refuse('The address redirects too many times.');

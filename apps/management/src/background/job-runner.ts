@@ -23,7 +23,8 @@ type FailCommand =
   | 'podcast.fail_import_publication'
   | 'report_run.fail'
   | 'serving_plan.fail'
-  | 'statistics_export.fail';
+  | 'statistics_export.fail'
+  | 'tracking_endpoint.fail_validation';
 
 /** How management runs the jobs of one kind. */
 export interface JobHandler {

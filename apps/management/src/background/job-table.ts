@@ -17,6 +17,7 @@ const internalJobKinds = [
   'run_report',
   'erase_listeners',
   'map_content',
+  'check_tracking_endpoint',
 ] as const;
 
 /** Kinds of jobs that management runs itself. */
