@@ -52,9 +52,27 @@ export const aacArguments = (filters: readonly string[]): string[] => [
   ...['-f', 'adts', 'pipe:1'],
 ];
 
-/** The whole picture, with bars where the source has another shape. */
-const fit = (width: number, height: number) =>
-  `scale=${width}:${height}:force_original_aspect_ratio=decrease,pad=${width}:${height}:-1:-1,setsar=1`;
+/** What a track shows of the pictures of its input, and when. */
+export interface PictureSpan {
+  /** Seconds of the input before the track begins. Where its pictures begin later, the first one is held. */
+  readonly offsetSeconds: number;
+  /** How many pictures the track has. Where the input has fewer, the last one is held. */
+  readonly pictures: number;
+}
+
+/**
+ * Pictures at the rate, from the beginning of the track on and without end: each whole, with square pixels, and with bars where the source has
+ * another shape.
+ */
+const pictureFilters = ({ width, height }: Pick<PictureRung, 'width' | 'height'>, rate: string, offset: number) =>
+  [
+    `setpts=PTS-${offset.toFixed(6)}/TB,fps=${rate}:start_time=0`,
+    `scale=iw*sar:ih,scale=${width}:${height}:force_original_aspect_ratio=decrease:out_color_matrix=bt709:out_range=tv`,
+    `pad=${width}:${height}:-1:-1,setsar=1,tpad=stop=-1:stop_mode=clone`,
+  ].join(',');
+
+/** The first moving picture, no cover image. */
+const picturesOnly = ['-map', '0:V:0', '-an'];
 
 /** Linux takes one argument of at most 128 KiB, which is about ten hours of cells. */
 const maxArgumentBytes = 131_071;
@@ -73,15 +91,18 @@ const fragmented = '+frag_keyframe+empty_moov+default_base_moof';
  * `indexFragments`.
  * @param rate `pictureRate` of the source
  * @param starts the first picture of each cell (`firstFrames`)
+ * @param output a file, or "pipe:1"
  */
 export const pictureArguments = (
   { height, width, profile, level, maxRate }: PictureRung,
   rate: FrameRate,
   starts: readonly number[],
-  outputPath: string,
+  { offsetSeconds, pictures }: PictureSpan,
+  output: string,
 ): string[] => [
-  ...['-map', '0:v:0', '-an', '-vf', `${fit(width, height)},fps=${rate.frames}/${rate.seconds}`],
-  ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', profile, '-level', level],
+  ...picturesOnly,
+  ...['-vf', pictureFilters({ width, height }, `${rate.frames}/${rate.seconds}`, offsetSeconds)],
+  ...['-frames:v', String(pictures), '-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', profile, '-level', level],
   ...['-crf', '23', '-maxrate', `${maxRate}k`, '-bufsize', `${maxRate * 2}k`, '-bf', '2', '-refs', '3'],
   // No key frame but at the beginning of cells, which are at most 4 s long.
   ...['-g', String(Math.ceil((6 * rate.frames) / rate.seconds)), '-keyint_min', '1', '-sc_threshold', '0'],
@@ -89,17 +110,21 @@ export const pictureArguments = (
   ...['-pix_fmt', 'yuv420p', '-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709'],
   ...['-color_range', 'tv', '-video_track_timescale', String(timescaleOf(rate))],
   ...bitExact('v'),
-  ...['-movflags', `${fragmented}+negative_cts_offsets`, '-f', 'mp4', outputPath],
+  ...['-movflags', `${fragmented}+negative_cts_offsets`, '-f', 'mp4', output],
 ];
 
 /** Ticks per second in which a picture lasts a whole number of ticks. */
 const timescaleOf = ({ frames }: FrameRate) => (frames < 1000 ? frames * 1000 : frames);
 
-/** What ffmpeg does with the pictures of its input for seeking: two small ones a second, each a fragment (`indexIFrames`). */
-export const iFrameArguments = (outputPath: string): string[] => [
-  ...['-map', '0:v:0', '-an', '-vf', `fps=2,${fit(640, 360)}`],
-  ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'main', '-level', '3.0', '-crf', '28'],
-  ...['-g', '1', '-bf', '0', '-pix_fmt', 'yuv420p', '-video_track_timescale', '30000'],
+/** Pictures for seeking: two small ones a second, which Apple asks for. */
+export const iFrameTrack = Object.freeze({ width: 640, height: 360, rate: Object.freeze({ frames: 2, seconds: 1 }) });
+
+/** What ffmpeg does with the pictures of its input for seeking: each is a fragment (`indexIFrames`). */
+export const iFrameArguments = ({ offsetSeconds, pictures }: PictureSpan, output: string): string[] => [
+  ...picturesOnly,
+  ...['-vf', pictureFilters(iFrameTrack, String(iFrameTrack.rate.frames), offsetSeconds)],
+  ...['-frames:v', String(pictures), '-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'main', '-level', '3.0'],
+  ...['-crf', '28', '-g', '1', '-bf', '0', '-pix_fmt', 'yuv420p', '-video_track_timescale', '30000'],
   ...bitExact('v'),
-  ...['-movflags', fragmented, '-f', 'mp4', outputPath],
+  ...['-movflags', fragmented, '-f', 'mp4', output],
 ];

@@ -5,7 +5,14 @@ export { AdtsError } from './adts.ts';
 export { muxAac } from './mux-aac.ts';
 export { FragmentError } from './read-boxes.ts';
 export { indexFragments, indexIFrames } from './index-fragments.ts';
-export { aacArguments, iFrameArguments, pictureArguments, pictureLadder, pictureRate } from './ffmpeg-arguments.ts';
+export {
+  aacArguments,
+  iFrameArguments,
+  iFrameTrack,
+  pictureArguments,
+  pictureLadder,
+  pictureRate,
+} from './ffmpeg-arguments.ts';
 export {
   composeTrack,
   createTrackReader,

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const file = path.join(folder, 'whole.mp4');
   const source = 'testsrc=size=64x36:rate=3:duration=2';
   const rung = { ...pictureLadder[0]!, width: 64, height: 36, maxRate: 100 };
-  const args = pictureArguments(rung, { frames: 3, seconds: 1 }, [0, 3], file);
+  const args = pictureArguments(rung, { frames: 3, seconds: 1 }, [0, 3], { offsetSeconds: 0, pictures: 6 }, file);
   execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', '-f', 'lavfi', '-i', source, ...args]);
   whole = readFileSync(file);
   const { init, cells } = (await index(whole)).index;

@@ -30,6 +30,9 @@ const encode = ({ frames, seconds }: FrameRate, length: number, args: readonly s
     ],
   ]);
 
+/** All of so many pictures. */
+const whole = (pictures: number) => ({ offsetSeconds: 0, pictures });
+
 const reading = (bytes: Buffer) => [(from: number, to: number) => bytes.subarray(from, to), bytes.length] as const;
 
 interface Packet {
@@ -59,7 +62,8 @@ describe.each([
     expect(pictureRate(source)).toEqual(rate);
     const file = path.join(folder, `${name}.mp4`);
     const starts = firstFrames(gridMs, rate);
-    encode(source, 10, pictureArguments(tiny, rate, starts, file));
+    const length = Math.round((10 * rate.frames) / rate.seconds);
+    encode(source, 10, pictureArguments(tiny, rate, starts, whole(length), file));
     const bytes = readFileSync(file);
     const { index, codec, width, height } = await indexFragments(...reading(bytes));
 
@@ -67,7 +71,7 @@ describe.each([
     expect(Number.isInteger(perPicture)).toBe(true);
     expect(index.cells.map(([, , start]) => start / perPicture)).toEqual(starts);
     const pictures = index.cells.reduce((sum, [, , , duration]) => sum + duration, 0) / perPicture;
-    expect(pictures).toBe(Math.round((10 * rate.frames) / rate.seconds));
+    expect(pictures).toBe(length);
     const ends = index.cells.map(([offset, length]) => offset + length);
     expect(index.cells.map(([offset]) => offset)).toEqual([index.init, ...ends.slice(0, -1)]);
 
@@ -80,8 +84,8 @@ describe.each([
     expect(codec).toBe('avc1.4d401e');
 
     // Closed: each cell decodes alone, with the initialization section before it, into all its pictures.
-    const [offset, length, , duration] = index.cells[1]!;
-    const alone = Buffer.concat([bytes.subarray(0, index.init), bytes.subarray(offset, offset + length)]);
+    const [offset, size, , duration] = index.cells[1]!;
+    const alone = Buffer.concat([bytes.subarray(0, index.init), bytes.subarray(offset, offset + size)]);
     const raw = execFileSync(
       'ffmpeg',
       ['-v', 'error', '-xerror', '-i', 'pipe:0', '-vsync', '0', '-f', 'rawvideo', 'pipe:1'],
@@ -97,7 +101,7 @@ describe.each([
 test('two encodes of a rung give equal bytes', () => {
   const [one, other] = ['one', 'other'].map((name) => {
     const file = path.join(folder, `${name}.mp4`);
-    encode({ frames: 25, seconds: 1 }, 3, pictureArguments(tiny, { frames: 25, seconds: 1 }, [0], file));
+    encode({ frames: 25, seconds: 1 }, 3, pictureArguments(tiny, { frames: 25, seconds: 1 }, [0], whole(75), file));
     return readFileSync(file);
   });
   expect(one!.equals(other!)).toBe(true);
@@ -108,7 +112,7 @@ test('the names of codecs are those of the ladder', async () => {
   const codecs = await Promise.all(
     pictureLadder.map(async (rung) => {
       const file = path.join(folder, `${rung.height}.mp4`);
-      encode(rate, 0.2, pictureArguments(rung, rate, [0], file));
+      encode(rate, 0.2, pictureArguments(rung, rate, [0], whole(5), file));
       const { codec, width, height } = await indexFragments(...reading(readFileSync(file)));
       return `${codec} ${width}x${height}`;
     }),
@@ -121,10 +125,54 @@ test('the names of codecs are those of the ladder', async () => {
   ]);
 });
 
+/** The brightness of the pictures of a file, 16 to 235, one byte each. */
+const lumas = (file: string): number[] => {
+  const four = ['-vf', 'crop=2:2,extractplanes=y', '-f', 'rawvideo', 'pipe:1'];
+  return [...execFileSync('ffmpeg', ['-v', 'error', '-i', file, ...four])].filter((_luma, at) => at % 4 === 0);
+};
+
+describe('the span of a track', () => {
+  const rate = { frames: 25, seconds: 1 };
+  /** Twenty pictures, each brighter than the one before, from `firstMs` on. */
+  const brightening = (firstMs: number, args: readonly string[]) => {
+    const grey = "format=yuv420p,geq=lum='16+11*N':cb=128:cr=128";
+    const source = `color=black:size=64x36:rate=25:duration=0.8,${grey},setpts=PTS+${firstMs / 1000}/TB`;
+    execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', '-copyts', '-f', 'lavfi', '-i', source, ...args]);
+  };
+  const made = (first: number, span: { offsetSeconds: number; pictures: number }) => {
+    const file = path.join(folder, 'span.mp4');
+    brightening(first, pictureArguments({ ...tiny, maxRate: 1000 }, rate, [0], span, file));
+    return lumas(file).map((luma) => Math.round((luma - 16) / 11));
+  };
+
+  test('begins with the picture of its time, not with the first one', () => {
+    expect(made(0, { offsetSeconds: 0.2, pictures: 10 })).toEqual([5, 6, 7, 8, 9, 10, 11, 12, 13, 14]);
+  });
+
+  test('holds the first picture until it begins, and the last one to its end', () => {
+    const late = made(120, { offsetSeconds: 0, pictures: 30 });
+    expect(late.slice(0, 6)).toEqual([0, 0, 0, 0, 1, 2]);
+    expect(late.length).toBe(30);
+    expect(new Set(late.slice(22))).toEqual(new Set([19]));
+  });
+});
+
+test('a picture has square pixels and bars, whatever the shape of the source', () => {
+  const file = path.join(folder, 'shape.mp4');
+  // A square of 4:3 pixels, white: 72 of 96 pixels wide in a picture of 54 lines.
+  const source = 'color=white:size=90x90:rate=25:duration=0.2,setsar=4/3';
+  const args = pictureArguments(tiny, { frames: 25, seconds: 1 }, [0], whole(5), file);
+  execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', '-f', 'lavfi', '-i', source, ...args]);
+  const grey = ['-frames:v', '1', '-vf', 'crop=96:2:0:26,format=gray', '-f', 'rawvideo', 'pipe:1'];
+  const line = [...execFileSync('ffmpeg', ['-v', 'error', '-i', file, ...grey])];
+  expect(line.filter((each) => each > 128).length).toBe(2 * 72);
+  expect([line[0], line.at(-1)].every((each) => each! < 40)).toBe(true);
+});
+
 describe('pictures for seeking', () => {
   test('are two a second, each a cell that decodes alone', async () => {
     const file = path.join(folder, 'iframes.mp4');
-    encode({ frames: 25, seconds: 1 }, 5, iFrameArguments(file));
+    encode({ frames: 25, seconds: 1 }, 5, iFrameArguments(whole(10), file));
     const bytes = readFileSync(file);
     const { index, codec, width, height } = await indexIFrames(...reading(bytes));
     expect({ codec, width, height }).toEqual({ codec: 'avc1.4d401e', width: 640, height: 360 });
@@ -141,14 +189,18 @@ describe('pictures for seeking', () => {
 
   test('are not a rung', async () => {
     const file = path.join(folder, 'rung.mp4');
-    encode({ frames: 25, seconds: 1 }, 2, pictureArguments(tiny, { frames: 25, seconds: 1 }, [0], file));
+    encode({ frames: 25, seconds: 1 }, 2, pictureArguments(tiny, { frames: 25, seconds: 1 }, [0], whole(50), file));
     await expect(indexIFrames(...reading(readFileSync(file)))).rejects.toThrow(FragmentError);
   });
 });
 
 test('a file is refused that is cut, that has lost a fragment, whose time is edited, or whose pictures are shown late', async () => {
   const file = path.join(folder, 'whole.mp4');
-  encode({ frames: 25, seconds: 1 }, 6, pictureArguments(tiny, { frames: 25, seconds: 1 }, [0, 50, 100], file));
+  encode(
+    { frames: 25, seconds: 1 },
+    6,
+    pictureArguments(tiny, { frames: 25, seconds: 1 }, [0, 50, 100], whole(150), file),
+  );
   const bytes = readFileSync(file);
   const { index } = await indexFragments(...reading(bytes));
   const [first, second] = index.cells;
@@ -166,7 +218,7 @@ test('a file is refused that is cut, that has lost a fragment, whose time is edi
   execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', '-i', file, '-c', 'copy', edited]);
   await expect(indexFragments(...reading(readFileSync(edited)))).rejects.toThrow('edit list');
 
-  const late = pictureArguments(tiny, { frames: 30, seconds: 1 }, [0, 70], file).map((each) =>
+  const late = pictureArguments(tiny, { frames: 30, seconds: 1 }, [0, 70], whole(180), file).map((each) =>
     each.replace('+negative_cts_offsets', ''),
   );
   encode({ frames: 30, seconds: 1 }, 6, late);

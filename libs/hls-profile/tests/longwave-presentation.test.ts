@@ -90,10 +90,11 @@ async function makePictures(seconds: number, gridMs: readonly number[]) {
   const rungs = pictureLadder.filter(({ height }) => height !== 480);
   const fileOf = (name: string | number) => path.join(folder, `${name}.mp4`);
   const starts = firstFrames(gridMs, rate);
+  const whole = (perSecond: number) => ({ offsetSeconds: 0, pictures: Math.round(seconds * perSecond) });
   ffmpeg(
     ...source,
-    ...rungs.flatMap((rung) => pictureArguments(rung, rate, starts, fileOf(`${rung.height}p`))),
-    ...iFrameArguments(fileOf('iframes')),
+    ...rungs.flatMap((rung) => pictureArguments(rung, rate, starts, whole(rate.frames), fileOf(`${rung.height}p`))),
+    ...iFrameArguments(whole(2), fileOf('iframes')),
   );
   const read = async (name: string, indexFile: typeof indexFragments): Promise<Picture> => {
     const bytes = readFileSync(fileOf(name));
