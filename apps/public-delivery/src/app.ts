@@ -175,7 +175,7 @@ export async function createApp(
   building.use(followEvents(bus, service, workPool, applying, logger));
   building.use(
     presentEpisodes({
-      ...{ pool: workPool, loadIndex, files, segments, announcements, logger, now },
+      ...{ pool: workPool, loadIndex, files, segments, store, announcements, logger, now },
       onPresented: projection.forget,
     }),
   );

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { aacArguments, aacFrameRate, aacFramesOfSamples, cellGrid, firstFrames, muxAac } from '@longwave/hls-media';
 import type { DecideRequest, DecideResponse } from '@longwave/rpc/serving';
 import { sha256, until } from '@longwave/test-kit';
-import type { HlsTrack } from '../src/projection/projected.ts';
+import type { HlsTrack, PictureTracks } from '../src/projection/projected.ts';
 import { apply, next } from './_apply.ts';
 import { newListener, type Ask } from './_ask.ts';
 import { publishShow, type Marker } from './_stitched.ts';
@@ -54,11 +54,24 @@ export async function storeTone(
   return { track, bytes, frames };
 }
 
-/** An ad as MP3 and as a track. */
+/** An ad as MP3 and as a track, and its pictures. */
 export interface TestAd {
   readonly mp3: Buffer;
   readonly tone: TestTrack;
+  readonly pictures?: PictureTracks;
 }
+
+const pickedTrack = ({ codec, sha256: digest, size_bytes, duration_ms, index }: HlsTrack) => ({
+  ...{ codec, digest, sizeBytes: BigInt(size_bytes), durationMs: BigInt(duration_ms) },
+  ...{ indexDigest: index.sha256, indexSizeBytes: BigInt(index.size_bytes) },
+});
+
+/** The sizes that ads have. */
+const pickedPictures = ({ v480: _, ...pictures }: PictureTracks) =>
+  Object.entries(pictures).map(([name, { width, height, frame_rate, ...track }]) => ({
+    ...{ name, width, height, track: pickedTrack(track) },
+    ...{ frameRateFrames: frame_rate.frames, frameRateSeconds: frame_rate.seconds },
+  }));
 
 /**
  * A decision with the first ad in the first slot of every break, the second one in the second; `without` is a break that stays empty, and a
@@ -70,13 +83,11 @@ export function decideAds(
   { without, clickUrl = '' }: { readonly without?: string; readonly clickUrl?: string } = {},
 ): DecideResponse {
   const pickFor = (breakKey: string, slot: number) => {
-    const { mp3, tone } = ads[slot]!;
-    const { codec, sha256: digest, size_bytes, duration_ms, index } = tone.track;
-    const hls = {
-      ...{ codec, digest, sizeBytes: BigInt(size_bytes), durationMs: BigInt(duration_ms) },
-      ...{ indexDigest: index.sha256, indexSizeBytes: BigInt(index.size_bytes) },
+    const { mp3, tone, pictures } = ads[slot]!;
+    return {
+      ...{ ...pickOf(mp3), breakKey, slot, creativeId: `crv_${breakKey}_${slot}`, clickUrl },
+      ...{ hls: pickedTrack(tone.track), pictures: pictures ? pickedPictures(pictures) : [] },
     };
-    return { ...pickOf(mp3), breakKey, slot, creativeId: `crv_${breakKey}_${slot}`, clickUrl, hls };
   };
   const picks = request.breaks
     .filter(({ key }) => key !== without)
@@ -84,16 +95,33 @@ export function decideAds(
   return { ...noAds(request), servingPlanId: 'spl_1', noAdReason: '', picks };
 }
 
-/** A published show whose episode has this track and these breaks, once it is presented; `entry` is its lasting address. */
-export async function publishHlsShow(bench: Bench, ask: Ask, { track }: TestTrack, markers: readonly Marker[]) {
+/** The tracks of a production with sound and pictures. */
+export const readyTracks = (a192: HlsTrack, pictures: Partial<PictureTracks> = {}) =>
+  Object.fromEntries(Object.entries({ a192, ...pictures }).map(([name, file]) => [name, { state: 'ready', file }]));
+
+/**
+ * A published show whose episode has this track, these breaks and these pictures, if any, once it is presented; `entry` is its lasting
+ * address.
+ */
+export async function publishHlsShow(
+  bench: Bench,
+  ask: Ask,
+  { track }: TestTrack,
+  markers: readonly Marker[],
+  pictures?: PictureTracks,
+) {
   const made = await publishShow(
     bench,
     audio(Math.floor(track.duration_ms / 24)),
     { markers },
-    { tracks: { a192: { state: 'ready', file: track } } },
+    { tracks: readyTracks(track, pictures) },
   );
-  await apply(bench, next(made.events.podcast, { hls_audio: true }));
+  const events = {
+    ...made.events,
+    podcast: next(made.events.podcast, { hls_audio: true, hls_video: pictures !== undefined }),
+  };
+  await apply(bench, events.podcast);
   const entry = made.enclosure.replace(/\.mp3$/, '.m3u8');
   await until('the presentation', async () => (await ask(entry, newListener(), 'HEAD')).status === 302);
-  return { ...made, entry };
+  return { ...made, events, entry };
 }

@@ -1,4 +1,5 @@
 import type { AdTrack } from '@longwave/events';
+import type { AdPictures } from '../decisions/ad-pictures.ts';
 import { partsOf, type ArrangedBlob, type ArrangementDocument } from './arrangement.ts';
 import type { BreakPosition } from '../projection/break-plan.ts';
 
@@ -16,6 +17,8 @@ interface FilledSlot extends ArrangedBlob {
   readonly slot: string;
   /** The same sound for HLS, as the decision answers it; no part of an arrangement. */
   readonly hls?: AdTrack;
+  /** Its pictures, likewise. */
+  readonly pictures?: AdPictures;
 }
 
 /** The name of a slot in arrangements: unique in a play. */

@@ -13,7 +13,7 @@ const episode: PlayableEpisode = {
 };
 const context: AdContext = {
   ...{ plan: undefined, markers: [], silences: [], loudness: undefined, language: undefined },
-  ...{ explicit: false, categories: [], bounds: [], hlsAudio: false },
+  ...{ explicit: false, categories: [], bounds: [], hlsAudio: false, hlsVideo: false },
 };
 const key = 'ab'.repeat(32);
 const ask = (
@@ -86,9 +86,12 @@ test.each([
   expect(ask({ country: '', region: '' }, nobody, { plan, bounds }).adLoadLimitMs).toBe(expected);
 });
 
-test('an ad must have a track of HLS where the show plays by HLS', () => {
-  expect(ask({ country: '', region: '' }, nobody, { hlsAudio: true }).streamFormats).toEqual([
-    'mp3/128000/48000/2',
-    'hls-aac-192',
-  ]);
+test('an ad must have the tracks of HLS that the show plays: sound, and pictures with sound', () => {
+  const formatsOf = (context: Parameters<typeof ask>[2]) =>
+    ask({ country: '', region: '' }, nobody, context).streamFormats;
+  const sound = ['mp3/128000/48000/2', 'hls-aac-192'];
+  expect(formatsOf({})).toEqual([]);
+  expect(formatsOf({ hlsAudio: true })).toEqual(sound);
+  expect(formatsOf({ hlsVideo: true })).toEqual([...sound, 'hls-avc']);
+  expect(formatsOf({ hlsAudio: true, hlsVideo: true })).toEqual([...sound, 'hls-avc']);
 });

@@ -7,6 +7,7 @@ import { surface } from '../projection/break-plan.ts';
 import type { AdContext } from '../projection/break-table.ts';
 import type { DeliveryBounds } from '../projection/policy-table.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
+import { hlsVideoFormat } from './ad-pictures.ts';
 import { planBreaks, type PlannedBreak } from './plan-breaks.ts';
 
 /** The lists say "unknown", a decision expects an empty text. */
@@ -46,11 +47,15 @@ function longestAdsMs({ plan, bounds }: Pick<AdContext, 'plan' | 'bounds'>, cont
   return limitMs === Infinity ? 0 : Math.max(1, limitMs);
 }
 
+/** Pictures are played with the same sound. Of the MP3 alone nothing is asked but `streamFormat`. */
+const formatsOf = ({ hlsAudio, hlsVideo }: Pick<AdContext, 'hlsAudio' | 'hlsVideo'>): string[] =>
+  hlsAudio || hlsVideo ? [canonicalFormat.name, hlsAudioFormat, ...(hlsVideo ? [hlsVideoFormat] : [])] : [];
+
 /** Asks for the ads of one play. Unknown fields of episode, listener and breaks are empty or zero. */
 export function decideRequest(
   decisionId: string,
   { workspaceId, podcastId, episodeId, publishedAt, rendition }: PlayableEpisode,
-  { plan, bounds, markers, silences, loudness, language, explicit, categories, hlsAudio }: AdContext,
+  { plan, bounds, markers, silences, loudness, language, explicit, categories, hlsAudio, hlsVideo }: AdContext,
   listener: Pick<Listener, 'key' | 'previousKey' | 'country' | 'region'>,
   client: Pick<UserAgentDescription, 'app' | 'platform' | 'operatingSystem'>,
   at: Date,
@@ -64,7 +69,7 @@ export function decideRequest(
     previousListenerBucket: bucketOf(listener.previousKey),
     breaks: planBreaks(plan, markers, { frames, silences }).map(toRequestedBreak),
     streamFormat: canonicalFormat.name,
-    streamFormats: hlsAudio ? [canonicalFormat.name, hlsAudioFormat] : [],
+    streamFormats: formatsOf({ hlsAudio, hlsVideo }),
     region: country && region && `${country}-${region}`,
     device: known(client.platform),
     operatingSystem: known(client.operatingSystem),

@@ -77,6 +77,26 @@ test('an ad keeps its track of HLS beside the MP3, and stays without one that is
     expect(trackOf(wrong)).toBeUndefined();
 });
 
+test('an ad keeps its pictures, and stays without any when one is not valid or missing', () => {
+  const track = {
+    ...{ codec: 'avc1.64001f', digest: 'b'.repeat(64), sizeBytes: 1_000n, durationMs: 24_000n },
+    ...{ indexDigest: 'c'.repeat(64), indexSizeBytes: 300n },
+  };
+  const pictures = ['v360', 'v720', 'v1080', 'iframe'].map((name) => ({
+    ...{ name, track, width: 16, height: 9, frameRateFrames: 30_000, frameRateSeconds: 1_001 },
+  }));
+  const picturesOf = (given: Pick['pictures']) => {
+    const decision = readAnswer(request, answer([{ ...pick, pictures: given }]));
+    return decision.decided && decision.breaks[0]!.ads[0]!.pictures;
+  };
+  const found = picturesOf(pictures);
+  expect(found && Object.keys(found)).toEqual(['v360', 'v720', 'v1080', 'iframe']);
+  expect(found && found.v720).toMatchObject({ width: 16, frame_rate: { frames: 30_000, seconds: 1_001 } });
+  const [first, ...others] = pictures;
+  for (const wrong of [[], others, [...others, { ...first!, width: 0 }], [...pictures, { ...first!, name: 'v9' }]])
+    expect(picturesOf(wrong)).toBeUndefined();
+});
+
 test.each([
   ['https://shop.example/a?b=c', true],
   ['http://shop.example', true],

@@ -2,9 +2,16 @@ import { canonicalFormat } from '@longwave/audio';
 import { adTrackSchema, type AdTrack } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import type { RpcClient } from '@longwave/rpc';
-import type { DecideRequest, DecideResponse, Pick as AdPick, ServingServiceService } from '@longwave/rpc/serving';
+import type {
+  DecideRequest,
+  DecideResponse,
+  HlsTrack,
+  Pick as AdPick,
+  ServingServiceService,
+} from '@longwave/rpc/serving';
 import type { BreakPosition } from '../projection/break-plan.ts';
 import { slotName, type FilledBreak } from '../arrangements/arranged-breaks.ts';
+import { adPicturesSchema, type AdPictures } from './ad-pictures.ts';
 import { clickUrlSchema, type CountedAds, type PlayAds } from './play-ads.ts';
 
 export type ServingClient = Pick<RpcClient<typeof ServingServiceService>, 'decide'>;
@@ -48,16 +55,25 @@ function fits(
   );
 }
 
+const trackFields = ({ codec, digest, sizeBytes, durationMs, indexDigest, indexSizeBytes }: HlsTrack) => ({
+  ...{ codec, digest, index_digest: indexDigest },
+  ...{ size_bytes: Number(sizeBytes), duration_ms: Number(durationMs), index_size_bytes: Number(indexSizeBytes) },
+});
+
 /** An ad whose track is not valid stays, without one. */
 function readTrack(hls: AdPick['hls']): { readonly hls?: AdTrack } {
-  const { success, data } = adTrackSchema.safeParse(
-    hls && {
-      ...{ codec: hls.codec, digest: hls.digest, index_digest: hls.indexDigest },
-      ...{ size_bytes: Number(hls.sizeBytes), duration_ms: Number(hls.durationMs) },
-      index_size_bytes: Number(hls.indexSizeBytes),
-    },
-  );
+  const { success, data } = adTrackSchema.safeParse(hls && trackFields(hls));
   return success ? { hls: data } : {};
+}
+
+/** An ad that lacks a size of its picture stays, without pictures. */
+function readPictures(pictures: AdPick['pictures']): { readonly pictures?: AdPictures } {
+  const named = pictures.map(({ name, track, width, height, frameRateFrames: frames, frameRateSeconds: seconds }) => [
+    name,
+    track && { ...trackFields(track), width, height, frame_rate: { frames, seconds } },
+  ]);
+  const { success, data } = adPicturesSchema.safeParse(Object.fromEntries(named));
+  return success ? { pictures: data } : {};
 }
 
 const lengthOf = (picks: readonly AdPick[]): bigint => picks.reduce((sum, { durationMs }) => sum + durationMs, 0n);
@@ -68,10 +84,11 @@ function readBreak(asked: RequestedBreak, picks: readonly AdPick[]): FilledBreak
   if (!distinct || lengthOf(picks) > asked.maxDurationMs || !picks.every((pick) => fits(pick, asked))) return undefined;
   const ads = picks
     .toSorted((a, b) => a.slot - b.slot)
-    .map(({ segmentDigest: digest, sizeBytes, durationMs, slot, hls }) => ({
+    .map(({ segmentDigest: digest, sizeBytes, durationMs, slot, hls, pictures }) => ({
       ...{ digest, sizeBytes: Number(sizeBytes), durationMs: Number(durationMs) },
       ...{ kind: 'ad' as const, slot: slotName(asked.key, slot) },
       ...readTrack(hls),
+      ...readPictures(pictures),
     }));
   return { key: asked.key, position: asked.position as BreakPosition, contentMs: Number(asked.positionMs), ads };
 }

@@ -149,10 +149,12 @@ function audioOf(
 /** The presentation of an episode, where its podcast wants it in the feed: one tag for everything that players choose by its playlist. */
 function presentationsOf(
   row: FeedEpisodeRow,
-  { hls_audio: hasHls, hls_in_feed: inFeed, language }: PodcastAttributes,
+  { hls_audio: hasSound, hls_video: hasVideo, hls_in_feed: inFeed, language }: PodcastAttributes,
   mediaUrl: string,
 ): readonly FeedAlternateEnclosure[] {
-  if (!hasHls || !inFeed || row.hls_bit_rate === null || row.rendition_bytes === null) return [];
+  const { hls_video_codec: videoCodec, hls_video_height: height } = row;
+  const isOn = videoCodec === null ? hasSound : hasVideo;
+  if (!isOn || !inFeed || row.hls_bit_rate === null || row.rendition_bytes === null) return [];
   return [
     {
       // The type of the namespace's example, for which older apps look.
@@ -161,8 +163,9 @@ function presentationsOf(
       sizeBytes: 0,
       bitrate: row.hls_bit_rate,
       language,
-      title: 'Audio (HLS)',
-      codecs: aacTrack.codec,
+      ...(videoCodec === null
+        ? { title: 'Audio (HLS)', codecs: aacTrack.codec }
+        : { title: 'Video', height: height ?? undefined, codecs: `${videoCodec},${aacTrack.codec}` }),
       default: false,
       sources: [{ uri: mediaUrl + playlistPath(row) }],
     },

@@ -1,8 +1,10 @@
 import type { AdTrack } from '@longwave/events';
+import type { AdPictures } from '../decisions/ad-pictures.ts';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import { LRUCache } from 'lru-cache';
 import { filledBreaksOf, splitSlotName } from '../arrangements/arranged-breaks.ts';
+import { findAdPictures } from '../decisions/ad-picture-table.ts';
 import { findAdTracks } from '../decisions/ad-track-table.ts';
 import { haltsAd, haltsAll } from '../decisions/halts.ts';
 import type { CountedAds } from '../decisions/play-ads.ts';
@@ -11,7 +13,9 @@ import type { Bindings } from '../plays/bindings.ts';
 import type { BoundPlays, Play } from '../plays/bound-plays.ts';
 import type { ChoosePlay } from '../plays/choose-play.ts';
 import { findHlsPlay } from '../plays/hls-play-table.ts';
+import type { OpenPictures } from '../presentations/open-pictures.ts';
 import { openFile, type OpenTrack } from '../presentations/open-track.ts';
+import { pictureNames } from '../presentations/presentation.ts';
 import type { LoadIndex } from '../presentations/load-index.ts';
 import { findAudioByEpisode } from '../projection/content-table.ts';
 import type { RecentProjection } from '../projection/recent-projection.ts';
@@ -24,6 +28,8 @@ export interface BoundAd {
   readonly decisionId: string;
   readonly boundAt: Date;
   readonly track: OpenTrack;
+  /** In plays with pictures. */
+  readonly pictures: OpenPictures | undefined;
   /** The same sound as an MP3. */
   readonly mp3: { readonly digest: string; readonly sizeBytes: number; readonly durationMs: number };
 }
@@ -78,24 +84,40 @@ export function createBoundAds(options: BoundAdsOptions): BoundAdsOfPlays {
   const { pool, bindings, plays, choosePlay, projection, loadIndex, logger } = options;
   const known = new LRUCache<string, readonly BoundAd[]>({ max: maxPlays });
   const openTracks = new LRUCache<string, OpenTrack>({ max: maxTracks });
+  const openPictures = new LRUCache<string, OpenPictures>({ max: maxTracks });
 
   /** Undefined in place of an ad whose track cannot be had now. */
-  async function adsOf({ arrangement, binding }: Play): Promise<readonly (BoundAd | undefined)[]> {
+  async function adsOf(
+    { arrangement, binding }: Play,
+    hasPictures: boolean,
+  ): Promise<readonly (BoundAd | undefined)[]> {
     if (!binding || Object.keys(binding.ads).length === 0) return [];
     const slots = filledBreaksOf(arrangement.document).flatMap(({ ads }) => ads);
-    const tracks = await findAdTracks(
-      pool,
-      slots.map(({ digest }) => digest),
-    );
+    const [tracks, pictures] = await Promise.all([
+      findAdTracks(
+        pool,
+        slots.map(({ digest }) => digest),
+      ),
+      hasPictures
+        ? findAdPictures(
+            pool,
+            Object.values(binding.ads).map((ad) => ad.creative_id),
+          )
+        : undefined,
+    ]);
     const found = slots.map(async ({ slot, ...mp3 }): Promise<(BoundAd | undefined)[]> => {
       const [stored, counted] = [tracks.get(mp3.digest), binding.ads[slot]];
-      // Decided before the show had HLS.
-      if (!stored || !counted) return [];
+      const shown = counted && pictures?.get(counted.creative_id);
+      // Decided before the show had HLS, or pictures.
+      if (!stored || !counted || (pictures && !shown)) return [];
       const { decisionId, startedAt: boundAt } = binding;
-      const track = await openAdTrack(stored).catch((error: unknown) => {
-        logger.warn({ err: error, track: stored.digest }, 'ad_track.unavailable');
-      });
-      return track ? [{ breakKey: splitSlotName(slot).key, counted, decisionId, boundAt, track, mp3 }] : [undefined];
+      const opened = await Promise.all([openAdTrack(stored), shown && openAdPictures(shown)]).catch((error: unknown) =>
+        logger.warn({ err: error, track: stored.digest }, 'ad_track.unavailable'),
+      );
+      if (!opened) return [undefined];
+      const [track, openedPictures] = opened;
+      const breakKey = splitSlotName(slot).key;
+      return [{ breakKey, counted, decisionId, boundAt, track, pictures: openedPictures, mp3 }];
     });
     return (await Promise.all(found)).flat();
   }
@@ -107,6 +129,29 @@ export function createBoundAds(options: BoundAdsOptions): BoundAdsOfPlays {
     const track = await openFile({ codec, digest, indexDigest, index: await loadIndex(indexDigest) }, loadIndex);
     openTracks.set(digest, track);
     return track;
+  }
+
+  async function openAdPicture(
+    { codec, digest, index_digest: indexDigest, width, height, frame_rate: { frames, seconds } }: AdPictures['iframe'],
+    media: 'video' | 'iframe',
+  ) {
+    const indexed = { codec, digest, indexDigest, index: await loadIndex(indexDigest) };
+    return { width, height, frameRate: frames / seconds, track: await openFile(indexed, loadIndex, media) };
+  }
+
+  async function openAdPictures({ iframe, ...renditions }: AdPictures): Promise<OpenPictures> {
+    const open = openPictures.get(iframe.digest);
+    if (open) return open;
+    const [iFrames, ...sizes] = await Promise.all([
+      openAdPicture(iframe, 'iframe'),
+      ...pictureNames.flatMap((name) => {
+        const picture = name in renditions ? renditions[name as keyof typeof renditions] : undefined;
+        return picture ? [openAdPicture(picture, 'video').then((each) => ({ ...each, name }))] : [];
+      }),
+    ]);
+    const pictures = { renditions: sizes, iFrames };
+    openPictures.set(iframe.digest, pictures);
+    return pictures;
   }
 
   async function playOf(found: FoundHlsPlay, asker: AdsAsker | undefined, at: Date): Promise<Play | undefined> {
@@ -125,7 +170,7 @@ export function createBoundAds(options: BoundAdsOptions): BoundAdsOfPlays {
     const last = known.get(playId);
     if (last) return last;
     const play = await playOf(found, asker, at);
-    const slots = play ? await adsOf(play) : [];
+    const slots = play ? await adsOf(play, found.presentation.pictures !== undefined) : [];
     const ads = slots.filter((ad) => ad !== undefined);
     if (play?.binding && ads.length === slots.length) known.set(playId, ads);
     return ads;

@@ -2,7 +2,6 @@ import { canonicalFormat } from '@longwave/audio';
 import {
   dateRangesOf,
   durationTicks,
-  mediaPlaylist,
   renderAssetList,
   renderMediaPlaylist,
   renderMultivariant,
@@ -18,12 +17,8 @@ import { sendFile } from '../http/send-file.ts';
 import { sendText } from '../http/send-text.ts';
 import type { IdentifyListener, Listener } from '../listeners/identify-listener.ts';
 import type { HlsPlay } from '../plays/hls-play-table.ts';
-import {
-  audioName,
-  playlistType,
-  type PresentationFiles,
-  type PresentationView,
-} from '../presentations/presentation-files.ts';
+import { audioName, pictureVariants, playlistOf, trackOf, tracksOf } from '../presentations/open-pictures.ts';
+import { playlistType, type PresentationFiles, type PresentationView } from '../presentations/presentation-files.ts';
 import { copyChunks } from '../segments/copy-chunks.ts';
 import type { SegmentCache } from '../segments/segment-cache.ts';
 import { onVast, type BoundAd, type BoundAdsOfPlays } from './bound-ads.ts';
@@ -105,9 +100,9 @@ export function hlsPlayRoutes(options: HlsPlayRoutesOptions): readonly Route[] {
 
   async function readTrackOf(exchange: Exchange): Promise<void> {
     const found = await playOf(exchange);
-    const { audio } = found.presentation;
-    if (parameter(exchange, 'digest', digestShape) !== audio.digest) throw new Problem('not_found');
-    await sendTrack(exchange, found, audio);
+    const track = found.presentation.tracks.get(parameter(exchange, 'digest', digestShape));
+    if (!track) throw new Problem('not_found');
+    await sendTrack(exchange, found, track);
   }
 
   async function readAssetList(exchange: Exchange): Promise<void> {
@@ -123,8 +118,8 @@ export function hlsPlayRoutes(options: HlsPlayRoutesOptions): readonly Route[] {
       facts.add(toFactLine({ kind: 'asset_list_served', ...common, break_key: scheduled.key, assets }), 0);
     }
     const list = renderAssetList(
-      inBreak.map(({ counted, track: { reader } }) => ({
-        uri: `${mediaUrl}/delivery/v1/ad/${tokens.mintAd(found.play, counted.serving_id)}/main.m3u8`,
+      inBreak.map(({ counted, track: { reader }, pictures }) => ({
+        uri: `${mediaUrl}/delivery/v1/ad/${tokens.mintAd(found.play, counted.serving_id, pictures !== undefined)}/main.m3u8`,
         ticks: durationTicks(reader.index),
         timescale: reader.index.timescale,
       })),
@@ -135,35 +130,39 @@ export function hlsPlayRoutes(options: HlsPlayRoutesOptions): readonly Route[] {
   async function adOf(
     exchange: Exchange,
     surfaces?: typeof onVast,
-  ): Promise<{ readonly found: FoundHlsPlay; readonly ad: BoundAd }> {
-    const { playId, servingId } = openedToken(exchange, tokens.openAd);
+  ): Promise<{ readonly found: FoundHlsPlay; readonly ad: BoundAd; readonly pictures: BoundAd['pictures'] }> {
+    const { playId, servingId, hasPictures: shown } = openedToken(exchange, tokens.openAd);
     const found = await findPlay(playId, exchange.startedAt);
     const ad = await ads.find(found, servingId, exchange.startedAt, surfaces);
     if (!ad) throw new Problem('not_found');
     if (ad === 'halted') throw new Problem('resource_gone');
-    return { found, ad };
+    return { found, ad, pictures: shown ? ad.pictures : undefined };
   }
 
   /** The group, name and language of an ad are those of the presentation, whatever is said in it. */
   async function readAdMain(exchange: Exchange): Promise<void> {
-    const { found, ad } = await adOf(exchange);
+    const { found, ad, pictures } = await adOf(exchange);
     const { language, name } = found.presentation.document;
     const text = renderMultivariant({
       audio: { name, language, uri: `${audioName}/media.m3u8`, rates: ad.track.rates },
+      ...pictureVariants(pictures),
     });
     await sendText(exchange, text, { 'content-type': playlistType, 'cache-control': personal });
   }
 
   async function readAdMedia(exchange: Exchange): Promise<void> {
-    const { ad } = await adOf(exchange);
-    const text = renderMediaPlaylist(mediaPlaylist(`../s/${ad.track.digest}/m.mp4`, ad.track.reader.index));
+    const { ad, pictures } = await adOf(exchange);
+    const track = trackOf(named(exchange, 'rendition'), ad.track, pictures);
+    if (!track) throw new Problem('not_found');
+    const text = renderMediaPlaylist(playlistOf(track, `../s/${track.digest}/m.mp4`));
     await sendText(exchange, text, { 'content-type': playlistType, 'cache-control': personal });
   }
 
   async function readAdTrack(exchange: Exchange): Promise<void> {
-    const { found, ad } = await adOf(exchange);
-    if (parameter(exchange, 'digest', digestShape) !== ad.track.digest) throw new Problem('not_found');
-    await sendTrack(exchange, found, ad.track, ad);
+    const { found, ad, pictures } = await adOf(exchange);
+    const track = tracksOf(ad.track, pictures).get(parameter(exchange, 'digest', digestShape));
+    if (!track) throw new Problem('not_found');
+    await sendTrack(exchange, found, track, ad);
   }
 
   /**
@@ -194,7 +193,7 @@ export function hlsPlayRoutes(options: HlsPlayRoutesOptions): readonly Route[] {
     },
     { name: 'asset_list.read', path: '/delivery/v1/al/:token', get: readAssetList },
     { name: 'ad.read', path: '/delivery/v1/ad/:token/main.m3u8', get: readAdMain },
-    { name: 'ad_playlist.read', path: `/delivery/v1/ad/:token/${audioName}/media.m3u8`, get: readAdMedia },
+    { name: 'ad_playlist.read', path: `/delivery/v1/ad/:token/:rendition/media.m3u8`, get: readAdMedia },
     { name: 'ad_mp3.read', path: '/delivery/v1/ad/:token/ad.mp3', get: readAdMp3 },
     { name: 'ad_track.read', path: '/delivery/v1/ad/:token/s/:digest/m.mp4', get: readAdTrack },
   ];

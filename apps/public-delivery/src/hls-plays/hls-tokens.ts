@@ -20,9 +20,12 @@ export interface HlsTokens {
   /** The asset list of a break. @param place of the break in the schedule */
   mintAssetList(play: HlsPlay, place: number): string;
   openAssetList(token: string, at: Date): (NamedPlay & { readonly place: number }) | undefined;
-  /** One ad of a play. */
-  mintAd(play: HlsPlay, servingId: string): string;
-  openAd(token: string, at: Date): (NamedPlay & { readonly servingId: string }) | undefined;
+  /** One ad of a play. @param hasPictures whether it is played with pictures */
+  mintAd(play: HlsPlay, servingId: string, hasPictures: boolean): string;
+  openAd(
+    token: string,
+    at: Date,
+  ): (NamedPlay & { readonly servingId: string; readonly hasPictures: boolean }) | undefined;
   /** One break of a play, to be filled by VAST; opens for 24 h after the play was opened. @param place of the break in the schedule */
   mintOpportunity(play: HlsPlay, place: number): string;
   openOpportunity(
@@ -42,6 +45,9 @@ const maxAds = 8;
 const opportunityLife = bindingMs / 1000;
 /** In the place of a decision: the address of an opportunity must be the same before and after the decision. */
 const noBinding = Buffer.alloc(16);
+
+/** Bit 3 of the variant of an ad; the bits before it are for a step of loudness. */
+const picturesBit = 1 << 3;
 
 /** What a token names and for how long. */
 interface Named {
@@ -82,10 +88,14 @@ export function createHlsTokens(keys: TokenKeys, host: string): HlsTokens {
       const opened = open('asl', token, at);
       return opened && { playId: opened.playId, place: opened.claims.slot };
     },
-    mintAd: (play, servingId) => mint('ada', play, { ...below(play), subject: idBytes(servingId) }),
+    mintAd: (play, servingId, hasPictures) =>
+      mint('ada', play, { ...below(play), subject: idBytes(servingId), variant: hasPictures ? picturesBit : 0 }),
     openAd: (token, at) => {
       const opened = open('ada', token, at);
-      return opened && { playId: opened.playId, servingId: idFromBytes('srv', opened.claims.subject) };
+      if (!opened) return undefined;
+      const { subject, variant } = opened.claims;
+      const hasPictures = (variant & picturesBit) !== 0;
+      return { playId: opened.playId, servingId: idFromBytes('srv', subject), hasPictures };
     },
     mintOpportunity: (play, place) =>
       mint('opp', play, { ...alone(play), slot: place, variant: maxAds, life: opportunityLife }),

@@ -46,7 +46,7 @@ export function opportunityRoutes(options: OpportunityRoutesOptions): readonly R
     if (ads.length === 0) return [];
     const lifeDays = await projection.findReportTokenDays(found.play.episodeId, exchange.startedAt);
     return ads.slice(0, maxAds).map((ad) => {
-      const mediaToken = tokens.mintAd(found.play, ad.counted.serving_id);
+      const mediaToken = tokens.mintAd(found.play, ad.counted.serving_id, ad.pictures !== undefined);
       return vastAdOf(ad, { servingTokens, lifeDays, mediaUrl, mediaToken });
     });
   }

@@ -7,7 +7,7 @@ import type { Exchange } from '../http/route.ts';
 import type { IdentifyListener, Listener } from '../listeners/identify-listener.ts';
 import type { HlsPlay } from '../plays/hls-play-table.ts';
 import type { RunningPlays } from '../plays/running-plays.ts';
-import type { OpenTrack } from '../presentations/open-track.ts';
+import { contentTypeOf, type OpenTrack } from '../presentations/open-track.ts';
 import { readTrack } from '../presentations/read-track.ts';
 import type { SegmentCache } from '../segments/segment-cache.ts';
 import type { BoundAd } from './bound-ads.ts';
@@ -58,15 +58,16 @@ export function createSendTrack(options: SendTrackOptions): SendTrack {
   });
 
   /** Tells which bytes of a track play when, the first time that this process sends it. */
-  function describe({ digest, reader: { index } }: OpenTrack, at: Date): void {
+  function describe(track: OpenTrack, at: Date): void {
+    const { digest } = track;
     if (described.has(digest)) return;
     if (described.size >= maxDescribed) described.clear();
     described.add(digest);
-    for (const fact of describeTrack(digest, index, at)) facts.add(toFactLine(fact), 0);
+    for (const fact of describeTrack(track, at)) facts.add(toFactLine(fact), 0);
   }
 
-  /** By the ad, or else by the play whose content is sent; each has one track. */
-  const counted = new WeakMap<BoundAd | HlsPlay, CountedFile>();
+  /** By the ad, or else by the play whose content is sent, and the digests of its tracks. */
+  const counted = new WeakMap<BoundAd | HlsPlay, Map<string, CountedFile>>();
 
   function countedFile(
     found: FoundHlsPlay,
@@ -77,10 +78,12 @@ export function createSendTrack(options: SendTrackOptions): SendTrack {
   ): CountedFile {
     const isOfToday = Math.floor(found.play.openedAt.getTime() / dayMs) === Math.floor(at.getTime() / dayMs);
     const addressKey = found.late || isOfToday ? undefined : listener.addressKeys[1];
-    const known = addressKey === undefined ? counted.get(ad ?? found.play) : undefined;
-    if (known) return known;
-    const file = describeFile(found, track, addressKey, ad);
-    if (addressKey === undefined) counted.set(ad ?? found.play, file);
+    const make = () => describeFile(found, track, addressKey, ad);
+    if (addressKey !== undefined) return make();
+    const files = counted.get(ad ?? found.play) ?? new Map<string, CountedFile>();
+    counted.set(ad ?? found.play, files);
+    const file = files.get(track.digest) ?? make();
+    files.set(track.digest, file);
     return file;
   }
 
@@ -121,7 +124,7 @@ export function createSendTrack(options: SendTrackOptions): SendTrack {
       {
         etag: `"${track.digest}"`,
         modifiedAt: undefined,
-        headers: { 'content-type': 'audio/mp4', 'cache-control': cacheControl },
+        headers: { 'content-type': contentTypeOf(track), 'cache-control': cacheControl },
         source: sourceOf(track),
         counted: countedFile(found, track, listener, ad, startedAt),
       },

@@ -34,21 +34,23 @@ export interface VastAdOptions {
  * timeline. Delivery knows no title of a creative, so the id stands in its place.
  */
 export function vastAdOf(ad: BoundAd, { servingTokens, lifeDays, mediaUrl, mediaToken }: VastAdOptions): AnsweredAd {
-  const { counted, decisionId, boundAt, track, mp3 } = ad;
+  const { counted, decisionId, boundAt, track, pictures, mp3 } = ad;
   const { serving_id: servingId, creative_id: creativeId, click_url: clickUrl } = counted;
   const base = `${mediaUrl}/delivery/v1`;
   const token = (purpose: 'evt' | 'clk') => servingTokens.mint(purpose, { servingId, decisionId }, boundAt, lifeDays);
   const events = `${base}/ev/${token('evt')}`;
   // Players load such an address as a picture, so a picture answers.
   const report = (kind: DeliveryEventKind) => `${events}?e=${kind}&f=gif`;
+  const largest = pictures?.renditions.at(-1);
   const kbps = (bitsPerSecond: number) => Math.round(bitsPerSecond / 1000);
   return {
-    ...{ servingId, creativeId, title: creativeId, adType: 'audio', durationMs: mp3.durationMs },
+    ...{ servingId, creativeId, title: creativeId, adType: largest ? 'video' : 'audio', durationMs: mp3.durationMs },
     mediaFiles: [
       { kind: 'mp3', url: `${base}/ad/${mediaToken}/ad.mp3`, kbps: Math.round((mp3.sizeBytes * 8) / mp3.durationMs) },
       {
         ...{ kind: 'hls', url: `${base}/ad/${mediaToken}/main.m3u8` },
-        ...{ minKbps: kbps(track.rates.average), maxKbps: kbps(track.rates.peak) },
+        ...{ minKbps: kbps(track.rates.average), maxKbps: kbps(track.rates.peak + (largest?.track.rates.peak ?? 0)) },
+        ...(largest && { picture: { width: largest.width, height: largest.height } }),
       },
     ],
     impressionUrl: report('impression'),

@@ -1,5 +1,6 @@
 import type { Pool } from '@longwave/postgres';
 import { arrangementValues, insertArrangements, type NewArrangement } from '../arrangements/arrangement-table.ts';
+import { adPicturesValue, insertAdPictures, type PicturesByCreative } from '../decisions/ad-picture-table.ts';
 import { adTracksValue, insertAdTracks, type AdTracks } from '../decisions/ad-track-table.ts';
 import { countedAdsSchema, type CountedAds } from '../decisions/play-ads.ts';
 import { columns, type Columns, type Rows } from '../generated/rows.ts';
@@ -174,12 +175,18 @@ export async function findBindingsOfAddress(
   return rows.map(toBinding);
 }
 
-/** Stores arrangements, bindings and tracks of ads by one statement; answers for each binding whether it was stored: false if a concurrent request stored another one first. */
+/** The files of HLS of the ads in a play. */
+export interface AdFiles {
+  readonly tracks: AdTracks;
+  readonly pictures: PicturesByCreative;
+}
+
+/** Stores arrangements, bindings and the files of ads by one statement; answers for each binding whether it was stored: false if a concurrent request stored another one first. */
 export async function saveBindings(
   pool: Pool,
   arrangements: readonly NewArrangement[],
   bindings: readonly Binding[],
-  tracks: AdTracks,
+  { tracks, pictures }: AdFiles,
 ): Promise<readonly boolean[]> {
   const records = bindings.map((binding) => ({
     ...{ listener_key: binding.listenerKey, episode_id: binding.episodeId, sequence: binding.sequence },
@@ -198,9 +205,15 @@ export async function saveBindings(
                   arrangement_id text, ads jsonb, started_at timestamptz, address_key text, app text, system text, traceparent text)
              order by listener_key, episode_id, sequence on conflict do nothing returning decision_id),
            ${insertArrangements},
-           ${insertAdTracks}
+           ${insertAdTracks},
+           ${insertAdPictures}
            select decision_id from bound`,
-    values: [...arrangementValues(arrangements), JSON.stringify(records), adTracksValue(tracks)],
+    values: [
+      ...arrangementValues(arrangements),
+      JSON.stringify(records),
+      adTracksValue(tracks),
+      adPicturesValue(pictures),
+    ],
   });
   const bound = new Set(rows.map((row) => row.decision_id));
   return bindings.map(({ decisionId }) => bound.has(decisionId));

@@ -2,6 +2,7 @@ import { tracePosition } from '@longwave/service-kit';
 import type { FilledBreak } from '../arrangements/arranged-breaks.ts';
 import type { NewArrangement, StoredArrangement } from '../arrangements/arrangement-table.ts';
 import type { KnownArrangements } from '../arrangements/known-arrangements.ts';
+import { adPicturesOf } from '../decisions/ad-picture-table.ts';
 import { adTracksOf } from '../decisions/ad-track-table.ts';
 import type { PlayAds } from '../decisions/play-ads.ts';
 import type { HiddenEpisode, PlayableEpisode } from '../projection/content-table.ts';
@@ -68,10 +69,14 @@ export function createBoundPlays({ arrangements, bindings, compose }: BoundPlays
       const playsEnd = { before: episode.playsEndBefore, digest };
       return hasEnded({ startedAt, isBound: true, parts }, playsEnd) ? undefined : play;
     },
-    bind: async (episode, unbound, { breaks, counted: ads }, at) => {
+    bind: async (episode, unbound, playAds, at) => {
+      const { breaks, counted: ads } = playAds;
       const arrangement = await compose(episode, breaks, at);
       const requested = { ...unbound, ads, arrangementId: arrangement.id, traceparent: tracePosition() };
-      const binding = await bindings.bind(arrangement, requested, adTracksOf(breaks));
+      const binding = await bindings.bind(arrangement, requested, {
+        tracks: adTracksOf(breaks),
+        pictures: adPicturesOf(playAds),
+      });
       return binding === requested ? { arrangement, binding } : get(binding);
     },
   };

@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { checkPresentation, readPresentation, type Finding, type ReadResource } from '@longwave/hls-profile';
 import { copyChunks } from '../segments/copy-chunks.ts';
+import { segmentOfStore, type SegmentStore } from '../segments/open-segment.ts';
 import type { SegmentCache } from '../segments/segment-cache.ts';
 import type { OpenPresentation } from './open-presentation.ts';
 import type { PresentationFiles } from './presentation-files.ts';
@@ -11,33 +12,37 @@ import { readTrack } from './read-track.ts';
 const origin = 'http://presentation.invalid';
 
 /**
- * What is wrong with a presentation, read as a player reads it, the first, the middle and the last segment of each playlist. Presentations
- * of sound alone are judged by what any player needs: Apple Podcasts takes video only.
+ * What is wrong with a presentation, read as a player reads it, the first, the middle and the last segment of each playlist. Those
+ * with pictures are judged by what Apple Podcasts takes, those of sound alone by what any player needs: it takes video only.
  */
 export async function checkOwnPresentation(
   presentation: OpenPresentation,
   {
     files,
     segments,
+    store,
     now,
   }: {
     readonly files: PresentationFiles;
     readonly segments: Pick<SegmentCache, 'open'>;
+    /** Files of pictures are large, and little of them is read: they do not come into the cache. */
+    readonly store: SegmentStore;
     readonly now: () => Date;
   },
 ): Promise<readonly Finding[]> {
-  const { audio } = presentation;
   const base = `/delivery/v1/h/${presentation.digest}/`;
+  const below = (path: string) => (path.startsWith(base) ? path.slice(base.length) : undefined);
   const read: ReadResource = async ({ url, range }) => {
     const { pathname } = new URL(url);
-    if (pathname === `${base}s/${audio.digest}/m.mp4`) {
-      const { offset: from, length } = range ?? { offset: 0, length: audio.reader.index.bytes };
-      const body = await buffer(copyChunks(readTrack(audio, from, from + length, segments)));
+    const track = presentation.tracks.get(/^s\/([0-9a-f]{64})\/m\.mp4$/.exec(below(pathname) ?? '')?.[1] ?? '');
+    if (track) {
+      const { offset: from, length } = range ?? { offset: 0, length: track.reader.index.bytes };
+      const opened = track.media === 'audio' ? segments : { open: async (blob: string) => segmentOfStore(store, blob) };
+      const body = await buffer(copyChunks(readTrack(track, from, from + length, opened)));
       return { url, status: range ? 206 : 200, body };
     }
-    const file = pathname.startsWith(base)
-      ? await files.render(presentation, pathname.slice(base.length), cleanView)
-      : undefined;
+    const path = below(pathname);
+    const file = path === undefined ? undefined : await files.render(presentation, path, cleanView);
     if (!file) throw new Error(`The presentation names ${pathname}, which it does not have.`);
     return { url, status: 200, body: Buffer.from(file.text, 'utf8') };
   };
@@ -45,5 +50,5 @@ export async function checkOwnPresentation(
     extent: 'sample',
   });
   if (!found) return findings;
-  return checkPresentation(found, { profile: 'general', checkedAt: now().getTime() });
+  return checkPresentation(found, { profile: presentation.pictures ? 'apple' : 'general', checkedAt: now().getTime() });
 }

@@ -3,12 +3,17 @@ import type { Pool } from '@longwave/postgres';
 import { LRUCache } from 'lru-cache';
 import { fromStore } from '../http/from-store.ts';
 import type { LoadIndex } from './load-index.ts';
+import { tracksOf, type OpenPictures } from './open-pictures.ts';
 import { openTrack, type OpenTrack } from './open-track.ts';
 import { findPresentation, shortIdOf, type StoredPresentation } from './presentation-table.ts';
 
 /** A presentation with what is needed to send it. */
 export interface OpenPresentation extends StoredPresentation {
   readonly audio: OpenTrack;
+  /** Undefined for sound alone. */
+  readonly pictures: OpenPictures | undefined;
+  /** All of them, by their digests. */
+  readonly tracks: ReadonlyMap<string, OpenTrack>;
   /** Length of the intro, and of everything, in ticks of the track. */
   readonly contentStart: number;
   readonly duration: number;
@@ -20,15 +25,40 @@ export interface OpenPresentations {
   find(digest: string): Promise<OpenPresentation | undefined>;
 }
 
-/** A cell takes about 600 bytes behind an intro, 100 without one; an hour has 1,300. */
-const maxCells = 200_000;
+/** About so many bytes of memory. */
+const maxBytes = 120_000_000;
+/** A cell takes about 600 bytes behind an intro, 100 without one. An hour has 1,300 of sound, and 12,400 with pictures. */
+const bytesOf = ({ document, tracks }: OpenPresentation): number =>
+  [...tracks.values()].reduce((sum, { reader }) => sum + reader.index.cells.length, 0) *
+  (document.audio.track.parts.length > 1 ? 600 : 100);
+
+async function openPictures(
+  pictures: StoredPresentation['document']['pictures'],
+  loadIndex: LoadIndex,
+): Promise<OpenPictures | undefined> {
+  if (!pictures) return undefined;
+  const { renditions, i_frames } = pictures;
+  const { track, index, width, height } = i_frames;
+  return {
+    renditions: await Promise.all(
+      renditions.map(async ({ name, frame_rate: { frames, seconds }, ...each }) => ({
+        ...{ name, width: each.width, height: each.height, frameRate: frames / seconds },
+        track: await openTrack(each.track, [each.index], loadIndex, 'video'),
+      })),
+    ),
+    iFrames: { width, height, track: await openTrack(track, [index], loadIndex, 'iframe') },
+  };
+}
 
 export async function openPresentation(stored: StoredPresentation, loadIndex: LoadIndex): Promise<OpenPresentation> {
   const { track, indexes, own } = stored.document.audio;
   const audio = await openTrack(track, indexes, loadIndex);
+  const pictures = await openPictures(stored.document.pictures, loadIndex);
   return {
     ...stored,
     audio,
+    pictures,
+    tracks: tracksOf(audio, pictures),
     contentStart: track.parts[own]!.rebase,
     duration: durationTicks(audio.reader.index),
   };
@@ -37,8 +67,8 @@ export async function openPresentation(stored: StoredPresentation, loadIndex: Lo
 /** Presentations never change; the last ones stay open. */
 export function createOpenPresentations(pool: Pool, loadIndex: LoadIndex): OpenPresentations {
   const open = new LRUCache<string, OpenPresentation>({
-    maxSize: maxCells,
-    sizeCalculation: ({ audio }) => audio.reader.index.cells.length,
+    maxSize: maxBytes,
+    sizeCalculation: bytesOf,
   });
   const opening = new Map<string, Promise<OpenPresentation | undefined>>();
 

@@ -11,6 +11,9 @@ import type { LoadIndex } from './load-index.ts';
 
 /** A track with what is needed to send it. */
 export interface OpenTrack {
+  readonly media: TrackMedia;
+  /** As `CODECS` of a playlist names it. */
+  readonly codec: string;
   /** SHA-256 of its arrangement. */
   readonly digest: string;
   readonly reader: TrackReader;
@@ -19,15 +22,24 @@ export interface OpenTrack {
   readonly blobBytes: ReadonlyMap<string, number>;
 }
 
+/** What a track has; `iframe` are pictures for seeking. */
+export type TrackMedia = 'audio' | 'video' | 'iframe';
+
+export const contentTypeOf = ({ media }: Pick<OpenTrack, 'media'>): string =>
+  media === 'audio' ? 'audio/mp4' : 'video/mp4';
+
 /** @param indexes digests of the indexes of the parts, in order */
 export async function openTrack(
   track: PresentationDocument['audio']['track'],
   indexes: readonly string[],
   loadIndex: LoadIndex,
+  media: TrackMedia = 'audio',
 ): Promise<OpenTrack> {
   const loaded = await Promise.all(indexes.map(loadIndex));
   const reader = createTrackReader(track, loaded);
   return {
+    media,
+    codec: track.codec,
     digest: trackDigest(track),
     reader,
     rates: bitRates(reader.index),
@@ -39,4 +51,5 @@ export async function openTrack(
 export const openFile = (
   { codec, digest, indexDigest, index }: IndexedTrack,
   loadIndex: LoadIndex,
-): Promise<OpenTrack> => openTrack(composeTrack(codec, [{ digest, index }]), [indexDigest], loadIndex);
+  media: TrackMedia = 'audio',
+): Promise<OpenTrack> => openTrack(composeTrack(codec, [{ digest, index }]), [indexDigest], loadIndex, media);

@@ -1,6 +1,5 @@
 import {
   breakCells,
-  mediaPlaylist,
   presentationTimeline,
   renderCaptions,
   renderChapters,
@@ -15,7 +14,9 @@ import {
 } from '@longwave/hls-media';
 import type { Transcript } from '@longwave/transcript';
 import { LRUCache } from 'lru-cache';
+import { audioName, pictureVariants, playlistOf, trackOf } from './open-pictures.ts';
 import type { OpenPresentation } from './open-presentation.ts';
+import type { OpenTrack } from './open-track.ts';
 
 /** What differs between the presentation for everybody and that of a play. */
 export interface PresentationView {
@@ -36,15 +37,13 @@ export const playlistType = 'application/vnd.apple.mpegurl';
 const captionsType = 'text/vtt; charset=utf-8';
 const jsonType = 'application/json';
 
-/** Name of the rendition of sound: AAC at 192 kbit/s. */
-export const audioName = 'a192';
 const captionsPrefix = 'subs-';
 
 /**
  * The multivariant playlist.
  * @param base of the addresses in it; '' for those below its own
  */
-export function renderMain({ document, audio }: OpenPresentation, base = ''): string {
+export function renderMain({ document, audio, pictures }: OpenPresentation, base = ''): string {
   const { language, name, captions, chapters } = document;
   return renderMultivariant({
     ...(chapters.length > 0 && { chaptersUri: `${base}chapters.json` }),
@@ -54,6 +53,7 @@ export function renderMain({ document, audio }: OpenPresentation, base = ''): st
       language: each.language,
       uri: `${base}${captionsPrefix}${each.language}/media.m3u8`,
     })),
+    ...pictureVariants(pictures, base),
   });
 }
 
@@ -68,8 +68,8 @@ export interface PresentationFiles {
   render(presentation: OpenPresentation, path: string, view: PresentationView): Promise<PresentationFile | undefined>;
 }
 
-/** Playlists of an hour take 40 to 90 kB. */
-const maxPlaylists = 200;
+/** Playlists of an hour take 40 to 90 kB, those of pictures for seeking 900 kB. */
+const maxPlaylistBytes = 20 << 20;
 /** Each takes about 80 bytes; an hour has 750. */
 const maxSegments = 200_000;
 
@@ -80,23 +80,27 @@ const maxSegments = 200_000;
 export function createPresentationFiles(
   readTranscript: (storageKey: string) => Promise<Transcript>,
 ): PresentationFiles {
-  const playlists = new LRUCache<string, MediaPlaylist>({ max: maxPlaylists });
+  const playlists = new LRUCache<string, MediaPlaylist>({
+    maxSize: maxPlaylistBytes,
+    sizeCalculation: ({ head, body }) => head.length + body.length,
+  });
   const segmentLists = new LRUCache<string, readonly Segment[]>({
     maxSize: maxSegments,
     sizeCalculation: ({ length }) => length,
   });
 
+  /** The playlist of a track, or without one of captions. */
   function sharedPlaylist(
     { digest, audio }: OpenPresentation,
-    rendition: string,
+    track: OpenTrack | undefined,
     { schedule, trackUri }: PresentationView,
   ): MediaPlaylist {
-    const uri = trackUri(audio.digest);
-    const key = `${rendition === audioName ? uri : ''} ${keyOf(digest, schedule)}`;
+    const uri = track && trackUri(track.digest);
+    const key = `${uri ?? ''} ${keyOf(digest, schedule)}`;
     const known = playlists.get(key);
     if (known) return known;
-    const { index } = audio.reader;
-    const made = rendition === audioName ? mediaPlaylist(uri, index, schedule) : subtitlePlaylist(index, schedule);
+    const made =
+      track && uri !== undefined ? playlistOf(track, uri, schedule) : subtitlePlaylist(audio.reader.index, schedule);
     playlists.set(key, made);
     return made;
   }
@@ -134,7 +138,7 @@ export function createPresentationFiles(
     path: string,
     view: PresentationView,
   ): Promise<PresentationFile | undefined> {
-    const { document, audio, contentStart, duration } = presentation;
+    const { document, audio, pictures, contentStart, duration } = presentation;
     const { timescale } = audio.reader.index;
     if (path === 'main.m3u8') return { contentType: playlistType, text: renderMain(presentation) };
     if (path === 'chapters.json' && document.chapters.length > 0) {
@@ -148,10 +152,10 @@ export function createPresentationFiles(
     const [rendition, file, ...more] = path.split('/') as [string, string | undefined, ...string[]];
     if (file === undefined || more.length > 0) return undefined;
     const language = rendition.startsWith(captionsPrefix) ? rendition.slice(captionsPrefix.length) : undefined;
-    const isKnown = rendition === audioName || document.captions.some((each) => each.language === language);
-    if (!isKnown) return undefined;
+    const track = trackOf(rendition, audio, pictures);
+    if (!track && !document.captions.some((each) => each.language === language)) return undefined;
     if (file === 'media.m3u8') {
-      const playlist = sharedPlaylist(presentation, rendition, view);
+      const playlist = sharedPlaylist(presentation, track, view);
       return { contentType: playlistType, text: renderMediaPlaylist(playlist, view.dateRanges) };
     }
     const number = /^([1-9]\d{0,5})\.vtt$/.exec(file)?.[1];

@@ -9,6 +9,7 @@ import { getVisibility, type Visibility } from '../projection/visibility-table.t
 import { copyChunks } from '../segments/copy-chunks.ts';
 import type { SegmentCache } from '../segments/segment-cache.ts';
 import type { OpenPresentation, OpenPresentations } from './open-presentation.ts';
+import { contentTypeOf } from './open-track.ts';
 import type { PresentationFiles, PresentationView } from './presentation-files.ts';
 import { readTrack } from './read-track.ts';
 
@@ -86,15 +87,16 @@ export function presentationRoutes({
       name: 'track.read',
       path: '/delivery/v1/h/:digest/s/:track/m.mp4',
       get: async (exchange) => {
-        const { audio } = await find(exchange);
-        if (parameter(exchange, 'track', digestShape) !== audio.digest) throw new Problem('not_found');
-        const sizeBytes = audio.reader.index.bytes;
+        const { tracks } = await find(exchange);
+        const track = tracks.get(parameter(exchange, 'track', digestShape));
+        if (!track) throw new Problem('not_found');
+        const sizeBytes = track.reader.index.bytes;
         await sendFile(exchange, {
-          etag: `"${audio.digest}"`,
+          etag: `"${track.digest}"`,
           modifiedAt: undefined,
           sizeBytes,
-          headers: { 'content-type': 'audio/mp4', 'cache-control': immutable },
-          open: async ({ from, to } = { from: 0, to: sizeBytes }) => copyChunks(readTrack(audio, from, to, segments)),
+          headers: { 'content-type': contentTypeOf(track), 'cache-control': immutable },
+          open: async ({ from, to } = { from: 0, to: sizeBytes }) => copyChunks(readTrack(track, from, to, segments)),
         });
       },
     },

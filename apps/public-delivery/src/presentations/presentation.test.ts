@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { composePresentation } from './presentation.ts';
+import { composePresentation, presentationDigest } from './presentation.ts';
 
 const own = {
   codec: 'mp4a.40.2',
@@ -20,4 +20,19 @@ test.each([
   const content = { episodeId: 'ep_1', language, own, intro: undefined, outro: undefined, transcripts, chapters: [] };
   const { name: found, captions } = composePresentation(content);
   expect([found, captions.map((each) => each.name)]).toEqual([name, [name]]);
+});
+
+test('a presentation of sound alone keeps the name that it had before there were pictures', () => {
+  const content = { episodeId: 'ep_1', language: 'en', own, intro: undefined, outro: undefined };
+  const document = composePresentation({ ...content, pictures: undefined, transcripts: [], chapters: [] });
+  expect(presentationDigest(document)).toBe('cd22fe28ac22bfbdd26b91c75bd8a4f163de36ef8bdb3d7b9230aaeb6e5080c4');
+});
+
+test('sizes of the picture stand from the smallest, and nothing is joined to pictures', () => {
+  const picture = { ...own, codec: 'avc1.64001f', width: 1280, height: 720, frameRate: { frames: 25, seconds: 1 } };
+  const pictures = { renditions: { v1080: picture, v720: picture, v360: picture }, iFrames: picture };
+  const content = { episodeId: 'ep_1', language: 'en', own, pictures, transcripts: [], chapters: [] };
+  const document = composePresentation({ ...content, intro: undefined, outro: undefined });
+  expect(document.pictures!.renditions.map(({ name }) => name)).toEqual(['v360', 'v720', 'v1080']);
+  expect(() => composePresentation({ ...content, intro: own, outro: undefined })).toThrow(RangeError);
 });

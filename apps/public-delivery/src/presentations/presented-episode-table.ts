@@ -5,10 +5,14 @@ import {
   chaptersSchema,
   transcriptsSchema,
   hlsTrackSchema,
+  pictureTracksSchema,
   type Chapters,
   type HlsTrack,
+  type PictureTracks,
   type ShownEpisode,
 } from '../projection/projected.ts';
+
+import type { PresentationDocument } from './presentation.ts';
 
 /**
  * Lets the presentations of an episode, or of all episodes of a podcast, be looked at again, in the transaction that changed what they are
@@ -19,7 +23,7 @@ export async function presentAgain(tx: Transaction, subjectId: string): Promise<
     `insert into presented_episode (episode_id, due_at)
      select e.id, clock_timestamp() from episode e join podcast p on p.id = e.podcast_id
      where (e.id = $1 or e.podcast_id = $1)
-       and (coalesce((p.attributes->>'hls_audio')::boolean, false)
+       and (coalesce((p.attributes->>'hls_audio')::boolean, false) or coalesce((p.attributes->>'hls_video')::boolean, false)
          or exists (select from presented_episode known where known.episode_id = e.id))
      order by e.id
      on conflict (episode_id) do update set due_at = excluded.due_at, attempts = 0`,
@@ -76,8 +80,9 @@ export async function postponeDueEpisode(pool: Pool, due: DueEpisode, delayMs: n
 /** What an episode gets. */
 export interface Presented {
   readonly digest: string;
-  /** In bit/s. */
+  /** Of the sound, with the largest picture if there is one, in bit/s. */
   readonly averageBitRate: number;
+  readonly document: Pick<PresentationDocument, 'pictures'>;
 }
 
 /**
@@ -91,16 +96,20 @@ export async function settleDueEpisode(
   presented: Presented | undefined,
   findings: readonly unknown[],
 ): Promise<{ readonly isOther: boolean; readonly showsOther: boolean }> {
+  const largest = presented?.document.pictures?.renditions.at(-1);
   const { rows } = await tx.query<{ readonly is_other: boolean; readonly shows_other: boolean }>(
-    `with before as (select digest, average_bit_rate from presented_episode where episode_id = $1 for update)
+    `with before as (
+       select digest, average_bit_rate, video_codec, video_height from presented_episode where episode_id = $1 for update)
      update presented_episode set digest = $3, average_bit_rate = $4, findings = $5, attempts = 0,
-       due_at = null
+       due_at = null, video_codec = $6, video_height = $7
      from before where episode_id = $1 and due_at = $2
      returning before.digest is distinct from $3 as is_other,
-       (before.digest is null, before.average_bit_rate) is distinct from ($3::text is null, $4::int) as shows_other`,
+       (before.digest is null, before.average_bit_rate, before.video_codec, before.video_height)
+         is distinct from ($3::text is null, $4::int, $6::text, $7::int) as shows_other`,
     [
       ...[due.episodeId, due.leasedUntil, presented?.digest ?? null, presented?.averageBitRate ?? null],
       findings.length > 0 ? JSON.stringify(findings) : null,
+      ...[largest?.track.codec, largest?.height],
     ],
   );
   return { isOther: rows[0]?.is_other ?? false, showsOther: rows[0]?.shows_other ?? false };
@@ -117,6 +126,10 @@ export interface EpisodeContent {
   readonly outro: string | undefined;
   /** By the digest of the MP3. */
   readonly tracks: ReadonlyMap<string, HlsTrack>;
+  /** Where its podcast shows pictures, and all of them are made. */
+  readonly pictures: PictureTracks | undefined;
+  /** Its podcast has HLS of sound alone too. */
+  readonly mayBeSoundAlone: boolean;
   readonly chapters: Chapters;
   readonly transcripts: NonNullable<ShownEpisode['transcripts']>;
 }
@@ -136,15 +149,20 @@ export async function findEpisodeContent(pool: Pool, episodeId: string): Promise
     readonly chapters: unknown;
     readonly transcripts: unknown;
     readonly tracks: Readonly<Record<string, unknown>> | null;
+    readonly pictures: unknown;
+    readonly hls_audio: boolean;
   }>({
     name: 'episode_content',
     text: `select e.workspace_id, e.podcast_id, p.attributes->>'language' as language, r.rendition_digest as own,
              e.attributes->'intro'->>'sha256' as intro, e.attributes->'outro'->>'sha256' as outro, e.chapters,
              e.attributes->'transcripts' as transcripts,
              (select json_object_agg(t.segment_digest, t.track) from segment_track t where t.workspace_id = e.workspace_id and t.segment_digest in
-               (r.rendition_digest, e.attributes->'intro'->>'sha256', e.attributes->'outro'->>'sha256')) as tracks
+               (r.rendition_digest, e.attributes->'intro'->>'sha256', e.attributes->'outro'->>'sha256')) as tracks,
+             case when (p.attributes->>'hls_video')::boolean then r.pictures end as pictures,
+             coalesce((p.attributes->>'hls_audio')::boolean, false) as hls_audio
            from episode e join podcast p on p.id = e.podcast_id ${playedProduction}
-           where e.id = $1 and r.rendition_digest is not null and (p.attributes->>'hls_audio')::boolean
+           where e.id = $1 and r.rendition_digest is not null
+             and ((p.attributes->>'hls_audio')::boolean or (p.attributes->>'hls_video')::boolean)
              and e.attributes->>'snapshot_id' is null and 'archived' not in (e.state, p.state)`,
     values: [episodeId],
   });
@@ -158,6 +176,8 @@ export async function findEpisodeContent(pool: Pool, episodeId: string): Promise
       intro: row.intro ?? undefined,
       outro: row.outro ?? undefined,
       tracks: new Map(Object.entries(row.tracks ?? {}).map(([digest, track]) => [digest, hlsTrackSchema.parse(track)])),
+      pictures: row.pictures === null ? undefined : pictureTracksSchema.parse(row.pictures),
+      mayBeSoundAlone: row.hls_audio,
       chapters: chaptersSchema.parse(row.chapters ?? []),
       transcripts: transcriptsSchema.parse(row.transcripts ?? []),
     }

@@ -67,8 +67,9 @@ export interface AdContext {
   readonly explicit: boolean;
   /** Of the podcast. */
   readonly categories: readonly string[];
-  /** The podcast also plays by HLS, so its ads must have a track. */
+  /** The podcast also plays by HLS, of sound alone or with pictures, so its ads must have tracks. */
   readonly hlsAudio: boolean;
+  readonly hlsVideo: boolean;
   /** Of the policies that hold for the podcast. */
   readonly bounds: readonly DeliveryBounds[];
 }
@@ -79,6 +80,7 @@ type ContextRow = Columns<'episode', 'markers', { markers: Markers | null }> &
     readonly explicit: boolean;
     readonly categories: string[];
     readonly hls_audio: boolean;
+    readonly hls_video: boolean;
   };
 
 export async function getAdContext(pool: Pool, place: EpisodeIds, at: Date): Promise<AdContext> {
@@ -88,7 +90,8 @@ export async function getAdContext(pool: Pool, place: EpisodeIds, at: Date): Pro
       text: `select e.markers, r.silences, r.loudness, p.attributes->>'language' as language,
                coalesce((e.attributes->'explicit')::boolean, (p.attributes->'explicit')::boolean, false) as explicit,
                coalesce(p.attributes->'categories', '[]') as categories,
-               coalesce((p.attributes->'hls_audio')::boolean, false) as hls_audio
+               coalesce((p.attributes->'hls_audio')::boolean, false) as hls_audio,
+               coalesce((p.attributes->'hls_video')::boolean, false) as hls_video
              from episode e join podcast p on p.id = e.podcast_id left join production r on r.id = e.production_id
              where e.id = $1`,
       values: [place.episodeId],
@@ -106,6 +109,7 @@ export async function getAdContext(pool: Pool, place: EpisodeIds, at: Date): Pro
     explicit: row?.explicit ?? false,
     categories: row?.categories ?? [],
     hlsAudio: row?.hls_audio ?? false,
+    hlsVideo: row?.hls_video ?? false,
     bounds,
   };
 }

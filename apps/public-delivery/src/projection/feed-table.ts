@@ -79,6 +79,9 @@ export type FeedEpisodeRow = EnclosureRow &
     readonly clip_ms: Rows['media_clip']['duration_ms'] | null;
     /** Average bit rate of its presentation in bit/s; null without one. */
     readonly hls_bit_rate: Rows['presented_episode']['average_bit_rate'];
+    /** Codec and height of its largest picture; null for sound alone. */
+    readonly hls_video_codec: Rows['presented_episode']['video_codec'];
+    readonly hls_video_height: Rows['presented_episode']['video_height'];
   };
 
 const withAudio = `from episode e join alias a on a.episode_id = e.id
@@ -90,7 +93,7 @@ const shown = `${withAudio}
   where e.podcast_id = $1 and ${isShown}`;
 const episodeColumns = `e.attributes, e.published_at, a.alias, a.file_name, e.chapters_digest, e.chapters_tag_bytes,
   r.rendition_bytes, r.duration_ms, c.clip_bytes, c.clip_ms, c.clip_format,
-  h.average_bit_rate as hls_bit_rate`;
+  h.average_bit_rate as hls_bit_rate, h.video_codec as hls_video_codec, h.video_height as hls_video_height`;
 const newestFirst = 'order by e.published_at desc, e.id desc';
 
 export async function getShownPodcast(tx: Transaction, podcastId: string): Promise<PodcastAttributes> {

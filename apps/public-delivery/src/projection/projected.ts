@@ -44,6 +44,8 @@ export const podcastAttributesSchema = z.object({
   break_fade_ms: show.break_fade_ms,
   /** Episodes are also delivered by HLS. */
   hls_audio: show.hls_audio,
+  /** Episodes with a picture are delivered by HLS with it. */
+  hls_video: show.hls_video,
   /** The feed names them. */
   hls_in_feed: show.hls_in_feed,
   /** Present when the podcast was imported; the progress of the import is not public. */
@@ -136,6 +138,18 @@ export type Artwork = NonNullable<PodcastAttributes['artwork']>;
 export type JoinedPart = NonNullable<EpisodeAttributes['intro']>;
 export type HlsTrack = NonNullable<JoinedPart['hls']>;
 
+const tracks = productions.attributes.shape.tracks.unwrap().shape;
+const picture = tracks.v360.unwrap().shape.file.unwrap();
+/** The pictures of a production: all sizes, and those for seeking. */
+export const pictureTracksSchema = z.strictObject({
+  v360: picture,
+  v480: picture.optional(),
+  v720: picture,
+  v1080: picture,
+  iframe: picture,
+});
+export type PictureTracks = z.infer<typeof pictureTracksSchema>;
+
 export const hlsTrackSchema = one.intro.unwrap().shape.hls.unwrap();
 export const chaptersSchema = one.chapters.unwrap();
 export const transcriptsSchema = one.transcripts.unwrap();
@@ -158,6 +172,18 @@ export interface KnownProduction {
   readonly silences: readonly (readonly [number, number])[];
   /** The same sound for HLS, once it is encoded. */
   readonly track: HlsTrack | undefined;
+  /** Once all of them are made. */
+  readonly pictures: PictureTracks | undefined;
+}
+
+/** A size that is still being made keeps all from being shown, so that a presentation does not change while it is listened to. */
+function readPictures({
+  a192: _,
+  ...pictures
+}: NonNullable<z.infer<typeof productionAttributesSchema>['tracks']> = {}): PictureTracks | undefined {
+  const files = Object.entries(pictures).map(([name, track]) => [name, track?.file] as const);
+  const { success, data } = pictureTracksSchema.safeParse(Object.fromEntries(files));
+  return success && files.every(([, file]) => file) ? data : undefined;
 }
 
 /** Throws `ZodError` for another shape. */
@@ -170,6 +196,7 @@ export function readProduction(attributes: unknown): KnownProduction {
     loudness: loudness?.output_lufs ?? undefined,
     silences,
     track: tracks?.a192?.file,
+    pictures: readPictures(tracks),
     rendition: file && {
       digest: file.sha256,
       sizeBytes: file.size_bytes,

@@ -79,18 +79,19 @@ async function applyProduction(
   { after, workspace_id, occurred_at }: DomainEvent,
   { announcements }: ApplyOptions,
 ): Promise<void> {
-  const { episodeId, rendition, loudness, silences, track } = readProduction(after.attributes);
+  const { episodeId, rendition, loudness, silences, track, pictures } = readProduction(after.attributes);
   if (rendition && track) await saveSegmentTracks(tx, workspace_id, [{ segmentDigest: rendition.digest, track }]);
   await lockEpisode(tx, episodeId);
   const { rows } = await tx.query<{ changed: boolean }>(
     `with before as (
        select (state in ('encoded', 'deleted') and rendition_digest is not null) as encoded, rendition_digest, rendition_bytes, duration_ms from production where id = $1
      ), done as (
-       insert into production (id, episode_id, version, state, rendition_digest, rendition_bytes, duration_ms, loudness, silences)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+       insert into production (id, episode_id, version, state, rendition_digest, rendition_bytes, duration_ms, loudness, silences, pictures)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
        on conflict (id) do update set version = excluded.version, state = excluded.state,
          rendition_digest = excluded.rendition_digest, rendition_bytes = excluded.rendition_bytes,
-         duration_ms = excluded.duration_ms, loudness = excluded.loudness, silences = excluded.silences
+         duration_ms = excluded.duration_ms, loudness = excluded.loudness, silences = excluded.silences,
+         pictures = excluded.pictures
        where production.version < excluded.version
        returning (state in ('encoded', 'deleted') and rendition_digest is not null) as encoded, rendition_digest, rendition_bytes, duration_ms
      )
@@ -109,6 +110,7 @@ async function applyProduction(
       rendition?.durationMs,
       loudness,
       JSON.stringify(silences),
+      pictures,
     ],
   );
   if (rows[0]) await presentAgain(tx, episodeId);

@@ -1,13 +1,20 @@
+import type { Finding } from '@longwave/hls-profile';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import { pollLoop, type PollLoop } from '@longwave/worker-kit';
 import { reviseFeed, type AnnouncementPorts } from './feed-revision.ts';
-import type { HlsTrack } from '../projected.ts';
+import type { HlsTrack, PictureTracks } from '../projected.ts';
+import type { SegmentStore } from '../../segments/open-segment.ts';
 import type { SegmentCache } from '../../segments/segment-cache.ts';
 import { checkOwnPresentation } from '../../presentations/check-presentation.ts';
 import type { LoadIndex } from '../../presentations/load-index.ts';
-import { openPresentation } from '../../presentations/open-presentation.ts';
-import { composePresentation, presentationDigest, type IndexedTrack } from '../../presentations/presentation.ts';
+import { openPresentation, type OpenPresentation } from '../../presentations/open-presentation.ts';
+import {
+  composePresentation,
+  presentationDigest,
+  type IndexedPictures,
+  type IndexedTrack,
+} from '../../presentations/presentation.ts';
 import type { PresentationFiles } from '../../presentations/presentation-files.ts';
 import { savePresentation, type StoredPresentation } from '../../presentations/presentation-table.ts';
 import {
@@ -25,6 +32,7 @@ export interface PresentEpisodesOptions {
   readonly loadIndex: LoadIndex;
   readonly files: PresentationFiles;
   readonly segments: Pick<SegmentCache, 'open'>;
+  readonly store: SegmentStore;
   readonly announcements: AnnouncementPorts;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -32,45 +40,72 @@ export interface PresentEpisodesOptions {
   readonly onPresented: () => void;
 }
 
+type PictureTrack = PictureTracks['iframe'];
+
 const everyMs = 500;
 /** An episode whose process was killed is looked at again after this time. */
 const leaseMs = 60_000;
 const maxDelayMs = 600_000;
 
-/** The tracks of the parts in order; undefined while one of them has none. */
-function tracksOf({ intro, own, outro, tracks }: EpisodeContent) {
+/** The tracks of a presentation with pictures; undefined while it lacks one, and where there are none. Intro and outro have no pictures. */
+function tracksWithPictures({ own, tracks, pictures }: EpisodeContent) {
+  const sound = tracks.get(own);
+  return sound && pictures && { intro: undefined, own: sound, outro: undefined, pictures };
+}
+
+/** The tracks of the parts in order; undefined while one of them has none, and where the podcast has pictures only. */
+function tracksOfSound({ intro, own, outro, tracks, mayBeSoundAlone }: EpisodeContent) {
+  if (!mayBeSoundAlone) return undefined;
   const digests = { intro, own, outro };
   const missing = Object.values(digests).some((digest) => digest !== undefined && !tracks.has(digest));
   if (missing) return undefined;
   const trackOf = (digest: string | undefined) => (digest === undefined ? undefined : tracks.get(digest));
-  return { intro: trackOf(intro), own: tracks.get(own)!, outro: trackOf(outro) };
+  return { intro: trackOf(intro), own: tracks.get(own)!, outro: trackOf(outro), pictures: undefined };
 }
 
+/** Of the sound, with the largest picture if there is one, in bit/s. */
+const averageBitRateOf = ({ audio, pictures }: OpenPresentation): number =>
+  audio.rates.average + (pictures?.renditions.at(-1)?.track.rates.average ?? 0);
+
 /**
- * Gives episodes their presentations: composes one from what is encoded, checks it, stores it, and only then lets the episode have it. While
+ * Gives episodes their presentations: composes one from what is encoded, checks it, stores it, and only then lets the episode have it: with
+ * pictures where there are some and the check has nothing against them, else of sound alone. While
  * the track of new audio or of a new intro is missing, the episode has none: HLS never plays other content than the MP3.
  */
 export function presentEpisodes(options: PresentEpisodesOptions): PollLoop {
-  const { pool, loadIndex, files, segments, announcements, logger, now, onPresented } = options;
+  const { pool, loadIndex, files, segments, store, announcements, logger, now, onPresented } = options;
 
   async function indexed(track: HlsTrack): Promise<IndexedTrack> {
     const { codec, sha256: digest, index } = track;
     return { codec, digest, index: await loadIndex(index.sha256), indexDigest: index.sha256 };
   }
 
-  async function compose(episodeId: string): Promise<StoredPresentation | undefined> {
+  async function indexedPicture({ width, height, frame_rate: frameRate, ...track }: PictureTrack) {
+    return { ...(await indexed(track)), width, height, frameRate };
+  }
+
+  async function indexedPictures({ iframe, ...renditions }: PictureTracks): Promise<IndexedPictures> {
+    const sizes = Object.entries(renditions).map(async ([name, track]) => [name, await indexedPicture(track)] as const);
+    return { renditions: Object.fromEntries(await Promise.all(sizes)), iFrames: await indexedPicture(iframe) };
+  }
+
+  /** What the episode may be presented as, the best first. */
+  async function* compose(episodeId: string): AsyncGenerator<StoredPresentation> {
     const content = await findEpisodeContent(pool, episodeId);
-    const tracks = content && tracksOf(content);
-    if (!tracks) return undefined;
+    if (!content) return;
     const { workspaceId, podcastId, language, own: renditionDigest, chapters, transcripts } = content;
-    const document = composePresentation({
-      ...{ episodeId, language, chapters, transcripts },
-      intro: tracks.intro && (await indexed(tracks.intro)),
-      own: await indexed(tracks.own),
-      outro: tracks.outro && (await indexed(tracks.outro)),
-    });
-    const digest = presentationDigest(document);
-    return { digest, workspaceId, podcastId, episodeId, renditionDigest, document };
+    for (const tracks of [tracksWithPictures(content), tracksOfSound(content)]) {
+      if (!tracks) continue;
+      const document = composePresentation({
+        ...{ episodeId, language, chapters, transcripts },
+        intro: tracks.intro && (await indexed(tracks.intro)),
+        own: await indexed(tracks.own),
+        outro: tracks.outro && (await indexed(tracks.outro)),
+        pictures: tracks.pictures && (await indexedPictures(tracks.pictures)),
+      });
+      const digest = presentationDigest(document);
+      yield { digest, workspaceId, podcastId, episodeId, renditionDigest, document };
+    }
   }
 
   async function settle(
@@ -95,29 +130,33 @@ export function presentEpisodes(options: PresentEpisodesOptions): PollLoop {
     const { rows } = await tx.query<{ readonly podcast_id: string }>(
       `select e.podcast_id from episode e join podcast p on p.id = e.podcast_id
        where e.id = $1 and e.state = 'published'
-         and (p.attributes->>'hls_audio')::boolean and (p.attributes->>'hls_in_feed')::boolean`,
+         and ((p.attributes->>'hls_audio')::boolean or (p.attributes->>'hls_video')::boolean)
+         and (p.attributes->>'hls_in_feed')::boolean`,
       [episodeId],
     );
     if (rows[0]) await reviseFeed(tx, rows[0].podcast_id, now().toISOString(), announcements);
   }
 
   async function look(due: DueEpisode): Promise<void> {
-    const made = await compose(due.episodeId);
-    if (!made) return settle(due, undefined, []);
-    if (made.digest === due.digest && due.averageBitRate !== undefined)
-      return settle(due, { ...made, averageBitRate: due.averageBitRate }, []);
-    const open = await openPresentation(made, loadIndex);
-    const findings = await checkOwnPresentation(open, { files, segments, now });
-    const failures = findings.filter(({ level }) => level === 'failure');
-    if (failures.length > 0)
+    const findings: Finding[] = [];
+    for await (const made of compose(due.episodeId)) {
+      if (made.digest === due.digest && due.averageBitRate !== undefined)
+        return settle(due, { ...made, averageBitRate: due.averageBitRate }, findings);
+      const open = await openPresentation(made, loadIndex);
+      const found = await checkOwnPresentation(open, { files, segments, store, now });
+      findings.push(...found);
+      const failures = found.filter(({ level }) => level === 'failure');
+      if (failures.length === 0) {
+        await settle(due, { ...made, averageBitRate: averageBitRateOf(open) }, findings);
+        logger.info({ episode_id: due.episodeId, presentation: made.digest }, 'presentation.published');
+        return;
+      }
       logger.error(
         { episode_id: due.episodeId, presentation: made.digest, findings: failures },
         'presentation.refused',
       );
-    const presented = { ...made, averageBitRate: open.audio.rates.average };
-    await settle(due, failures.length > 0 ? undefined : presented, findings);
-    if (failures.length === 0)
-      logger.info({ episode_id: due.episodeId, presentation: made.digest }, 'presentation.published');
+    }
+    await settle(due, undefined, findings);
   }
 
   return pollLoop({

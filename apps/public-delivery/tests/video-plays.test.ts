@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { recount } from '@longwave/audience';
+import type { DeliveryFact } from '@longwave/events';
+import { checkPresentation, readPresentation } from '@longwave/hls-profile';
+import { until } from '@longwave/test-kit';
+import { lists } from '@longwave/test-kit/delivery-facts';
+import hls from 'hls-parser';
+import type { DeliveryApp } from '../src/app.ts';
+import { apply, next } from './_apply.ts';
+import { askAt, newListener } from './_ask.ts';
+import { decideAds, publishHlsShow, storeTone, type TestAd, type TestTrack } from './_hls.ts';
+import { folderOf, tokenOf, type AssetList } from './_hls-plays.ts';
+import { storePictures, type TestPictures } from './_pictures.ts';
+import { storeSegment } from './_stitched.ts';
+import { audio, openBench, type Bench } from './_support.ts';
+
+let bench: Bench;
+let app: DeliveryApp;
+let content: TestTrack;
+let pictures: TestPictures;
+let ads: readonly TestAd[];
+const ask = askAt(() => app.port);
+const renditions = ['v360', 'v480', 'v720', 'v1080', 'iframe', 'a192'];
+const sizesOfAds = ['v360', 'v720', 'v1080', 'iframe', 'a192'];
+
+beforeAll(async () => {
+  bench = await openBench();
+  [app, content, pictures] = await Promise.all([
+    bench.start(),
+    storeTone(bench, 12, 440, [5_000]),
+    storePictures(bench, 12, [5_000]),
+  ]);
+  ads = [{ mp3: audio(125), tone: await storeTone(bench, 3, 660), pictures: await storePictures(bench, 3) }];
+  await storeSegment(bench, ads[0]!.mp3);
+}, 60_000);
+afterAll(async () => {
+  await app[Symbol.asyncDispose]();
+  await bench.stop();
+});
+beforeEach(() => {
+  bench.serving.answer = async (request) => decideAds(request, ads);
+  bench.serving.requests.length = 0;
+});
+
+const show = () =>
+  publishHlsShow(
+    bench,
+    ask,
+    content,
+    [
+      { key: 'm1', kind: 'mid', position_ms: 5_000, max_slots: 1 },
+      { key: 'end', kind: 'post', position_ms: 12_000, max_slots: 1 },
+    ],
+    pictures,
+  );
+
+/** The folder of the listener's play. */
+async function enter({ entry }: { readonly entry: string }, listener: Record<string, string>): Promise<string> {
+  const { status, headers } = await ask(entry, listener);
+  expect(status).toBe(302);
+  return folderOf(headers.location!);
+}
+
+const textAt = async (url: string, listener = {}) => {
+  const { status, body } = await ask(url, listener);
+  expect(status).toBe(200);
+  return body.toString();
+};
+const rangesOf = (playlist: string) => playlist.split('\n').filter((line) => line.startsWith('#EXT-X-DATERANGE'));
+/** The assets of each break, in order. */
+async function assetsOf(folder: string, listener: Record<string, string>): Promise<AssetList['ASSETS']> {
+  const ranges = rangesOf(await textAt(`${folder}a192/media.m3u8`));
+  const lists = ranges.map((line) => /X-ASSET-LIST="([^"]+)"/.exec(line)![1]!);
+  const answers = [];
+  for (const url of lists) answers.push(JSON.parse(await textAt(url, listener)) as AssetList);
+  return answers.flatMap(({ ASSETS }) => ASSETS);
+}
+const servingsOf = async (episodeId: string) => {
+  const { rows } = await bench.pool.query<{ ads: Record<string, { serving_id: string }> }>(
+    'select ads from binding where episode_id = $1 order by sequence',
+    [episodeId],
+  );
+  return rows.map((row) => ['pre/0', 'm1/0', 'end/0'].map((slot) => row.ads[slot]?.serving_id));
+};
+
+test('all playlists of a play have the same breaks, byte for byte, and one of pictures begins a segment at each', async () => {
+  const folder = await enter(await show(), newListener());
+  const playlists = await Promise.all(renditions.map((name) => textAt(`${folder}${name}/media.m3u8`)));
+  const [first, ...others] = playlists.map((text) => rangesOf(text).join('\n'));
+  expect(first!.split('\n')).toHaveLength(3);
+  for (const other of others) expect(other).toBe(first);
+  const { segments } = hls.parse(playlists[3]!) as hls.types.MediaPlaylist;
+  let at = 0;
+  const starts = segments.map(({ duration }) => (at += duration) - duration);
+  expect(starts).toContainEqual(expect.closeTo(5, 2));
+});
+
+test('an ad has its pictures and its sound, as long as its sound, and is decided for all that the show plays', async () => {
+  const listener = newListener();
+  const folder = await enter(await show(), listener);
+  const assets = await assetsOf(folder, listener);
+  const seconds = Number(((ads[0]!.tone.frames * 1024) / 48_000).toFixed(5));
+  expect(assets.map(({ DURATION }) => DURATION)).toEqual([seconds, seconds, seconds]);
+  expect(bench.serving.requests.map(({ streamFormats }) => streamFormats)).toEqual([
+    ['mp3/128000/48000/2', 'hls-aac-192', 'hls-avc'],
+  ]);
+  const main = assets[0]!.URI;
+  const { variants } = hls.parse(await textAt(main)) as hls.types.MasterPlaylist;
+  expect(variants.map(({ uri, resolution }) => [uri, resolution?.height])).toEqual([
+    ...[
+      ['v360/media.m3u8', 360],
+      ['v720/media.m3u8', 720],
+      ['v1080/media.m3u8', 1080],
+    ],
+    ...[
+      ['a192/media.m3u8', undefined],
+      ['iframe/media.m3u8', 360],
+    ],
+  ]);
+  for (const name of sizesOfAds) {
+    const playlist = `${folderOf(main)}${name}/media.m3u8`;
+    const text = await textAt(playlist);
+    expect(rangesOf(text)).toEqual([]);
+    const { status, headers } = await ask(new URL(/URI="([^"]+)"/.exec(text)![1]!, playlist).href, listener, 'HEAD');
+    expect([status, headers['content-type']]).toEqual([200, name === 'a192' ? 'audio/mp4' : 'video/mp4']);
+  }
+  for (const other of ['v480', 'v240', 'constructor']) {
+    const { status } = await ask(`${folderOf(main)}${other}/media.m3u8`);
+    expect(status).toBe(404);
+  }
+});
+
+test("a listener's presentation and its ads have nothing against them by Apple's profile, read whole", async () => {
+  const made = await show();
+  const listener = newListener();
+  const { presentation, findings } = await readPresentation(
+    async ({ url, range }) => {
+      const headers = range ? { range: `bytes=${range.offset}-${range.offset + range.length - 1}` } : undefined;
+      const answer = await ask(url, { ...listener, ...headers, origin: 'https://podcasts.apple.com' });
+      return { url, status: answer.status, headers: answer.headers as Record<string, string>, body: answer.body };
+    },
+    `${await enter(made, listener)}main.m3u8`,
+    { extent: 'all' },
+  );
+  expect(presentation!.breaks.map(({ assets }) => assets.length)).toEqual([1, 1, 1]);
+  expect([...findings, ...checkPresentation(presentation!, { profile: 'apple', checkedAt: Date.now() })]).toEqual([]);
+});
+
+test.each(['the MP3', 'HLS'])(
+  'a listener has the same ads in the MP3 and with pictures, when %s comes first',
+  async (first) => {
+    const made = await show();
+    const listener = newListener();
+    if (first === 'the MP3') await ask(made.enclosure, listener);
+    const folder = await enter(made, listener);
+    const assets = await assetsOf(folder, listener);
+    if (first === 'HLS') await ask(made.enclosure, listener);
+    const servings = await servingsOf(made.episodeId);
+    expect([servings.length, assets.length, bench.serving.requests.length]).toEqual([1, 3, 1]);
+    // The pictures are gone: the listener plays the sound alone of the same play, with the same ads.
+    await apply(bench, next(made.events.podcast, { hls_video: false }));
+    expect(await servingsOf(made.episodeId)).toEqual(servings);
+  },
+);
+
+test('an ad that was decided before the show had pictures is left out of plays with pictures', async () => {
+  bench.serving.answer = async (request) => decideAds(request, [{ ...ads[0]!, pictures: undefined! }]);
+  const made = await show();
+  const listener = newListener();
+  // Other creatives than those of other tests, whose pictures are stored.
+  const { answer } = bench.serving;
+  bench.serving.answer = async (request) => {
+    const decided = await answer(request);
+    return { ...decided, picks: decided.picks.map((pick) => ({ ...pick, creativeId: `old_${pick.breakKey}` })) };
+  };
+  const folder = await enter(made, listener);
+  expect(await assetsOf(folder, listener)).toEqual([]);
+  expect((await servingsOf(made.episodeId))[0]!.every(Boolean)).toBe(true);
+});
+
+test('VAST names the picture of an ad where the play has pictures', async () => {
+  const listener = newListener();
+  const folder = await enter(await show(), listener);
+  const body = JSON.stringify({ presentation_token: tokenOf(folder) });
+  const binding = JSON.parse((await ask('/delivery/v1/pb', {}, 'POST', body)).body.toString()) as {
+    readonly breaks: readonly { readonly vast: string }[];
+  };
+  const text = await textAt(binding.breaks[0]!.vast, listener);
+  expect(text).toContain('adType="video"');
+  expect(text).toMatch(/<MediaFile id="hls"[^>]* width="1920" height="1080"/);
+  expect(text).toMatch(/<MediaFile id="mp3"[^>]* width="0" height="0"/);
+  expect(text.match(/\/ad\/(t1\.[^/]+)\/main\.m3u8/)?.[1]).toBe(tokenOf((await assetsOf(folder, listener))[0]!.URI));
+});
+
+test('some of the sound, and pictures in two sizes one after the other, are one download of the whole time', async () => {
+  const made = await show();
+  const listener = newListener();
+  const folder = await enter(made, listener);
+  /** Reads the segments of a rendition that begin within a span of seconds. */
+  async function read(name: string, from: number, to: number): Promise<void> {
+    const playlist = `${folder}${name}/media.m3u8`;
+    const { segments } = hls.parse(await textAt(playlist)) as hls.types.MediaPlaylist;
+    let start = 0;
+    for (const { uri, byterange, duration } of segments) {
+      const range = `bytes=${byterange.offset}-${byterange.offset + byterange.length - 1}`;
+      if (start >= from && start < to) await ask(new URL(uri, playlist).href, { ...listener, range });
+      start += duration;
+    }
+  }
+  await read('a192', 0, 9.5);
+  await read('v360', 0, 4.9);
+  await read('v720', 4.9, 12);
+  // Pictures for seeking are no listening.
+  await read('iframe', 0, 12);
+  const isOurs = (fact: DeliveryFact) => 'episode_id' in fact && fact.episode_id === made.episodeId;
+  const facts = await until('the facts', async () => {
+    const ranges = bench.facts.filter((fact) => fact.kind === 'media_range_served' && isOurs(fact));
+    const tracks = new Set(ranges.map((fact) => fact.kind === 'media_range_served' && fact.track));
+    return tracks.size === 4 && bench.facts;
+  });
+  const described = facts.filter((fact) => fact.kind === 'track_described');
+  expect(new Set(described.map((fact) => fact.kind === 'track_described' && fact.media))).toEqual(
+    new Set(['audio', 'video', 'iframe']),
+  );
+  const { sessions } = recount(
+    facts.filter((fact) => !('episode_id' in fact) || isOurs(fact)),
+    lists.userAgents,
+  );
+  expect(sessions.map(({ session }) => session.download?.creditedMs)).toEqual([12_000]);
+});
