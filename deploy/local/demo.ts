@@ -26,6 +26,7 @@ import { stopRequested } from './stop-signal.ts';
 interface Options {
   readonly audio: string;
   readonly ad: string;
+  readonly hls: boolean;
   readonly fresh: boolean;
   readonly json: boolean;
   readonly ports: PublicPorts;
@@ -38,6 +39,7 @@ function readOptions(): Options {
     options: {
       audio: { type: 'string' },
       ad: { type: 'string' },
+      hls: { type: 'boolean', default: false },
       fresh: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       'port-base': { type: 'string', default: defaultPortBase },
@@ -52,7 +54,7 @@ function readOptions(): Options {
   for (const file of [audio, ad]) if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
   const ports = parsePortBase(values['port-base']);
   const data = dataFolder(path.resolve(workspaceRoot, values.data));
-  return { audio, ad, fresh: values.fresh, json: values.json, ports, data };
+  return { audio, ad, hls: values.hls, fresh: values.fresh, json: values.json, ports, data };
 }
 
 /** The fleet to run on: an own one for `--fresh`, else the running one, else one on the data of `npm start`. */
@@ -75,7 +77,7 @@ async function openFleet(
 }
 
 async function demo(options: Options, report: Report): Promise<JobResult> {
-  const { audio, ad } = options;
+  const { audio, ad, hls } = options;
   const stopping = stopRequested();
   await using stack = new AsyncDisposableStack();
   const fleet = await openFleet(options, report, stack);
@@ -84,7 +86,7 @@ async function demo(options: Options, report: Report): Promise<JobResult> {
     return { ok: false, steps: [] };
   });
   const onAccount = (account: Account) => void (made = account);
-  const job = runJob({ fleet, audio, ad, artwork: samples.artwork, report, onAccount });
+  const job = runJob({ fleet, audio, ad, hls, artwork: samples.artwork, report, onAccount });
   return await Promise.race([job, stopped]);
 }
 
@@ -92,7 +94,7 @@ function printResult(result: JobResult, report: Report): void {
   const failed = result.steps.filter(({ ok }) => !ok).map(({ name }) => name);
   report.note(
     result.ok
-      ? `\nEvery step passed.\n\n  feed   ${result.feed_url}\n  audio  ${result.enclosure_url}`
+      ? `\nEvery step passed.\n\n  feed   ${result.feed_url}\n  audio  ${result.enclosure_url}${result.hls ? `\n  hls    ${result.hls.entry_url}` : ''}`
       : `\nThe trial run failed${failed.length ? `: ${failed.join(', ')}` : ''}.`,
   );
 }

@@ -29,6 +29,13 @@ export interface JobResult {
     readonly parts: readonly { readonly kind: string; readonly duration_ms: number; readonly bytes: number }[];
   };
   ranges_checked?: number;
+  /** With `--hls`: the play of the listener who downloaded, and the ads that both surfaces had. */
+  hls?: {
+    readonly entry_url: string;
+    readonly content_seconds: number;
+    readonly segments: number;
+    readonly servings: readonly { readonly break: string; readonly serving_id: string }[];
+  };
   /** More than one listener when the machine was too busy to decide for the first in time. Each is one download; the last gets the ad. */
   analytics?: { readonly listeners: number; readonly downloads: number; readonly ads_delivered: number };
 }

@@ -11,6 +11,7 @@ import {
   type DissectedFile,
   download,
   type Download,
+  type HeardByHls,
   listenerAgentOf,
   NoAd,
   openOperator,
@@ -18,6 +19,7 @@ import {
   type RestClient,
   uploadFile,
 } from '@longwave/test-kit/clients';
+import { awaitPresentation, compareSurfaces, entryUrlOf, hearByHls } from './hls-steps.ts';
 import type { JobReporter, JobResult } from './job-result.ts';
 import { sha256, until } from '@longwave/test-kit';
 
@@ -76,11 +78,13 @@ export async function runJob(options: {
   readonly audio: string;
   readonly ad: string;
   readonly artwork?: string;
+  /** Whether the listener plays the episode by HLS too, with the same ads and still one download. */
+  readonly hls?: boolean;
   readonly report: JobReporter;
   /** Called with the account. Its key is no part of the result, because that is kept and printed as JSON. */
   readonly onAccount?: (account: Account) => void;
 }): Promise<JobResult> {
-  const { fleet, report, artwork = path.join(import.meta.dirname, 'samples/cover.jpg') } = options;
+  const { fleet, report, hls = false, artwork = path.join(import.meta.dirname, 'samples/cover.jpg') } = options;
   const result: JobResult = { ok: false, steps: [] };
   const operator = openOperator(fleet);
   const step = async (name: string, run: (progress: (fraction: number) => void) => Promise<string>) => {
@@ -117,6 +121,7 @@ export async function runJob(options: {
         author: 'Harbour Light Audio',
         categories: ['Society & Culture > Places & Travel'],
         explicit: false,
+        ...(hls && { hls_audio: true }),
       });
       const cover = await uploadFile(rest, artwork);
       await rest.put(`/podcasts/${podcast.id}`, { artwork_url: cover.fileUrl });
@@ -165,7 +170,14 @@ export async function runJob(options: {
       return `${booking.lineItemId}, ${seconds(booking.streams[0]!.duration_ms)} of ad, ${booking.streams.length} loudnesses`;
     });
     await step('serving plan in force', () => publishPlan(operator, account.workspaceId));
+    const entryUrl = entryUrlOf(result.enclosure_url!);
+    const { workspaceId } = account;
+    if (hls)
+      await step('presentation for HLS', (progress) =>
+        awaitPresentation(operator, { workspaceId, productionId: production.id, entryUrl }, progress),
+      );
     let listeners = 0;
+    let downloaded!: Download;
     const listen = async (): Promise<{ got: Download; file: DissectedFile }> => {
       const got = await download(result.enclosure_url!, listenerAgentOf(listeners));
       listeners += 1;
@@ -181,6 +193,7 @@ export async function runJob(options: {
     };
     await step('download with the ad stitched in', async () => {
       const { got, file } = await listen();
+      downloaded = got;
       const { parts, ad } = file;
       result.download = { status: got.status, bytes: got.bytes.length, sha256: sha256(got.bytes), etag: got.etag };
       const [adLufs, episodeLufs] = [ad.loudness_lufs, production.loudness?.output_lufs ?? null];
@@ -191,16 +204,33 @@ export async function runJob(options: {
       result.ranges_checked = await checkRanges(got, [parts[0]!.bytes, parts[0]!.bytes + parts[1]!.bytes]);
       return `${megabytes(got.bytes.length)}, ${parts.map((part) => part.kind).join(' + ')}, ${result.ranges_checked} ranges equal the slice`;
     });
-    await step('counted once', async () => {
+    if (hls) {
+      let heard!: HeardByHls;
+      await step('the same episode by HLS', async (progress) => {
+        const { audio_duration_ms: contentMs = 0 } = production;
+        const played = await hearByHls(entryUrl, downloaded, contentMs, progress);
+        heard = played.heard;
+        return played.words;
+      });
+      await step('the same ads by MP3 and HLS', async () => {
+        const { servings, words } = await compareSurfaces(downloaded, heard);
+        const { seconds: contentSeconds, segments } = heard;
+        result.hls = { entry_url: entryUrl, content_seconds: contentSeconds, segments, servings };
+        return words;
+      });
+    }
+    await step(hls ? 'counted once for MP3 and HLS' : 'counted once', async () => {
       result.analytics = await until('counting', async () => {
         const series = await rest.get<{ objects: readonly { downloads: number }[] }>(
           `/podcasts/${ids.podcast}/analytics?days_offset=6&granularity=day`,
         );
         const downloads = series.objects.reduce((sum, day) => sum + day.downloads, 0);
-        const ads = await operator.adsDelivered(account.workspaceId, booking.lineItemId);
+        const { delivered: ads, events } = await operator.adCounts(workspaceId, booking.lineItemId);
         if (downloads > listeners || ads > 1)
           throw new Error(`counted ${downloads} downloads and ${ads} ads instead of ${listeners} and 1`);
-        return downloads === listeners && ads === 1 && series.objects.length >= 7
+        // The report of the ad's end follows all bytes of HLS, so nothing is counted behind it.
+        const isRead = !hls || events['complete'] === 1;
+        return isRead && downloads === listeners && ads === 1 && series.objects.length >= 7
           ? { listeners, downloads, ads_delivered: ads }
           : undefined;
       });

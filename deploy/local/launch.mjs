@@ -66,10 +66,12 @@ removed at the end.`,
     script: 'deploy/local/demo.ts',
     needs: ['system', 'build'],
     summary: 'make a complete trial run with your own audio file, from upload to a counted download',
-    usage: `npm run demo -- --audio FILE [--ad FILE] [--fresh] [--json]
+    usage: `npm run demo -- --audio FILE [--ad FILE] [--hls] [--fresh] [--json]
 
   --audio FILE   mp3, wav, flac, ogg or m4a
   --ad FILE      the advertisement before the episode (default: the one in deploy/local/samples)
+  --hls          switch HLS on for the podcast; the listener then also plays the episode by HLS, to its end, and it is checked that the ads are
+                 those of the download and that everything is counted once (docs/hls.md)
   --fresh        use a new installation that is removed afterwards (default: the running one, or the data of npm start)
   --json         print the result as one JSON object in the last line
   --port-base N  as for npm start, if the service is not running yet

@@ -5,7 +5,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { bareEnvironment, ffmpeg, until } from '@longwave/test-kit';
-import { checkFeed, download, listenerAgentOf, publishPlan, uploadFile } from '@longwave/test-kit/clients';
+import {
+  checkFeed,
+  download,
+  listenerAgentOf,
+  playByHls,
+  publishPlan,
+  uploadFile,
+  type HeardByHls,
+} from '@longwave/test-kit/clients';
 import { advertisingOf, type Booked } from '../_advertising.ts';
 import {
   countedDownloads,
@@ -15,7 +23,6 @@ import {
   type Installation,
   type Podcaster,
 } from '../_fleet.ts';
-import { playByHls, type HeardByHls } from '../_hls-listener.ts';
 import { openSharedInstallation } from '../_shared-installation.ts';
 
 const introSeconds = 3;
@@ -145,9 +152,10 @@ test('new episodes and those from before have presentations without findings, an
 });
 
 test('a listener hears the whole content and every ad by HLS: one download, each ad delivered and billed once', async () => {
-  heard = await playByHls(entryUrl, listener);
+  const content: Buffer[] = [];
+  heard = await playByHls(entryUrl, listener, { onContent: (bytes) => void content.push(bytes) });
   const file = path.join(world.folder, 'heard.mp4');
-  writeFileSync(file, heard.content);
+  writeFileSync(file, Buffer.concat(content));
   expect(Math.abs(secondsOf(file) - introSeconds - contentSeconds)).toBeLessThan(2 * frame + 0.024);
   const [pre, middle, end] = heard.breaks;
   expect(heard.breaks.map(({ id, ads }) => [id, ads.map(Math.floor)])).toEqual([

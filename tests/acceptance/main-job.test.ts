@@ -35,11 +35,11 @@ let trialRun: Awaited<ReturnType<typeof makeTrialRun>>;
 beforeAll(async () => {
   world = await openSharedInstallation();
   episode = makeAudio(path.join(world.folder, 'episode.mp3'), seconds);
-  trialRun = await makeTrialRun(world.fleet, episode);
+  trialRun = await makeTrialRun(world.fleet, { audio: episode, hls: true });
 });
 afterAll(async () => world?.[Symbol.asyncDispose]());
 
-test('a complete trial run, from an account to a counted download, holds in every step for an mp3 file', () => {
+test('a complete trial run, from an account to a counted download, holds in every step for an mp3 file, also by HLS', () => {
   expect(trialRun.failures).toEqual([]);
   expect(trialRun).toMatchObject({
     ok: true,
@@ -48,6 +48,12 @@ test('a complete trial run, from an account to a counted download, holds in ever
   });
   expect(Math.abs(trialRun.production!.audio_duration_ms - seconds * 1000)).toBeLessThanOrEqual(48);
   expect(trialRun.arrangement!.parts.map((part) => part.kind)).toEqual(['header', 'ad', 'content']);
+  expect(trialRun.hls).toEqual({
+    entry_url: expect.stringMatching(/\.m3u8$/),
+    content_seconds: expect.closeTo(seconds, 0),
+    segments: expect.any(Number),
+    servings: [{ break: 'pre', serving_id: expect.stringMatching(/^srv_/) }],
+  });
 });
 
 describe('an episode of another format is encoded, published, delivered with an ad and counted once', () => {
