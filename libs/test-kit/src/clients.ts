@@ -25,5 +25,5 @@ export {
 export { connectorRedirect, consentTo, getAccessToken, registerConnector } from './grant-access.ts';
 export { acceptInvitation, mailFolderOf, signUp, tokenIn, type Person } from './people.ts';
 export { playByHls, type HeardByHls } from './play-by-hls.ts';
-export { listServingsOfDownload, listServingsByHls, type HeardServing } from './heard-servings.ts';
+export { listServingsOfDownload, listServingsByHls } from './heard-servings.ts';
 export { checkFeed } from './check-feed.ts';
