@@ -37,6 +37,15 @@ export const hlsTrack = {
   index: { storage_key: `media/${'c'.repeat(64)}`, sha256: 'c'.repeat(64), size_bytes: 90 },
 };
 
+/** Pictures with the cells of that sound. */
+export const pictureTrack = {
+  ...hlsTrack,
+  codec: 'avc1.64001f',
+  width: 1280,
+  height: 720,
+  frame_rate: { frames: 25, seconds: 1 },
+};
+
 /** A person of another workspace, with roles in the whole of this one. */
 export const guestIn = (workspaceId: string, actor: Actor, roles: Principal['roles']): Actor =>
   actor.kind === 'principal'

@@ -150,14 +150,14 @@ test('a podcast that is switched on gets the missing tracks of what its episodes
   expect(trackIn(missing!)).toBeUndefined();
 
   const of = { workspaceId: world.workspaceId, podcastId: podcast.id };
-  expect(await listMissingTracks(management.pool, of, undefined, 1)).toEqual([ids[2]]);
-  expect(await listMissingTracks(management.pool, of, ids[2], 1)).toEqual([ids[1]]);
-  expect(await listMissingTracks(management.pool, of, ids[1], 1)).toEqual([]);
+  expect(await listMissingTracks(management.pool, of, [track], undefined, 1)).toEqual([ids[2]]);
+  expect(await listMissingTracks(management.pool, of, [track], ids[2], 1)).toEqual([ids[1]]);
+  expect(await listMissingTracks(management.pool, of, [track], ids[1], 1)).toEqual([]);
 
   const on = await world.send('podcast.revise', podcast, { hls_audio: true });
   for (const id of [ids[1]!, ids[2]!]) await until(id, (row) => trackIn(row)?.['state'] === 'encoding');
   expect(await jobsOf(ids[0]!)).toEqual([{ state: 'done' }]);
-  expect(await listMissingTracks(management.pool, of, undefined, 10)).toEqual([]);
+  expect(await listMissingTracks(management.pool, of, [track], undefined, 10)).toEqual([]);
 
   // A revision of another field does not start what failed meanwhile.
   const again = view(2, await read(ids[2]!));
@@ -170,7 +170,7 @@ test('a podcast that is switched on gets the missing tracks of what its episodes
     const event = { ...{ id: newId('evt'), type: 'podcast.revised', workspace_id: world.workspaceId }, after };
     const subject = { type: 'podcasts', id, version };
     await reactTo(reactions, { ...event, subject, operation_id: newId('op'), occurred_at: new Date().toISOString() });
-    expect(started).toEqual([`track:${ids[2]}`]);
+    expect(started).toEqual([`track:${ids[2]}:a192`]);
   }
 });
 

@@ -22,13 +22,16 @@ const production = {
   podcast_title: z.string(),
 };
 
-const hlsAudio = {
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+
+const ofProduction = {
   production_id: z.string(),
   /** The file that the MP3 was made of, in lower-case hex; any other is refused. Absent: unknown. */
-  source_sha256: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .optional(),
+  source_sha256: digest.optional(),
+};
+
+const hlsAudio = {
+  ...ofProduction,
   /** What brought the MP3 to its loudness. */
   gain: z.strictObject({ gain_db: z.number(), ceiling_db: z.number().max(0).optional() }),
   /** Of the MP3: [start, end) in milliseconds. */
@@ -37,6 +40,13 @@ const hlsAudio = {
   markers_ms: z.array(z.int().min(0)),
 };
 
+/** The stored index of a sound's track: pictures get its cells. */
+const cellsOfSound = { sound_index: z.strictObject({ storage_key: z.string().min(1), sha256: digest }) };
+
+const hlsVideo = { ...ofProduction, ...cellsOfSound, track: z.enum(['v360', 'v480', 'v720', 'v1080', 'iframe']) };
+
+const outside = { source_url: z.url({ protocol: /^https?$/ }) };
+
 /** Inputs of the jobs that the encoder claims, by kind: management writes them, the encoder parses them. */
 export const encodingJobInputs = {
   encode_production: z.union([
@@ -44,15 +54,14 @@ export const encodingJobInputs = {
     /** A file outside the service. */
     z.strictObject({
       ...production,
-      source_url: z.url({ protocol: /^https?$/ }),
+      ...outside,
       /** What its host has said of the file; another one is refused. SHA-256 in lower-case hex. */
-      declared: z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/), size_bytes: z.int().min(1) }).optional(),
+      declared: z.strictObject({ sha256: digest, size_bytes: z.int().min(1) }).optional(),
     }),
   ]),
-  encode_hls_audio: z.union([
-    z.strictObject({ ...hlsAudio, ...stored }),
-    z.strictObject({ ...hlsAudio, source_url: z.url({ protocol: /^https?$/ }) }),
-  ]),
+  encode_hls_audio: z.union([z.strictObject({ ...hlsAudio, ...stored }), z.strictObject({ ...hlsAudio, ...outside })]),
+  /** One size of the picture, or the pictures for seeking. */
+  encode_hls_video: z.union([z.strictObject({ ...hlsVideo, ...stored }), z.strictObject({ ...hlsVideo, ...outside })]),
   encode_segment: z.strictObject({ ...loudness, ...stored, podcast_id: z.string(), part: z.enum(['intro', 'outro']) }),
   encode_creative: z.union([
     z.strictObject({ ...creative, loudness_targets_lufs: z.array(targetLufs).min(1).max(12) }),
@@ -65,9 +74,7 @@ export const encodingJobInputs = {
   encode_creative_tracks: z.strictObject({
     ...creative,
     loudness_targets_lufs: z.array(targetLufs).min(1).max(12),
-    streams: z
-      .array(z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/), loudness_lufs: z.number().nullable() }))
-      .min(1),
+    streams: z.array(z.strictObject({ sha256: digest, loudness_lufs: z.number().nullable() })).min(1),
   }),
 } as const;
 

@@ -20,6 +20,8 @@ export function failureOf(input: JobInput, problem: Failure['changes']['problem'
       return { commandType: 'production.fail', changes: { problem } };
     case 'encode_hls_audio':
       return { commandType: 'production.fail_track', changes: { track: 'a192', problem } };
+    case 'encode_hls_video':
+      return { commandType: 'production.fail_track', changes: { track: input.track, problem } };
     case 'encode_creative':
       return { commandType: 'creative.fail_media', changes: { problem } };
     case 'encode_creative_tracks':

@@ -10,6 +10,7 @@ import { listChapters } from '../media/list-chapters.ts';
 import { fetchAddress } from './fetch-address.ts';
 import { fetchSource, type FetchedFile, type FetchOptions } from './fetch-source.ts';
 import type { JobInput } from './job-input.ts';
+import { makePictures } from './make-pictures.ts';
 import { makeAdTracks, makeLaterTrack, makeTrack } from './make-track.ts';
 import type { ProgressReporter } from './progress.ts';
 import type { Completion } from './report.ts';
@@ -44,6 +45,10 @@ export async function makeMedia(
   if (input.kind === 'encode_hls_audio') {
     const file = await makeLaterTrack(input, { path: inputPath, sha256: fetched.sha256 }, workplace);
     return { commandType: 'production.record_track', changes: { track: 'a192', file } };
+  }
+  if (input.kind === 'encode_hls_video') {
+    const changes = await makePictures(input, { path: inputPath, sha256: fetched.sha256 }, workplace);
+    return { commandType: 'production.record_track', changes };
   }
   if (input.kind === 'encode_creative') {
     const targetsLufs = input.loudness_targets_lufs;
@@ -134,6 +139,7 @@ function productionMedia(
   source: ProductionMedia['files'][number],
 ): ProductionMedia {
   const chapters = listChapters(encoded.source.chapters, encoded.durationMs);
+  const { picture } = encoded.source;
   return {
     files: [
       { role: 'rendition', format: 'mp3', ...segmentOf(encoded), bitrate: canonicalFormat.bitrate },
@@ -157,6 +163,7 @@ function productionMedia(
       ...(encoded.plan.ceilingDb !== undefined && { ceiling_db: encoded.plan.ceilingDb }),
     },
     silences: encoded.silences.map(([start, end]) => [start, end]),
+    ...(picture && { picture: { width: picture.width, height: picture.height, frame_rate: picture.frameRate } }),
     ...(chapters.length > 0 && { chapters }),
     ...(encoded.warnings.length > 0 && { warnings: [...encoded.warnings] }),
   };

@@ -10,7 +10,8 @@ import { storeTrack, type StoredTrack } from './stored-blobs.ts';
 
 type Sound = Pick<Parameters<typeof encodeTrack>[0], 'source' | 'plan' | 'silences' | 'markersMs'>;
 
-interface Workplace {
+/** Where a job works, and where it stores. */
+export interface Workplace {
   readonly store: ObjectStore;
   readonly folder: string;
   readonly signal: AbortSignal;
@@ -25,6 +26,18 @@ export async function makeTrack(
   return storeTrack(store, await encodeTrack({ source, plan, silences, markersMs, outputPath, signal }), signal);
 }
 
+/** Throws `MediaFault` unless the source is still the file that the MP3 was made of. */
+export function requireSameSource(
+  input: { readonly source_sha256?: string | undefined },
+  source: { readonly sha256: string },
+): void {
+  if (input.source_sha256 !== undefined && input.source_sha256 !== source.sha256)
+    throw new MediaFault(
+      'media_checksum_mismatch',
+      'The file is no longer the one that this audio was made of. Encode the episode again.',
+    );
+}
+
 /**
  * The track of a production whose MP3 was made before. Throws `MediaFault` unless the source is still the file that the MP3 was made of;
  * otherwise as `encodeTrack`.
@@ -34,11 +47,7 @@ export async function makeLaterTrack(
   source: { readonly path: string; readonly sha256: string },
   workplace: Workplace,
 ): Promise<StoredTrack> {
-  if (input.source_sha256 !== undefined && input.source_sha256 !== source.sha256)
-    throw new MediaFault(
-      'media_checksum_mismatch',
-      'The file is no longer the one that this audio was made of. Encode the episode again.',
-    );
+  requireSameSource(input, source);
   const { gain_db: gainDb, ceiling_db: ceilingDb } = input.gain;
   const sound: Sound = {
     source: await countSamples(source.path, workplace.signal),

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { ChangesInput } from '@longwave/command-catalog';
 import type { ObjectStore } from '@longwave/object-store';
+import type { EncodedPictures } from '../media/encode-pictures.ts';
 import type { EncodedTrack } from '../media/encode-track.ts';
 import { untilAborted } from './until-aborted.ts';
 
@@ -35,10 +36,18 @@ export async function storeFile(
 /** A track of HLS as commands name it. */
 export type StoredTrack = NonNullable<ChangesInput<'podcast.record_intro'>['segment']['hls']>;
 
+/** A track of pictures as commands name it. */
+export type StoredPictures = Extract<ChangesInput<'production.record_track'>['file'], { width: number }>;
+
 /** Stores a track of HLS and its index. */
-export async function storeTrack(store: ObjectStore, track: EncodedTrack, signal: AbortSignal): Promise<StoredTrack> {
+export async function storeTrack(
+  store: ObjectStore,
+  track: Omit<EncodedTrack, 'frames'>,
+  signal: AbortSignal,
+): Promise<StoredTrack> {
   const { index } = track;
-  const media = { key: blobKey(track.sha256), path: track.path, contentType: 'audio/mp4' };
+  const contentType = 'width' in track ? 'video/mp4' : 'audio/mp4';
+  const media = { key: blobKey(track.sha256), path: track.path, contentType };
   await storeFile(store, media, signal);
   await storeFile(store, { key: blobKey(index.sha256), path: index.path, contentType: 'application/json' }, signal);
   return {
@@ -49,4 +58,14 @@ export async function storeTrack(store: ObjectStore, track: EncodedTrack, signal
     duration_ms: track.durationMs,
     index: { storage_key: blobKey(index.sha256), sha256: index.sha256, size_bytes: index.sizeBytes },
   };
+}
+
+/** Stores a track of pictures and its index. */
+export async function storePictures(
+  store: ObjectStore,
+  track: EncodedPictures,
+  signal: AbortSignal,
+): Promise<StoredPictures> {
+  const { width, height, frameRate } = track;
+  return { ...(await storeTrack(store, track, signal)), width, height, frame_rate: frameRate };
 }

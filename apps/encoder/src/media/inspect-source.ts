@@ -4,6 +4,7 @@ import { estimateDurationMs } from './estimate-duration.ts';
 import type { FoundChapter } from './list-chapters.ts';
 import { MediaFault } from './media-fault.ts';
 import { FfmpegExit, runFfmpeg, untrustedInput } from './run-ffmpeg.ts';
+import { pictureEntries, pictureFields, pictureOf, type SourcePicture } from './source-picture.ts';
 import { inspectStructure, type ByteReader, type SourceStructure } from './source-structure.ts';
 
 /** Facts about a source that need no decoding of all of it. */
@@ -21,6 +22,8 @@ export interface SourceInfo {
   readonly channels: number;
   /** Bits per second; 0 when unknown. */
   readonly bitrate: number;
+  /** Absent when it has none that moves. */
+  readonly picture?: SourcePicture;
   /** From ID3, MP4, Matroska or Vorbis comments, as found. */
   readonly chapters: readonly FoundChapter[];
 }
@@ -40,6 +43,7 @@ const probeSchema = z.object({
         start_time: number,
         duration: number,
         tags: z.object({ DURATION: z.string().catch('') }).catch({ DURATION: '' }),
+        ...pictureFields,
       }),
     )
     .default([]),
@@ -52,7 +56,7 @@ const probeSchema = z.object({
       }),
     )
     .default([]),
-  format: z.object({ format_name: z.string(), duration: number, bit_rate: number }),
+  format: z.object({ format_name: z.string(), start_time: number, duration: number, bit_rate: number }),
 });
 
 const truncated = () =>
@@ -91,15 +95,16 @@ interface Source {
 }
 
 const probeEntries = [
-  'format=format_name,duration,bit_rate',
-  'stream=codec_type,codec_name,sample_rate,channels,bit_rate,start_time,duration',
+  'format=format_name,start_time,duration,bit_rate',
+  `stream=codec_type,codec_name,sample_rate,channels,bit_rate,start_time,duration,${pictureEntries.stream}`,
   'stream_tags=DURATION',
+  ...pictureEntries.others,
   'chapter=start_time,end_time',
   'chapter_tags=title',
 ].join(':');
 
 /** Throws `MediaFault` for what ffprobe cannot read as media. */
-async function probeSource({ url, protocols }: Source, signal: AbortSignal): Promise<Probe> {
+async function probeSource({ url, protocols }: Omit<Source, 'reader'>, signal: AbortSignal): Promise<Probe> {
   let json = '';
   const output = ['-v', 'error', '-print_format', 'json', '-show_entries', probeEntries];
   try {
@@ -168,6 +173,7 @@ export async function inspectSource(source: Source, signal: AbortSignal): Promis
   const stream = requireSoundTrack(probe);
   const { durationMs, declaredMs } = await measureDuration(source, structure, probe, stream, signal);
   const offsetSeconds = soundOffsetSeconds(probe, stream);
+  const picture = pictureOf(probe.streams);
   return {
     container: probe.format.format_name,
     codec: stream.codec_name,
@@ -177,12 +183,32 @@ export async function inspectSource(source: Source, signal: AbortSignal): Promis
     sampleRate: stream.sample_rate,
     channels: stream.channels,
     bitrate: stream.bit_rate || probe.format.bit_rate,
+    ...(picture && { picture }),
     chapters: probe.chapters.map(({ start_time, end_time, tags }) => ({
       startSeconds: start_time - offsetSeconds,
       endSeconds: end_time - offsetSeconds,
       title: tags.title,
     })),
   };
+}
+
+/**
+ * The moving picture of a local file, and where its sound begins on the clock of ffmpeg, which begins with the first of its streams.
+ * Throws `MediaFault` for a file without a sound or a moving picture.
+ */
+export async function inspectPicture(
+  path: string,
+  signal: AbortSignal,
+): Promise<{ readonly picture: SourcePicture; readonly offsetSeconds: number }> {
+  const probe = await probeSource({ url: `file:${path}` }, signal);
+  const sound = requireSoundTrack(probe);
+  const picture = pictureOf(probe.streams);
+  if (!picture)
+    throw new MediaFault(
+      'media_without_picture',
+      'The file has no moving picture: a cover image is none. Upload a video to get HLS with pictures.',
+    );
+  return { picture, offsetSeconds: Math.max(0, sound.start_time - probe.format.start_time) };
 }
 
 /** A damaged file whose bytes are all there may lack up to half of its sound; the encoding warns of it. */

@@ -3,6 +3,7 @@ export type MediaFaultCode =
   | 'media_empty'
   | 'media_not_audio'
   | 'media_truncated'
+  | 'media_without_picture'
   | 'media_unsupported_codec'
   | 'media_size_mismatch'
   | 'media_checksum_mismatch'

@@ -47,6 +47,13 @@ export function expectedEncodingMs(file: {
   return Math.round(overheadMs + (soundMs * times) / soundPerMs);
 }
 
+/**
+ * The time that the pictures of a file are expected to hold a slot.
+ * @param cost processor time of a second of them, in seconds
+ */
+export const expectedPictureMs = (durationMs: number, cost: number): number =>
+  Math.round(overheadMs + (durationMs || usualSoundMs) * cost);
+
 /** Recent slot time by class, and by class and workspace. */
 export interface ServedSums {
   of(workClass: WorkClass, workspaceId?: string): number;

@@ -310,12 +310,13 @@ export async function requireLease(tx: Transaction, subjectId: string, lease: Le
   if (rowCount !== 1) throw new Problem('lease_lost', 'Another worker has this job now; drop it.');
 }
 
-/** Whether a subject has a job of this kind that has not ended. */
-export async function hasJob(tx: Transaction, kind: JobKind, subjectId: string): Promise<boolean> {
+/** Whether a subject has a job of this kind that has not ended; of kinds that make one track each, the job of one track. */
+export async function hasJob(tx: Transaction, kind: JobKind, subjectId: string, track?: string): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'has_job',
-    text: `select from job where subject_id = $1 and kind = $2 and state in ('queued', 'running') limit 1`,
-    values: [subjectId, kind],
+    text: `select from job where subject_id = $1 and kind = $2 and state in ('queued', 'running')
+             and ($3::text is null or input ->> 'track' = $3) limit 1`,
+    values: [subjectId, kind, track ?? null],
   });
   return rowCount === 1;
 }

@@ -2,14 +2,14 @@ import type { EventOf, Reactions } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 import { idsOfPages } from '../../background/ids-of-pages.ts';
 import type { Send } from '../../background/send-as-management.ts';
-import { isSwitchedToHls } from '../../workspace/switched-to-hls.ts';
+import { isSwitchedOn } from '../../workspace/switched-to-hls.ts';
 import { listTracklessCreatives } from './trackless-creative-table.ts';
 
 const pageSize = 100;
 
 /** Starts the tracks of all creatives of the workspace that have none: any of them may be booked for the podcast. */
 async function startTracks(event: EventOf<'podcast.created' | 'podcast.revised'>, send: Send, pool: Pool) {
-  if (!(await isSwitchedToHls(event, pool))) return;
+  if (!(await isSwitchedOn(event, ['hls_audio', 'hls_video'], pool))) return;
   const ids = idsOfPages((before) => listTracklessCreatives(pool, event.workspace_id, before, pageSize));
   for await (const id of ids) await send(event, `tracks:${id}`, { type: 'creative.start_tracks', id, changes: {} });
 }

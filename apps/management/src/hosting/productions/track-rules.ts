@@ -1,19 +1,20 @@
 import type { productCatalog } from '@longwave/command-catalog';
 import { findResource, type Rules } from '@longwave/command-pipeline';
 import { isProblem, Problem } from '@longwave/problems';
-import { finishJob, hasJob, insertJob } from '../../background/job-table.ts';
+import { finishJob, hasJob, insertJob, stopJobs } from '../../background/job-table.ts';
 import { holdUpload } from '../../workspace/uploads/find-upload.ts';
 import { locateSource, type SourceLocation, type SourceOptions } from './production-source.ts';
 import type { Production } from './production.ts';
-import { trackJob } from './track-job.ts';
+import type { TrackName } from './missing-tracks.ts';
+import { pictureJob, trackJob } from './track-job.ts';
 
 type TrackRules = Pick<
   Rules<typeof productCatalog>,
   'production.start_track' | 'production.record_track' | 'production.fail_track'
 >;
 
-type TrackName = keyof NonNullable<Production['tracks']>;
 type Track = NonNullable<NonNullable<Production['tracks']>[TrackName]>;
+type Sound = NonNullable<NonNullable<NonNullable<Production['tracks']>['a192']>['file']>;
 type TrackProblem = NonNullable<Track['problem']>;
 
 /** The production with another state of one track; a file that is there stays until there is another. */
@@ -21,6 +22,16 @@ const withTrack = (current: Readonly<Production>, name: TrackName, track: Track)
   const before = current.tracks?.[name]?.file;
   return { ...current, tracks: { ...current.tracks, [name]: { ...(before && { file: before }), ...track } } };
 };
+
+/** The production with other sound: pictures with the cells of the sound before are none of it. */
+function withSound(
+  current: Readonly<Production>,
+  file: Sound,
+): { readonly next: Production; readonly isAlike: boolean } {
+  const isAlike = current.tracks?.a192?.file?.index.sha256 === file.index.sha256;
+  const kept = isAlike ? current : { ...current, tracks: {} };
+  return { next: withTrack(kept, 'a192', { state: 'ready', file }), isAlike };
+}
 
 /** Where the source of a production is, or why it is not there any more. */
 async function findSource(
@@ -43,8 +54,14 @@ export const trackRules = (options: SourceOptions): TrackRules => ({
     prepare: async ({ workspaceId, current: before }) => {
       const location = await findSource(options, workspaceId, before!);
       return async ({ tx: held, current, changes: { track }, subjectId, now }) => {
-        if (await hasJob(held, 'encode_hls_audio', subjectId))
-          throw new Problem('state_not_allowed', 'The track is being made already.');
+        const sound = current.tracks?.a192?.file;
+        if (track !== 'a192' && !sound)
+          throw new Problem('state_not_allowed', 'Pictures get the cells of the sound. Make the track "a192" first.');
+        const isMade =
+          track === 'a192'
+            ? hasJob(held, 'encode_hls_audio', subjectId)
+            : hasJob(held, 'encode_hls_video', subjectId, track);
+        if (await isMade) throw new Problem('state_not_allowed', 'The track is being made already.');
         if (current.file_url !== before!.file_url)
           throw new Problem('temporarily_unavailable', 'The production changed at the same moment. Try again.', {
             retryAfterSeconds: 1,
@@ -53,17 +70,22 @@ export const trackRules = (options: SourceOptions): TrackRules => ({
           return { attributes: withTrack(current, track, { state: 'failed', problem: location.problem }) };
         if (location.kind === 'stored') await holdUpload(held, location.found, '/subject');
         const episode = await findResource(held, workspaceId, 'episodes', current.episode_id);
-        const job = trackJob(subjectId, current, location, episode!.attributes);
+        const job =
+          track === 'a192'
+            ? { kind: 'encode_hls_audio' as const, ...trackJob(subjectId, current, location, episode!.attributes) }
+            : {
+                kind: 'encode_hls_video' as const,
+                ...pictureJob(subjectId, current, location, { name: track, sound: sound! }),
+              };
         return {
           attributes: withTrack(current, track, { state: 'encoding' }),
           also: (tx, { version }) =>
             insertJob(tx, {
-              kind: 'encode_hls_audio',
+              ...job,
               workspaceId,
               subjectType: 'productions',
               subjectId,
               subjectVersion: version,
-              ...job,
               now,
             }),
         };
@@ -71,10 +93,19 @@ export const trackRules = (options: SourceOptions): TrackRules => ({
     },
   },
 
-  'production.record_track': ({ current, changes: { track, file }, subjectId, reason }) => ({
-    attributes: withTrack(current, track, { state: 'ready', file }),
-    also: (tx) => finishJob(tx, subjectId, reason),
-  }),
+  'production.record_track': ({ current, changes: { track, file, picture }, subjectId, reason }) => {
+    const { next, isAlike } =
+      track === 'a192'
+        ? withSound(current, file)
+        : { next: withTrack({ ...current, picture }, track, { state: 'ready', file }), isAlike: true };
+    return {
+      attributes: next,
+      also: async (tx) => {
+        await finishJob(tx, subjectId, reason);
+        if (!isAlike) await stopJobs(tx, subjectId, 'encode_hls_video');
+      },
+    };
+  },
 
   'production.fail_track': ({ current, changes: { track, problem }, subjectId, reason }) => ({
     attributes: withTrack(current, track, { state: 'failed', problem }),
