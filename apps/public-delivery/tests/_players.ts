@@ -11,7 +11,8 @@ const scripts: Readonly<Record<string, string>> = {
   '/hls.js': files.resolve('hls.js/dist/hls.min.js'),
   '/shaka.js': files.resolve('shaka-player/dist/shaka-player.compiled-es2021.js'),
 };
-const html = '<!doctype html><title>Player</title><div id="ads"></div><audio id="sound" muted></audio>';
+const html =
+  '<!doctype html><title>Player</title><div id="ads"></div><audio id="sound" muted></audio><video id="picture" muted></video>';
 
 /** A browser in which `http://media.test` is this machine's port, and a page of another origin on which players stand. */
 export interface PlayerBrowser extends AsyncDisposable {
@@ -63,14 +64,24 @@ export interface Played {
   readonly content: readonly (readonly [number, number])[];
   /** Content and its ads, as the player adds them up. */
   readonly totalSeconds: number;
+  /** Heights of the pictures of the content that were played, one after the other. */
+  readonly heights: readonly number[];
 }
 
-/** Plays an address to the end of its last break with hls.js, eight times as fast. */
-export const playWithHlsJs = (page: Page, url: string): Promise<Played> =>
+/** The element that plays: pictures begin with the smallest, and go on with the largest once some are loaded. */
+type Element = 'sound' | 'picture';
+
+/** Plays an address to the end of its last break with hls.js, faster than it is. */
+export const playWithHlsJs = (page: Page, url: string, element: Element = 'sound', rate = 8): Promise<Played> =>
   page.evaluate<Played>(`new Promise((resolve) => {
-    const sound = document.getElementById('sound');
-    const hls = new Hls();
-    const [ads, failed, fatal, content] = [[], [], [], []];
+    const sound = document.getElementById('${element}');
+    const hls = new Hls({ startLevel: 0 });
+    const [ads, failed, fatal, content, heights] = [[], [], [], [], []];
+    hls.on(Hls.Events.LEVEL_SWITCHED, (_, { level }) => heights.push(hls.levels[level].height));
+    hls.once(Hls.Events.MANIFEST_PARSED, () => (hls.nextLevel = 0));
+    hls.on(Hls.Events.FRAG_BUFFERED, (_, { frag }) => {
+      if (frag.type === 'main' && frag.level === 0 && hls.levels.length > 1) hls.nextLevel = hls.levels.length - 1;
+    });
     const manager = () => hls.interstitialsManager;
     const isInBreak = () => Boolean(manager()?.playingItem?.event);
     for (const name of ['timeupdate', 'ended'])
@@ -84,14 +95,19 @@ export const playWithHlsJs = (page: Page, url: string): Promise<Played> =>
     hls.on(Hls.Events.INTERSTITIAL_ASSET_ENDED, (_, data) => ads.push(nameOf(data)));
     hls.on(Hls.Events.INTERSTITIAL_ASSET_ERROR, (_, data) => failed.push(nameOf(data)));
     hls.on(Hls.Events.ERROR, (_, data) => data.fatal && fatal.push(data.details));
+    // Events of time are far apart at a high speed.
+    hls.on(Hls.Events.INTERSTITIAL_STARTED, () => {
+      const run = content.at(-1);
+      if (run) run[1] = Math.max(run[1], sound.currentTime);
+    });
     hls.on(Hls.Events.INTERSTITIAL_ENDED, (_, { event }) => {
       if (event !== manager().events.at(-1)) return;
       const runs = content.filter(Boolean);
-      resolve({ ads, failed, fatal, content: runs, totalSeconds: manager().integrated.duration });
+      resolve({ ads, failed, fatal, heights, content: runs, totalSeconds: manager().integrated.duration });
     });
     hls.loadSource('${url}');
     hls.attachMedia(sound);
-    sound.defaultPlaybackRate = sound.playbackRate = 8;
+    sound.defaultPlaybackRate = sound.playbackRate = ${rate};
     sound.play().catch(() => undefined);
   })`);
 
@@ -127,4 +143,53 @@ export const playBreakWithShaka = (page: Page, url: string, fromSeconds: number)
     await sound.play();
     const resumedAt = await resumed;
     return { ads, resumedAt, completed: manager.getStats().playedCompletely };
+  })()`);
+
+/** What Shaka played of a presentation with pictures. */
+export interface PlayedPicture {
+  /** Seconds of each ad that began, in order. */
+  readonly ads: readonly number[];
+  /** Where the content stopped for each ad, and where it went on behind each break, in seconds. */
+  readonly stoppedAt: readonly number[];
+  readonly resumedAt: readonly number[];
+  /** Heights of the pictures of the content that were chosen, one after the other. */
+  readonly heights: readonly number[];
+}
+
+/** Plays an address with Shaka until so many ads have played to their end, each alone in its break, in a video element. */
+export const playPictureWithShaka = (page: Page, url: string, ads: number): Promise<PlayedPicture> =>
+  page.evaluate<PlayedPicture>(`(async () => {
+    const [picture, container] = [document.getElementById('picture'), document.getElementById('ads')];
+    const player = new shaka.Player();
+    await player.attach(picture);
+    player.configure('abr.enabled', false);
+    const manager = player.getAdManager();
+    manager.setContainers(container, container);
+    const { AD_PLAYING, AD_BREAK_ENDED, AD_COMPLETE } = shaka.ads.Utils;
+    const [ads, stoppedAt, resumedAt, heights] = [[], [], [], []];
+    let ended = 0;
+    const choose = (pick) => {
+      const tracks = player.getVariantTracks().filter(({ height }) => height).sort((a, b) => a.height - b.height);
+      const track = pick(tracks);
+      heights.push(track.height);
+      player.selectVariantTrack(track, true);
+    };
+    manager.addEventListener(AD_PLAYING, ({ ad }) => {
+      ads.push(ad.getDuration());
+      stoppedAt.push(picture.currentTime);
+      manager.getInterstitialPlayer().getMediaElement().playbackRate = 2;
+    });
+    manager.addEventListener(AD_BREAK_ENDED, () => {
+      resumedAt.push(picture.currentTime);
+      if (++ended === 1) choose((tracks) => tracks.at(-1));
+    });
+    // An ad is complete after its break has ended.
+    let completed = 0;
+    const over = new Promise((resolve) => manager.addEventListener(AD_COMPLETE, () => ++completed === ${ads} && resolve()));
+    await player.load('${url}');
+    choose((tracks) => tracks[0]);
+    picture.defaultPlaybackRate = picture.playbackRate = 4;
+    await picture.play();
+    await over;
+    return { ads, stoppedAt, resumedAt, heights };
   })()`);
