@@ -165,3 +165,22 @@ test('the switch of pictures takes them away and gives them back', async () => {
   await looked(made.episodeId);
   expect(await presentationOf(made)).toBe(main);
 });
+
+test('the feed names it as video of its largest picture, while the podcast shows pictures', async () => {
+  const made = await show({ ...both, hls_in_feed: true });
+  const tagOf = async () => {
+    const { body } = await ask(`/feeds/${made.subdomain}.xml`);
+    return /<podcast:alternateEnclosure[^>]*>/.exec(body.toString())?.[0];
+  };
+  const main = await presented(made);
+  const { variants } = await parsed(main);
+  const largest = variants.find(({ resolution }) => resolution?.height === 1080)!;
+  expect(await until('the tag', tagOf)).toBe(
+    `<podcast:alternateEnclosure type="application/x-mpegURL" length="0" bitrate="${largest.averageBandwidth}" height="1080" lang="en" title="Video" codecs="avc1.640028,mp4a.40.2" default="false">`,
+  );
+  await apply(bench, next(made.events.podcast, { hls_video: false }));
+  // At once, before the episode has its other presentation.
+  expect((await tagOf())?.includes('"Video"')).not.toBe(true);
+  await presented(made, main);
+  expect(await until('the tag', tagOf)).toContain('title="Audio (HLS)"');
+});
