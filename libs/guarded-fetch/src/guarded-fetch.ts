@@ -28,6 +28,8 @@ export interface GuardedRequest {
   readonly maxRedirects?: number;
   /** False: a redirect is the answer, as to a `POST`. */
   readonly followsRedirects?: boolean;
+  /** Whether a host may be asked, the first one and that of each redirect: its name in small letters, without a port. Default: any. */
+  readonly allowsHost?: (host: string) => boolean;
   /** Ends the request; its reason is thrown as it is. */
   readonly signal?: AbortSignal;
 }
@@ -139,6 +141,8 @@ export function createGuardedFetch(
     try {
       let hop = checkUrl(url, allowed);
       for (let followed = 0; ; followed += 1) {
+        if (request.allowsHost?.(hop.host) === false)
+          throw refuse(`The address leads to the host ${hop.host}, which is not on the list.`);
         const addresses = await limits.within(findAddresses(hop, limits.signal));
         const answer = await limits.within(send(hop, addresses, request, limits.signal));
         // A reader gets the error through the iterator; without a reader it is ignored.

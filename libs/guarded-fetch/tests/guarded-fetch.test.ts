@@ -228,6 +228,22 @@ test.each([
   await untilNoConnection();
 });
 
+test('a host that the caller does not allow is not asked, not even by a redirect', async () => {
+  const hosts: string[] = [];
+  const allowsHost = (host: string) => {
+    hosts.push(host);
+    return host === '127.0.0.1';
+  };
+  handle = (_request, response) => response.writeHead(302, { location: 'https://elsewhere.example/' }).end();
+  const redirected = await problemOf(whole(local(), origin, { allowsHost }));
+  expect(redirected.message).toBe('The address leads to the host elsewhere.example, which is not on the list.');
+  const before = arrived.length;
+  await problemOf(whole(local(), origin, { allowsHost: () => false }));
+  expect(arrived).toHaveLength(before);
+  expect(hosts).toEqual(['127.0.0.1', 'elsewhere.example']);
+  await untilNoConnection();
+});
+
 test('a body longer than the limit ends there, announced or not', async () => {
   handle = (_request, response) => response.writeHead(200, { 'content-length': '101' }).end('x'.repeat(101));
   expect((await problemOf(whole(local(), origin, { maxBytes: 100 }))).message).toBe(

@@ -1,7 +1,15 @@
 export { chooseMediaFile } from './choose-media-file.ts';
+export { httpsUrlFault } from './https-url.ts';
 export { fillMacros, type MacroContext } from './macros.ts';
 export { maxVastBytes, parseVast } from './parse-vast.ts';
 export { renderVast, type AnsweredAd, type TrackingEvent, type VastAnswer } from './render-vast.ts';
 export { parseTrackingTemplate } from './tracking-template.ts';
-export type { InlineAd, MediaFile, VastDocument } from './vast-document.ts';
-export { beginWalk, maxWrappers, walkWrappers, type WalkStep, type WrapperWalk } from './walk-wrappers.ts';
+export type { InlineAd, MediaFile, RefusedAd, Refusal, Tracker, VastDocument, VastErrorCode } from './vast-document.ts';
+export {
+  beginWalk,
+  maxWrappers,
+  walkWrappers,
+  type Unanswered,
+  type WalkStep,
+  type WrapperWalk,
+} from './walk-wrappers.ts';

@@ -128,6 +128,7 @@ export function readInline(ad: XmlElement, inline: XmlElement): InlineAd {
     title: textOf(inline, 'AdTitle'),
     servingId: textOf(inline, 'AdServingId'),
     creativeId: lineOf(creative.attribute('adId')) ?? lineOf(creative.attribute('id')),
+    categories: childrenOf(inline, 'Category').flatMap(({ text }) => lineOf(text) ?? []),
     universalAdIds: readUniversalAdIds(creative),
     ...{ durationMs, mediaFiles, trackers, clickThroughUrl },
     expiresSeconds: numberOf(childOf(inline, 'Expires')?.text),

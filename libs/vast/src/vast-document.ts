@@ -33,6 +33,8 @@ export interface InlineAd {
   readonly title: string | undefined;
   readonly servingId: string | undefined;
   readonly creativeId: string | undefined;
+  /** Ids of its categories, in whatever taxonomy the source uses; VAST 4.0 and later have them. */
+  readonly categories: readonly string[];
   readonly universalAdIds: readonly { readonly registry: string; readonly value: string }[];
   readonly durationMs: number;
   /** At least one. */

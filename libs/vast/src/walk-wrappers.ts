@@ -11,6 +11,8 @@ export interface WrapperWalk {
   readonly trackers: readonly Tracker[];
   readonly followAdditionalWrappers: boolean;
   readonly allowMultipleAds: boolean;
+  /** Wrappers that are followed: `maxWrappers`, or fewer. */
+  readonly limit: number;
 }
 
 export type WalkStep =
@@ -21,16 +23,26 @@ export type WalkStep =
   | { readonly kind: 'empty'; readonly errorUrls: readonly string[] }
   | Refusal;
 
-/** Begins a chain at the address of a demand source, which the caller fetches first. */
-export const beginWalk = (tagUrl: string): WrapperWalk => ({
+/** An address that did not answer, or answered with no document. */
+export interface Unanswered {
+  readonly kind: 'unanswered';
+  /** One sentence; default: that it did not answer in time. */
+  readonly reason?: string;
+}
+
+/** Begins a chain at the address of a demand source, which the caller fetches first. It follows `limit` wrappers, and never more than three. */
+export const beginWalk = (tagUrl: string, limit: number = maxWrappers): WrapperWalk => ({
   visited: [tagUrl],
   trackers: [],
   followAdditionalWrappers: true,
   allowMultipleAds: true,
+  limit: Math.min(limit, maxWrappers),
 });
 
 const errorUrlsOf = (trackers: readonly Tracker[]) =>
   trackers.flatMap(({ event, url }) => (event === 'error' ? [url] : []));
+
+const inWords = (wrappers: number) => (wrappers === 1 ? '1 wrapper' : `${wrappers} wrappers`);
 
 /** Ads that the wrapper before them allows: all, or the first that stands alone (the first of a pod where none does). */
 function allowedAds(ads: readonly InlineAd[], allowMultipleAds: boolean): readonly InlineAd[] {
@@ -40,11 +52,11 @@ function allowedAds(ads: readonly InlineAd[], allowMultipleAds: boolean): readon
 }
 
 /**
- * What to do with the document that the last address of a walk answered with: fetch the next one, or be done. Follows three wrappers. Refuses a
- * fourth one, an address that was asked before and a wrapper that the one before forbids (302), a chain that ends without an ad (303), and an address
- * that did not answer (301). Every refusal names the error addresses of all wrappers on the way.
+ * What to do with the document that the last address of a walk answered with: fetch the next one, or be done. Follows as many wrappers as the walk
+ * allows. Refuses a further one, an address that was asked before and a wrapper that the one before forbids (302), a chain that ends without an
+ * ad (303), and an address that did not answer (301). Every refusal names the error addresses of all wrappers on the way.
  */
-export function walkWrappers(walk: WrapperWalk, document: VastDocument | { readonly kind: 'unanswered' }): WalkStep {
+export function walkWrappers(walk: WrapperWalk, document: VastDocument | Unanswered): WalkStep {
   const outerErrorUrls = errorUrlsOf(walk.trackers);
   const depth = walk.visited.length - 1;
   const refuse = (code: Refusal['code'], reason: string, own: readonly string[] = []): Refusal => ({
@@ -53,7 +65,7 @@ export function walkWrappers(walk: WrapperWalk, document: VastDocument | { reado
   });
   switch (document.kind) {
     case 'unanswered':
-      return refuse(301, 'The address of the document did not answer in time.');
+      return refuse(301, document.reason ?? 'The address of the document did not answer in time.');
     case 'refused':
       return refuse(document.code, document.reason, document.errorUrls);
     case 'empty':
@@ -73,7 +85,7 @@ export function walkWrappers(walk: WrapperWalk, document: VastDocument | { reado
       const { tagUrl, trackers, followAdditionalWrappers, allowMultipleAds } = document.wrapper;
       const own = errorUrlsOf(trackers);
       if (!walk.followAdditionalWrappers) return refuse(302, 'A wrapper follows one that forbids further ones.', own);
-      if (depth >= maxWrappers) return refuse(302, `The chain has more than ${maxWrappers} wrappers.`, own);
+      if (depth >= walk.limit) return refuse(302, `The chain has more than ${inWords(walk.limit)}.`, own);
       if (walk.visited.includes(tagUrl)) return refuse(302, 'The wrapper leads back to an address of its chain.', own);
       return {
         kind: 'fetch',
@@ -83,6 +95,7 @@ export function walkWrappers(walk: WrapperWalk, document: VastDocument | { reado
           trackers: [...walk.trackers, ...trackers],
           followAdditionalWrappers,
           allowMultipleAds,
+          limit: walk.limit,
         },
       };
     }

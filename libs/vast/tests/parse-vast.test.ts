@@ -17,7 +17,7 @@ test('VAST 2.0: what is asked for is read, and the rest is skipped', () => {
     ads: [
       {
         ...{ id: 'ad-20', adType: 'video', system: 'Example Ads', title: 'Northwind Tea', creativeId: 'crt-20' },
-        ...{ universalAdIds: [], durationMs: 30_000, clickThroughUrl: 'https://tea.example/' },
+        ...{ categories: [], universalAdIds: [], durationMs: 30_000, clickThroughUrl: 'https://tea.example/' },
         mediaFiles: [
           {
             ...{ url: 'https://cdn.example/tea.mp3', delivery: 'progressive', type: 'audio/mp3', isVideo: false },
@@ -63,6 +63,7 @@ test('VAST 4.0: a prefix, another namespace and an id in an attribute are read a
       {
         title: 'Prefixed',
         creativeId: 'ad-id-40',
+        categories: ['IAB8-5', 'AB 1'],
         universalAdIds: [{ registry: 'ad-id.org', value: 'CNPA0484000H' }],
         mediaFiles: [{ type: 'video/mp4', isVideo: true, width: 640, height: 360 }],
         trackers: [{ event: 'impression', url: 'https://ads.example/impression' }],
@@ -122,6 +123,7 @@ test('any answer that is rendered is parsed to the same facts', () => {
           title: oneLine(ad.title),
           servingId: oneLine(ad.servingId),
           creativeId: oneLine(ad.creativeId),
+          categories: [],
           universalAdIds: [{ registry: 'unknown', value: oneLine(ad.creativeId) }],
           durationMs: ad.durationMs,
           mediaFiles: ad.mediaFiles.map((file) => ({

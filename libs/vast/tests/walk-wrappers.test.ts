@@ -2,7 +2,15 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { beginWalk, maxWrappers, parseVast, walkWrappers, type VastDocument, type WrapperWalk } from '../src/index.ts';
+import {
+  beginWalk,
+  maxWrappers,
+  parseVast,
+  walkWrappers,
+  type Unanswered,
+  type VastDocument,
+  type WrapperWalk,
+} from '../src/index.ts';
 
 const start = 'https://demand.example/tag';
 const parse = (text: string) => parseVast(Buffer.from(text));
@@ -19,8 +27,8 @@ const wrapper = ({ to, name = 'w', rules = 'allowMultipleAds="true"' }: Wrapper)
   );
 
 /** Walks through documents as they come; the last step. */
-function follow(documents: readonly (VastDocument | { readonly kind: 'unanswered' })[]) {
-  let walk: WrapperWalk = beginWalk(start);
+function follow(documents: readonly (VastDocument | Unanswered)[], limit?: number) {
+  let walk: WrapperWalk = beginWalk(start, limit);
   const urls: string[] = [];
   for (const document of documents) {
     const step = walkWrappers(walk, document);
@@ -75,6 +83,22 @@ test.each<[string, readonly (VastDocument | typeof unanswered)[], number, readon
     ...{ kind: 'refused', code },
     errorUrls: told.map((name) => `https://${name}.example/error`),
   });
+});
+
+test.each([
+  [0, 'The chain has more than 0 wrappers.'],
+  [1, 'The chain has more than 1 wrapper.'],
+  [2, 'The chain has more than 2 wrappers.'],
+  [7, 'The chain has more than 3 wrappers.'],
+])('a walk of at most %s wrappers follows no further one, and never more than three', (limit, reason) => {
+  expect(follow(chain(4), limit).step).toMatchObject({ kind: 'refused', code: 302, reason });
+  const followed = Math.min(limit, maxWrappers);
+  expect(follow([...chain(followed), pod], limit).urls).toHaveLength(followed);
+});
+
+test('the refusal of an address without a document says what the address answered', () => {
+  const reason = 'The address of the document answers with status 500.';
+  expect(follow([{ kind: 'unanswered', reason }]).step).toMatchObject({ code: 301, reason });
 });
 
 test('a source without an ad is no error', () => {
