@@ -239,7 +239,8 @@ async function runTests() {
   const projects = JSON.parse(listed.output);
   const env = await startTestEngines(engines);
   const reporters = ['default', path.join(root, 'tools/jest-result.mjs')].map((reporter) => `--reporters=${reporter}`);
-  const args = ['run-many', '-t', 'test', '--output-style=static', ...reporters];
+  // Without a history nx starts last what has the shortest name. `test-first` does nothing but wait for the longest tests: what others wait for is started first.
+  const args = ['run-many', '-t', 'test', 'test-first', '--output-style=static', ...reporters];
   await run(program('nx'), args, { env: { ...env, ...quietNx, TEST_RESULTS: results, FORCE_COLOR: '0' }, show: true });
   await engines.disposeAsync();
   addTestResults(projects);
