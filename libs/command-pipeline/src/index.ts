@@ -40,6 +40,7 @@ export {
   operationStates,
   systemProcesses,
   type OperationView,
+  type ProviderOutcome,
   type SystemProcess,
 } from './store/operation.ts';
 export { beginOperation } from './store/operation-table.ts';

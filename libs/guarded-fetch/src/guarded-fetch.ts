@@ -16,6 +16,11 @@ export interface GuardedRequest {
   readonly content?: { readonly type: string; readonly bytes: Uint8Array };
   /** Such as `accept` or `if-none-match`; never credentials. */
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * The credential of this installation, for an address that its operator configured. It goes to this address alone: no redirect is
+   * followed, the redirect itself is the answer.
+   */
+  readonly authorization?: string;
   /** The requested bytes (RFC 9110 §14.2), such as "bytes=0-65535". The host may answer 200 with everything. */
   readonly range?: string;
   /** The body may hold this much, decoded; one byte more ends it with a problem. */
@@ -30,6 +35,8 @@ export interface GuardedRequest {
   readonly followsRedirects?: boolean;
   /** Whether a host may be asked, the first one and that of each redirect: its name in small letters, without a port. Default: any. */
   readonly allowsHost?: (host: string) => boolean;
+  /** Called before each connection: until then nothing was sent to anybody. */
+  readonly onConnect?: () => void;
   /** Ends the request; its reason is thrown as it is. */
   readonly signal?: AbortSignal;
 }
@@ -103,7 +110,7 @@ export function createGuardedFetch(
     request: GuardedRequest,
     signal: AbortSignal,
   ) {
-    const { range, content } = request;
+    const { range, content, authorization } = request;
     return new Promise<IncomingMessage>((answered, failed) => {
       const startRequest = url.protocol === 'https:' ? httpsRequest : httpRequest;
       const outgoing = startRequest({
@@ -118,6 +125,7 @@ export function createGuardedFetch(
           'user-agent': userAgent,
           'accept-encoding': 'identity',
           ...(range && { range }),
+          ...(authorization !== undefined && { authorization }),
           ...(content && { 'content-type': content.type, 'content-length': String(content.bytes.byteLength) }),
         },
         agent: false,
@@ -136,7 +144,8 @@ export function createGuardedFetch(
   return async (url, request) => {
     for (const name of Object.keys(request.headers ?? {}))
       if (ownHeaders.test(name)) throw new TypeError(`The header ${name} is not the caller's to set.`);
-    const follows = request.method !== 'POST' && request.followsRedirects !== false;
+    const hasCredential = request.authorization !== undefined;
+    const follows = request.method !== 'POST' && !hasCredential && request.followsRedirects !== false;
     const limits = startTimeLimits(request.timeoutMs, request.idleTimeoutMs ?? 20_000, request.signal);
     try {
       let hop = checkUrl(url, allowed);
@@ -144,6 +153,7 @@ export function createGuardedFetch(
         if (request.allowsHost?.(hop.host) === false)
           throw refuse(`The address leads to the host ${hop.host}, which is not on the list.`);
         const addresses = await limits.within(findAddresses(hop, limits.signal));
+        request.onConnect?.();
         const answer = await limits.within(send(hop, addresses, request, limits.signal));
         // A reader gets the error through the iterator; without a reader it is ignored.
         answer.on('error', () => undefined);

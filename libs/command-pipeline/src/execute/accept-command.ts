@@ -4,7 +4,7 @@ import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { ReviewVerdict } from '../review/review-verdict.ts';
 import { claimKey } from '../store/idempotency-table.ts';
-import { settleOperation } from '../store/operation-table.ts';
+import { recordProvider, settleOperation } from '../store/operation-table.ts';
 import { notFoundProblem, type ResourceRow } from '../store/resource-row.ts';
 import { lockResource } from '../store/resource-table.ts';
 import { saveVersion } from '../store/save-version.ts';
@@ -119,6 +119,7 @@ export async function applyCommand(
     now,
   });
   await decision.also?.(tx, { operationId, version: saved.row.version });
+  if (decision.provider) await recordProvider(tx, subjectId, decision.provider, now);
   if (definition.settles)
     await settleOperation(tx, subjectId, {
       state: definition.settles,

@@ -2,6 +2,7 @@ import type { Catalog, CommandType, CommandWithRule } from '@longwave/command-ca
 import type { Transaction } from '@longwave/postgres';
 import type { z } from 'zod';
 import type { Actor } from './command-request.ts';
+import type { ProviderOutcome } from '../store/operation.ts';
 import type { DecisionBasis, PolicyVersion } from '../store/receipt.ts';
 import type { ResourceRow, StoredAttributes } from '../store/resource-row.ts';
 
@@ -60,6 +61,8 @@ export interface Decision<A> {
   readonly policyVersions?: readonly PolicyVersion[];
   /** What else decided, named in the receipt: a product, a rate card, the capability of a surface. */
   readonly decidedBy?: readonly DecisionBasis[];
+  /** What a provider outside has said of the work; the running operations of the subject show it. */
+  readonly provider?: ProviderOutcome;
   /** Other resources that change with the subject. */
   readonly consequences?: readonly Consequence[];
 }

@@ -8,6 +8,7 @@ import {
   operationStates,
   type OperationState,
   type OperationView,
+  type ProviderOutcome,
   type RunningWork,
 } from './operation.ts';
 import type { ReceiptStatement, SignReceipt } from './receipt.ts';
@@ -168,6 +169,21 @@ export async function settleOperation(
       before(true),
       settled.result ?? null,
     ],
+  });
+}
+
+/** Shows what a provider outside has said in the operations of a subject whose work is queued or running. */
+export async function recordProvider(
+  tx: Transaction,
+  subjectId: string,
+  provider: ProviderOutcome,
+  now: Date,
+): Promise<void> {
+  await tx.query({
+    name: 'record_provider',
+    text: `update operation set provider = $2, version = version + 1, updated_at = $3
+           where subject_id = $1 and state in ('accepted', 'running')`,
+    values: [subjectId, provider, now],
   });
 }
 
