@@ -4,13 +4,14 @@ import { rpcService, type RpcService } from '@longwave/rpc';
 import { BindingServiceService, EnclosureServiceService } from '@longwave/rpc/delivery';
 import { gateways } from '@longwave/services';
 import { z } from 'zod';
-import { enclosurePath } from './feeds/to-feed.ts';
+import { enclosurePath, playlistPath } from './feeds/to-feed.ts';
 import { eraseListeners, findListeners } from './plays/listener-erasure-table.ts';
-import { listEnclosures } from './projection/feed-table.ts';
+import { findShownPresentation, listEnclosures } from './projection/feed-table.ts';
 
 const maxEpisodes = 200;
 
 const name = z.string().min(1).max(64);
+const presentationRequest = z.strictObject({ workspaceId: name, episodeId: name });
 const findRequest = z.strictObject({ workspaceId: name, decisionIds: z.array(name).max(100) });
 const eraseRequest = z.strictObject({
   erasureId: name,
@@ -29,13 +30,20 @@ export const deliveryServices = ({
 }): RpcService[] => [
   rpcService(
     EnclosureServiceService,
-    { findEnclosures: gateways },
+    { findEnclosures: gateways, findPresentation: ['management'] },
     {
       findEnclosures: async ({ workspaceId, episodeIds }) => {
         if (episodeIds.length > maxEpisodes)
           throw new Problem('validation_failed', `episode_ids: at most ${maxEpisodes} at a time`);
         const rows = await listEnclosures(pool, workspaceId, episodeIds);
         return { enclosures: rows.map((row) => ({ episodeId: row.id, url: mediaUrl + enclosurePath(row) })) };
+      },
+      findPresentation: async (request) => {
+        const { workspaceId, episodeId } = parseOrProblem(presentationRequest, request);
+        const row = await findShownPresentation(pool, workspaceId, episodeId);
+        return {
+          presentation: row && { digest: row.digest, url: mediaUrl + playlistPath(row), hasPictures: row.has_pictures },
+        };
       },
     },
   ),

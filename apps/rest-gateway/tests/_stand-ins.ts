@@ -233,7 +233,7 @@ function publicDeliveryServices(scene: Scene) {
   return [
     rpcService(
       EnclosureServiceService,
-      { findEnclosures: gateway },
+      { findEnclosures: gateway, findPresentation: [] },
       {
         findEnclosures: async (request) => {
           scene.enclosures.push(request);
@@ -241,6 +241,7 @@ function publicDeliveryServices(scene: Scene) {
           const known = scene.given.served ? request.episodeIds : [];
           return { enclosures: known.map((episodeId) => ({ episodeId, url: urlOf(episodeId) })) };
         },
+        findPresentation: async () => ({ presentation: undefined }),
       },
     ),
   ];

@@ -35,7 +35,7 @@ export function enclosurePath({ alias, file_name, rendition_bytes, clip_format }
 }
 
 /** The address of an episode by HLS: lasting, as the enclosure's. */
-const playlistPath = ({ alias, file_name }: EnclosureRow): string => `/delivery/v1/e/${alias}/${file_name}.m3u8`;
+export const playlistPath = ({ alias, file_name }: EnclosureRow): string => `/delivery/v1/e/${alias}/${file_name}.m3u8`;
 
 /** Enough of a digest to tell two versions of a document apart. */
 const versionCharacters = 12;

@@ -135,6 +135,25 @@ export async function listEnclosures(
   return rows;
 }
 
+/** The presentation that an episode has now, as `listEnclosures` finds it: undefined while it has none of the audio that plays. */
+export async function findShownPresentation(
+  pool: Pick<Pool, 'query'>,
+  workspaceId: string,
+  episodeId: string,
+): Promise<(EnclosureRow & { readonly digest: string; readonly has_pictures: boolean }) | undefined> {
+  const { rows } = await pool.query<EnclosureRow & { readonly digest: string; readonly has_pictures: boolean }>({
+    name: 'shown_presentation',
+    text: `select a.alias, a.file_name, r.rendition_bytes, c.clip_format, h.digest,
+             (s.document -> 'pictures') is not null as has_pictures ${withAudio}
+             join podcast p on p.id = e.podcast_id and p.state = 'published'
+             join presented_episode h on h.episode_id = e.id
+             join presentation s on s.digest = h.digest and s.rendition_digest = r.rendition_digest
+           where e.id = $1 and e.workspace_id = $2 and ${isShown}`,
+    values: [episodeId, workspaceId],
+  });
+  return rows[0];
+}
+
 const batchRows = 50;
 
 /**
