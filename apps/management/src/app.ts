@@ -16,7 +16,7 @@ import {
 } from '@longwave/command-pipeline';
 import { archiveStreams, busFromConfig } from '@longwave/event-bus';
 import { topics, tryParseTick, type DomainEvent } from '@longwave/events';
-import { changesChannel, jobsChannel, progressKeyOf } from '@longwave/services';
+import { changesChannel, deliveryContract, jobsChannel, progressKeyOf } from '@longwave/services';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { connectRedis, createRateLimit, listenHttp, logRedisError } from '@longwave/http-kit';
 import { verifyUnderLease } from '@longwave/http-kit/verify-under-lease';
@@ -26,7 +26,7 @@ import { openKeyFile, openSigningKey } from '@longwave/principal';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService, ListenerServiceService } from '@longwave/rpc/audience';
 import { AccountServiceService, CredentialServiceService } from '@longwave/rpc/credential';
-import { BindingServiceService } from '@longwave/rpc/delivery';
+import { BindingServiceService, EnclosureServiceService } from '@longwave/rpc/delivery';
 import { ProbeServiceService } from '@longwave/rpc/probe';
 import { ReceiptServiceService } from '@longwave/rpc/receipt';
 import { ServingServiceService } from '@longwave/rpc/serving';
@@ -58,6 +58,7 @@ import { followRevocations } from './exchange/content/follow-revocations.ts';
 import { startIntents } from './exchange/intents/publish-intents.ts';
 import { createImportReport } from './hosting/imports/import-report.ts';
 import { createAwaitFeed, createCheckLiveFeed } from './hosting/podcasts/check-live-feed.ts';
+import { platformsFromConfig } from './hosting/platforms/platforms.ts';
 import { createPrepareArtwork } from './outside/prepare-artwork.ts';
 import { createProbeDuration } from './outside/probe-duration.ts';
 import { createRules } from './rules.ts';
@@ -150,6 +151,8 @@ export async function createApp(
   });
 
   const publicFetch = createPublicFetch(guardedFetch);
+  const platforms = platformsFromConfig(config);
+  const { findPresentation } = delivery.client(EnclosureServiceService);
   const secrets = secretsFromConfig(() => config.WEBHOOK_SECRET_KEYS);
 
   const receiptKey = openSigningKey(config.RECEIPT_SIGNING_KEY, {
@@ -173,6 +176,7 @@ export async function createApp(
       webhooks: { secrets, allowOrigins: config.FETCH_ALLOW_ORIGINS },
       reportDays: config.REPORT_DAYS,
       findPlan,
+      submissions: { platforms, contract: deliveryContract, findPresentation },
     }),
     signReceipt: createReceiptSigner(receiptKey),
     clock,
@@ -211,7 +215,7 @@ export async function createApp(
       pool,
       execute,
       handlers: createJobHandlers({
-        ...{ pool, store, execute, fetch: guardedFetch, clock },
+        ...{ pool, store, execute, fetch: guardedFetch, clock, platforms },
         ...{ exportDays, findFirstDownloads, readReport, findPlan },
         ...stores,
       }),

@@ -36,7 +36,7 @@ export const configuration = z.object({
   ANALYTICS_SINK_ADDRESS: serviceAddressSchema.describe('analytics-sink, which answers with numbers.'),
   INTERNAL_SERVING_ADDRESS: serviceAddressSchema.describe('internal-serving, which explains and finds decisions.'),
   PUBLIC_DELIVERY_ADDRESS: serviceAddressSchema.describe(
-    'public-delivery, which finds the listeners of decisions and erases them.',
+    'public-delivery, which finds presentations of episodes, and the listeners of decisions, whom it also erases.',
   ),
   BASE_URL: root.describe('Public root of auth-server: the issuer of access tokens.'),
   API_URL: root.describe(
@@ -88,6 +88,21 @@ export const configuration = z.object({
     .max(3_650)
     .default(30)
     .describe('Days that the result of a report is kept.'),
+  APPLE_PODCASTS_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'Root of Apple’s interface for hosts, as its documentation names it ([platforms](platforms.md#apple-podcasts)).',
+    ),
+  APPLE_PODCASTS_ISSUER_ID: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Issuer of the tokens for Apple, from the page of keys.'),
+  APPLE_PODCASTS_KEY_ID: z.string().min(1).optional().describe('Name of the key for Apple.'),
+  APPLE_PODCASTS_KEY_FILE: file
+    .optional()
+    .describe('Private key for Apple (`.p8`: P-256, PKCS #8 in PEM); a replaced file holds from the next request on.'),
   JOB_LEASE_MS: z.coerce
     .number()
     .int()

@@ -1,5 +1,6 @@
 import { supersededBreakPlans } from './advertising/break-plans/superseded-break-plans.ts';
 import { listDueEpisodes } from './hosting/episodes/episode-table.ts';
+import { refreshSubmission } from './hosting/platforms/refresh-submission.ts';
 import { exchangeTasks } from './exchange/exchange-tasks.ts';
 import { flightTasks } from './advertising/line-items/flight-tasks.ts';
 import { authorityTasks } from './workspace/authority/expire-authority.ts';
@@ -20,6 +21,7 @@ const publishScheduledEpisode: DueTask<'episode.publish_due'> = {
 /** The clock's tasks. */
 export const dueTasks: readonly DueTask[] = [
   publishScheduledEpisode,
+  refreshSubmission,
   ...uploadTasks,
   ...reportTasks,
   ...flightTasks,

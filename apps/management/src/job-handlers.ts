@@ -2,6 +2,7 @@ import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { createBatchEncodingHandler } from './hosting/batch-encodings/run-batch-encoding.ts';
 import { createCloneHandler } from './advertising/campaigns/clone-campaign.ts';
 import { createImportHandler } from './hosting/imports/import-feed.ts';
+import { createAskPlatformHandler, type AskPlatformOptions } from './hosting/platforms/run-submission.ts';
 import { createPublishImportHandler } from './hosting/imports/publish-import.ts';
 import { createCompileHandler } from './advertising/serving-plans/compile-serving-plan.ts';
 import { createMapContentHandler } from './exchange/content/map-content.ts';
@@ -14,7 +15,7 @@ import type { InternalJobKind } from './background/job-table.ts';
 
 /** The handlers of management's own jobs, by kind. */
 export const createJobHandlers = (
-  options: ExportOptions & ReportOptions & ErasureOptions & { readonly fetch: GuardedFetch },
+  options: ExportOptions & ReportOptions & ErasureOptions & AskPlatformOptions & { readonly fetch: GuardedFetch },
 ): Readonly<Record<InternalJobKind, JobHandler>> => ({
   compile_serving_plan: createCompileHandler(options),
   clone_campaign: createCloneHandler(options),
@@ -26,4 +27,5 @@ export const createJobHandlers = (
   erase_listeners: createEraseListenersHandler(options),
   map_content: createMapContentHandler(options),
   check_tracking_endpoint: createTrackingCheckHandler(options),
+  ask_platform: createAskPlatformHandler(options),
 });

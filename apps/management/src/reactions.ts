@@ -20,6 +20,7 @@ import { deleteClips, recordClip } from './hosting/media-clips/follow-clips.ts';
 import { adTrackReactions } from './advertising/creatives/follow-hls.ts';
 import { endLineItems } from './advertising/campaigns/follow-campaigns.ts';
 import { endSuperseded, republishTarget } from './advertising/follow-plans.ts';
+import { submissionReactions } from './hosting/platforms/follow-submissions.ts';
 import { trackFollowerGroup, trackReactions } from './hosting/productions/follow-tracks.ts';
 import { attachAndPublish, endFaultyUpload, stopEncodings } from './hosting/productions/follow-productions.ts';
 import { markFilesReceived, removeObject } from './workspace/uploads/follow-uploads.ts';
@@ -132,6 +133,7 @@ export function followEvents(options: {
   const intents = intentReactions({ pool, clock });
   const tracks = trackReactions(send, pool);
   const adTracks = adTrackReactions(send, pool);
+  const submissions = submissionReactions(send, pool);
   async function onProduct(event: DomainEvent): Promise<void> {
     await reactTo(reactions, event);
     await reactTo(exchange, event);
@@ -140,6 +142,7 @@ export function followEvents(options: {
   async function onTracks(event: DomainEvent): Promise<void> {
     await reactTo(tracks, event);
     await reactTo(adTracks, event);
+    await reactTo(submissions, event);
   }
 
   const follow = (topic: string, react: (event: DomainEvent) => Promise<void>, group = 'management') =>

@@ -21,6 +21,7 @@ import { createFindNamedUpload } from './hosting/podcasts/named-upload.ts';
 import { podcastRules } from './hosting/podcasts/podcast-rules.ts';
 import { createPublishGate } from './hosting/podcasts/publish-gate.ts';
 import type { PrepareArtwork } from './outside/prepare-artwork.ts';
+import { platformSubmissionRules, type SubmissionRuleOptions } from './hosting/platforms/platform-submission-rules.ts';
 import { policyRules } from './workspace/policies/policy-rules.ts';
 import { listenerErasureRules } from './workspace/privacy/listener-erasure-rules.ts';
 import { productRules } from './advertising/products/product-rules.ts';
@@ -57,12 +58,15 @@ export const createRules = (options: {
   readonly reportDays: number;
   /** The plan of a workspace. */
   readonly findPlan: ReportOptions['findPlan'];
+  /** What submissions to platforms need. */
+  readonly submissions: SubmissionRuleOptions;
 }): Rules<typeof productCatalog> => ({
   ...workspaceRules,
   ...authorityGrantRules,
   ...machineKeyRules,
   ...contentRules(options),
   ...importRules(options),
+  ...platformSubmissionRules(options.submissions),
   ...uploadRules(options.pool, options.store, options.mediaUrl),
   ...productionRules(options),
   ...mediaClipRules(options),

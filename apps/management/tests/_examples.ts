@@ -8,6 +8,7 @@ import { flightExamples } from './_examples-flights.ts';
 import { inventoryExamples } from './_examples-inventory.ts';
 import { mediaExamples } from './_examples-media.ts';
 import { moveExamples } from './_examples-moves.ts';
+import { platformExamples } from './_examples-platforms.ts';
 import { policyExamples } from './_examples-policies.ts';
 import { privacyExamples } from './_examples-privacy.ts';
 import { productExamples } from './_examples-products.ts';
@@ -25,6 +26,7 @@ export const examples: { readonly [C in ProductCommand]: (world: World) => Promi
   ...advertisingExamples,
   ...flightExamples,
   ...inventoryExamples,
+  ...platformExamples,
   ...policyExamples,
   ...privacyExamples,
   ...productExamples,

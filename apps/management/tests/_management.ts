@@ -15,7 +15,11 @@ import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { createObjectStore, type ObjectStore } from '@longwave/object-store';
 import { createPool, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import type { ShownPresentation } from '@longwave/rpc/delivery';
+import { deliveryContract, type DeliveryContract } from '@longwave/services';
 import type { CountDelivered } from '../src/advertising/line-items/count-delivered.ts';
+import { applePodcasts } from '../src/hosting/platforms/apple-podcasts.ts';
+import type { PlatformAccess } from '../src/hosting/platforms/platform.ts';
 import type { PublicFetch } from '../src/outside/public-fetch.ts';
 import type { PrepareArtwork } from '../src/outside/prepare-artwork.ts';
 import { createRules } from '../src/rules.ts';
@@ -29,6 +33,14 @@ export const mediaUrl = 'http://media.test';
 
 /** A plan with everything. */
 export const plan = { name: 'network', includesAnalytics: true, requestsPerMinute: 1, uploadUrlsPerMinute: 1 };
+
+/** Public Delivery with video on its surface “hls”. */
+export const videoContract: DeliveryContract = {
+  ...deliveryContract,
+  surfaces: deliveryContract.surfaces.map((surface) =>
+    surface.name === 'hls' ? { ...surface, media: ['audio', 'video'] } : surface,
+  ),
+};
 
 /** Derives the secrets of webhook endpoints. */
 export const webhookSecrets = secretsFromConfig(() => ['0'.repeat(64)]);
@@ -88,6 +100,12 @@ export interface TestManagement extends AsyncDisposable {
   publicFetch: PublicFetch;
   /** Answers for feeds and their files. */
   fetch: GuardedFetch;
+  /** The presentation of every episode. */
+  presentation: ShownPresentation | undefined;
+  /** The access to Apple Podcasts. */
+  apple: PlatformAccess;
+  /** What Public Delivery can do. */
+  contract: DeliveryContract;
   /** Milliseconds by which the service's clock is ahead. */
   aheadMs: number;
   /** Ads that the sink has counted, by line item. */
@@ -118,6 +136,10 @@ export async function startTestManagement(
     prepareArtwork: (async () => preparedArtwork) as PrepareArtwork,
     publicFetch: servedArtwork,
     fetch: servedFeed,
+    presentation: { digest, url: `${mediaUrl}/delivery/v1/e/t1.x/one.m3u8`, hasPictures: true } as
+      ShownPresentation | undefined,
+    apple: { platform: applePodcasts('http://apple.test', async () => 'Bearer x') } as PlatformAccess,
+    contract: videoContract,
     aheadMs: 0,
     delivered,
     plan,
@@ -142,6 +164,17 @@ export async function startTestManagement(
       findPlan: async () => ({ plan: world.plan }),
       countDelivered: (workspaceId, lineItemId) => world.countDelivered(workspaceId, lineItemId),
       webhooks: { secrets: webhookSecrets, allowOrigins: receiverOrigins },
+      submissions: {
+        platforms: {
+          get apple_podcasts() {
+            return world.apple;
+          },
+        },
+        get contract() {
+          return world.contract;
+        },
+        findPresentation: async () => ({ presentation: world.presentation }),
+      },
     }),
     signReceipt: createReceiptSigner(receiptKey),
     clock,

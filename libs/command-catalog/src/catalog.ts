@@ -26,6 +26,7 @@ import { machineTokenCommands, machineTokens } from './identity/machine-token.ts
 import { mediaClipCommands, mediaClips } from './hosting/media-clip.ts';
 import { listenerErasureCommands, listenerErasures } from './workspace/listener-erasure.ts';
 import { operationCommands } from './workspace/operation.ts';
+import { platformSubmissionCommands, platformSubmissions } from './hosting/platform-submission.ts';
 import { podcastCommands, podcasts } from './hosting/podcast.ts';
 import { reportDefinitionCommands, reportDefinitions } from './workspace/report-definition.ts';
 import { reportRunCommands, reportRuns } from './workspace/report-run.ts';
@@ -61,6 +62,7 @@ const observedCatalog = {
     media_clips: mediaClips,
     batch_encodings: batchEncodings,
     statistics_exports: statisticsExports,
+    platform_submissions: platformSubmissions,
     report_definitions: reportDefinitions,
     report_runs: reportRuns,
     advertisers,
@@ -96,6 +98,7 @@ const observedCatalog = {
     ...mediaClipCommands,
     ...batchEncodingCommands,
     ...statisticsExportCommands,
+    ...platformSubmissionCommands,
     ...reportDefinitionCommands,
     ...reportRunCommands,
     ...advertiserCommands,

@@ -19,6 +19,7 @@ type FailCommand =
   | 'campaign.fail_clone'
   | 'content_snapshot.record_failed'
   | 'listener_erasure.fail'
+  | 'platform_submission.fail'
   | 'podcast.fail_import'
   | 'podcast.fail_import_publication'
   | 'report_run.fail'
@@ -42,6 +43,15 @@ export interface JobHandler {
   readonly maxAttempts: number;
   /** Jobs of this kind that run at the same time; default 1. */
   readonly concurrency?: number;
+}
+
+/** Thrown by a handler whose next attempt is to begin no earlier than this. */
+export class RetryLater extends Error {
+  readonly afterMs: number;
+  constructor(message: string, afterMs: number) {
+    super(message);
+    this.afterMs = afterMs;
+  }
 }
 
 /** Milliseconds before the next attempt. */
@@ -115,7 +125,8 @@ export function startJobRunner(options: {
       } catch (error) {
         onError(error, job);
         // Without a database the lease ends by itself.
-        await releaseLease(pool, job.id, job.lease_id, { afterMs: backOffMs(job.attempt) }).catch(onError);
+        const afterMs = Math.max(backOffMs(job.attempt), error instanceof RetryLater ? error.afterMs : 0);
+        await releaseLease(pool, job.id, job.lease_id, { afterMs }).catch(onError);
       }
     },
     onError,

@@ -18,6 +18,7 @@ const internalJobKinds = [
   'erase_listeners',
   'map_content',
   'check_tracking_endpoint',
+  'ask_platform',
 ] as const;
 
 /** Kinds of jobs that management runs itself. */

@@ -11,18 +11,18 @@ import { productCategoriesOf } from './product-categories.ts';
 const isHostRead = ({ definition: { type }, current }: ReviewQuestion) =>
   type === 'creative.submit' && current?.['production'] === 'host_read';
 
-const hostOf = ({ host_podcast_id: id }: Readonly<Record<string, unknown>>) =>
-  typeof id === 'string' ? id : undefined;
+const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
 /**
- * The podcast whose publishers review: the one that a break plan is for, undefined when it is for several or for all; and the one whose host
- * reads an ad.
+ * The podcast whose publishers review: the one that a break plan is for, undefined when it is for several or for all; the one whose host
+ * reads an ad; and the one whose episode is on a platform.
  */
 async function podcastOf(
   tx: Transaction,
   { definition, workspaceId, current, changes }: ReviewQuestion,
 ): Promise<string | undefined> {
-  if (definition.type === 'creative.submit') return hostOf({ ...current, ...changes });
+  if (definition.type === 'creative.submit') return textOf({ ...current, ...changes }['host_podcast_id']);
+  if (definition.subject === 'platform_submissions') return textOf(current?.['podcast_id']);
   if (definition.subject !== 'break_plans') return undefined;
   const ids = current?.['inventory_unit_ids'];
   const unitIds = Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
