@@ -8,6 +8,7 @@ import {
   durationTicks,
   firstFrames,
   iFrameArguments,
+  iFrameTrack,
   indexFragments,
   indexIFrames,
   pictureArguments,
@@ -33,11 +34,14 @@ export async function storePictures(
   const folder = await mkdtemp(path.join(tmpdir(), 'longwave-pictures-'));
   const fileOf = (name: string) => path.join(folder, `${name}.mp4`);
   const starts = firstFrames(cellGrid(seconds * 48_000, cutsMs, []), rate);
+  const span = (frames: number) => ({ offsetSeconds: 0, pictures: seconds * frames });
   const moving = `color=c=navy:size=320x180:rate=${rate.frames}:duration=${seconds},drawbox=x=t*20:y=60:w=40:h=40:c=white:t=fill`;
   await run('ffmpeg', [
     ...['-nostdin', '-v', 'error', '-f', 'lavfi', '-i', moving],
-    ...pictureLadder.flatMap((rung) => pictureArguments(rung, rate, starts, fileOf(`v${rung.height}`))),
-    ...iFrameArguments(fileOf('iframe')),
+    ...pictureLadder.flatMap((rung) =>
+      pictureArguments(rung, rate, starts, span(rate.frames), fileOf(`v${rung.height}`)),
+    ),
+    ...iFrameArguments(span(iFrameTrack.rate.frames), fileOf('iframe')),
   ]);
 
   async function keep(bytes: Buffer, contentType: string) {
@@ -53,7 +57,7 @@ export async function storePictures(
     const indexed = await (name === 'iframe' ? indexIFrames : indexFragments)(read, bytes.length);
     const { index, codec, width, height } = indexed;
     return {
-      ...{ codec, width, height, frame_rate: name === 'iframe' ? { frames: 2, seconds: 1 } : rate },
+      ...{ codec, width, height, frame_rate: name === 'iframe' ? iFrameTrack.rate : rate },
       ...(await keep(bytes, 'video/mp4')),
       duration_ms: Math.round((durationTicks(index) * 1000) / index.timescale),
       index: await keep(Buffer.from(JSON.stringify(index)), 'application/json'),

@@ -3,11 +3,13 @@ import type { AdTrack } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { getLines } from '@longwave/object-store';
 import { sha256, until } from '@longwave/test-kit';
-import { findAdTracks, type AdTracks } from '../src/decisions/ad-track-table.ts';
+import { findAdPictures } from '../src/decisions/ad-picture-table.ts';
+import type { AdPictures } from '../src/decisions/ad-pictures.ts';
+import { findAdTracks } from '../src/decisions/ad-track-table.ts';
 import { createBindings } from '../src/plays/bindings.ts';
 import { createKnownArrangements } from '../src/arrangements/known-arrangements.ts';
 import { findArrangement, type NewArrangement } from '../src/arrangements/arrangement-table.ts';
-import type { Binding } from '../src/plays/binding-table.ts';
+import type { AdFiles, Binding } from '../src/plays/binding-table.ts';
 import type { DeliveryApp } from '../src/app.ts';
 import { arrangementOf } from './_arrangement.ts';
 import { askAt, newListener } from './_ask.ts';
@@ -40,7 +42,7 @@ const bindingOf = (listenerKey: string, arrangementId: string, sequence = 0): Bi
   ...{ decisionId: newId('dec'), startedAt: new Date(1_767_225_600_000 + sequence) },
   ...{ addressKey: 'a', app: undefined, system: undefined },
 });
-const none: AdTracks = new Map();
+const none: AdFiles = { tracks: new Map(), pictures: new Map() };
 const listeners = (count: number) => Array.from({ length: count }, () => newId('lst'));
 
 test('a hundred listeners at once cost one query and one statement, and each gets its own binding', async () => {
@@ -111,7 +113,7 @@ test('an arrangement that is known to be stored is not sent again', async () => 
   await expect(bindings.bind(unsendable, bindingOf(two, arrangement.id), none)).resolves.toBeDefined();
 });
 
-test('the tracks of ads are stored with the binding, by its statement; the first of an ad stays, and another process finds them', async () => {
+test('tracks and pictures of ads are stored with the binding, by its statement; the first of an ad stay, and another process finds them', async () => {
   const [first, second] = [openNode(), openNode()];
   const arrangement = arrangementOf('Tracked');
   const [a, b, unknown] = [sha256(Buffer.from('a')), sha256(Buffer.from('b')), sha256(Buffer.from('c'))];
@@ -121,14 +123,31 @@ test('the tracks of ads are stored with the binding, by its statement; the first
   });
   const [mine, theirs] = listeners(2) as [string, string];
   const tracks = new Map([a, b].map((digest) => [digest, trackOf(digest)]));
-  // Both at once, in either order: two processes that store the same tracks wait for each other.
+  const picture = (digest: string) => ({
+    ...trackOf(digest),
+    width: 16,
+    height: 9,
+    frame_rate: { frames: 25, seconds: 1 },
+  });
+  const picturesOf = (digest: string): AdPictures => ({
+    ...{ v360: picture(digest), v720: picture(digest), v1080: picture(digest), iframe: picture(digest) },
+  });
+  const pictures = new Map([a, b].map((digest) => [`crv_${digest}`, picturesOf(digest)]));
+  // Both at once, in either order: two processes that store the same files wait for each other.
   await Promise.all([
-    first.bindings.bind(arrangement, bindingOf(mine, arrangement.id), tracks),
-    second.bindings.bind(arrangement, bindingOf(theirs, arrangement.id), new Map([...tracks].toReversed())),
+    first.bindings.bind(arrangement, bindingOf(mine, arrangement.id), { tracks, pictures }),
+    second.bindings.bind(arrangement, bindingOf(theirs, arrangement.id), {
+      tracks: new Map([...tracks].toReversed()),
+      pictures: new Map([...pictures].toReversed()),
+    }),
   ]);
   expect(first.statements).toEqual(['save_bindings']);
-  await first.bindings.bind(arrangement, bindingOf(mine, arrangement.id, 1), new Map([[a, trackOf(b)]]));
+  await first.bindings.bind(arrangement, bindingOf(mine, arrangement.id, 1), {
+    tracks: new Map([[a, trackOf(b)]]),
+    pictures: new Map([[`crv_${a}`, picturesOf(b)]]),
+  });
   expect(await findAdTracks(bench.pool, [b, unknown, a])).toEqual(tracks);
+  expect(await findAdPictures(bench.pool, [unknown, ...pictures.keys()])).toEqual(pictures);
 });
 
 describe('rows that a client without a credential can cause', () => {
