@@ -22,6 +22,7 @@ import {
 import { createAuthenticate } from './http/authenticate.ts';
 import { basePath, createAudienceServer } from './http/server.ts';
 import { createCountingMemory } from './counting/record-facts.ts';
+import { adEventService } from './rpc/ad-event-service.ts';
 import { anomalyService } from './rpc/anomaly-service.ts';
 import { audienceService } from './rpc/audience-service.ts';
 import { evidenceService } from './rpc/evidence-service.ts';
@@ -60,6 +61,7 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
       audienceService(numbers, createCheckAccess(principalKeys, clock)),
       anomalyService(pool, lists.listsVersion),
       listenerService(pool),
+      adEventService(pool),
       evidenceService(pool),
     ],
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),

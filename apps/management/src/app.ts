@@ -24,7 +24,7 @@ import { objectStoreFromConfig } from '@longwave/object-store';
 import { createPool, databaseProblem, pingDatabase } from '@longwave/postgres';
 import { openKeyFile, openSigningKey } from '@longwave/principal';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
-import { AudienceServiceService, ListenerServiceService } from '@longwave/rpc/audience';
+import { AdEventServiceService, AudienceServiceService, ListenerServiceService } from '@longwave/rpc/audience';
 import { AccountServiceService, CredentialServiceService } from '@longwave/rpc/credential';
 import { BindingServiceService, EnclosureServiceService } from '@longwave/rpc/delivery';
 import { ProbeServiceService } from '@longwave/rpc/probe';
@@ -52,6 +52,7 @@ import { createManagementServer } from './http/server.ts';
 import { createJobHandlers } from './job-handlers.ts';
 import { createFindQueuePlace } from './background/queue-forecast.ts';
 import { createCountDelivered } from './advertising/line-items/count-delivered.ts';
+import { startTrackers } from './advertising/trackers/start-trackers.ts';
 import { reachGoals } from './advertising/line-items/flight-tasks.ts';
 import { createPublicFetch } from './outside/public-fetch.ts';
 import { followRevocations } from './exchange/content/follow-revocations.ts';
@@ -240,6 +241,13 @@ export async function createApp(
       allowOrigins: config.FETCH_ALLOW_ORIGINS,
       roots: { baseUrl: config.BASE_URL, apiUrl: config.API_URL },
       keepDays: config.WEBHOOK_DELIVERY_DAYS,
+    }),
+  );
+  const adEvents = sink.client(AdEventServiceService);
+  stack.use(
+    startTrackers({
+      ...{ pool, clock, logger, listAdEvents: adEvents.listAdEvents },
+      allowOrigins: config.FETCH_ALLOW_ORIGINS,
     }),
   );
   stack.use(

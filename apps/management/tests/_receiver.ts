@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 /** A request as it came. */
 export interface Received {
+  readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
@@ -15,14 +16,20 @@ type Answer = (response: ServerResponse, received: Received) => void;
 /** Receivers of webhooks on one real socket: each path is one. Answers 200 unless a path has an answer of its own. */
 export async function startReceiver() {
   const answers = new Map<string, Answer>();
+  const answersOfAll = new Map<string, Answer>();
   const received: Received[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const got = { path: request.url!, headers: request.headers, body: Buffer.concat(chunks).toString() };
+      const got = {
+        method: request.method!,
+        path: request.url!,
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+      };
       received.push(got);
-      const answer = answers.get(got.path);
+      const answer = answers.get(got.path) ?? answersOfAll.get(got.path.split('?')[0]!);
       if (answer) answer(response, got);
       else response.end();
     });
@@ -31,6 +38,9 @@ export async function startReceiver() {
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     answers,
+    /** Answers a path whatever its query. */
+    answerAll: (path: string, answer: Answer) => void answersOfAll.set(path, answer),
+    all: (): readonly Received[] => received,
     at: (path: string) => received.filter((each) => each.path === path),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();

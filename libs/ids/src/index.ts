@@ -15,6 +15,7 @@ export const idPrefixes = {
   receipt: 'rcp',
   request: 'req',
   serving: 'srv',
+  trackerCall: 'tcl',
   webhookDelivery: 'whd',
 } as const;
 

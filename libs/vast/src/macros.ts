@@ -2,7 +2,7 @@ import { formatDuration } from './duration.ts';
 
 /** What an address may be told. Nothing in it is about a person. */
 export interface MacroContext {
-  /** When the address is called. */
+  /** The time that the address is told: of the call, or of what it is about. */
   readonly now: Date;
   /** A random whole number from 0 to 99,999,999. */
   readonly cacheBusting: number;
@@ -10,6 +10,8 @@ export interface MacroContext {
   readonly playheadMs?: number;
   readonly breakPosition?: 'pre' | 'mid' | 'post';
   readonly adType?: 'audio' | 'video' | 'hybrid';
+  /** Names the serving: an id of ours that says nothing of who listens. */
+  readonly adServingId?: string;
   /** Error code of VAST, where an error is reported. */
   readonly errorCode?: number;
 }
@@ -29,6 +31,7 @@ const values: Readonly<Record<string, (context: MacroContext) => string | undefi
   CONTENTPLAYHEAD: playhead,
   BREAKPOSITION: ({ breakPosition }) => breakPosition && breakPositions[breakPosition],
   ADTYPE: ({ adType }) => adType,
+  ADSERVINGID: ({ adServingId }) => adServingId,
   ERRORCODE: ({ errorCode }) => errorCode?.toString(),
 };
 
@@ -44,7 +47,7 @@ const unknownMacros = [
   ...['BLOCKEDADCATEGORIES', 'ADCATEGORIES', 'ADCOUNT', 'PLACEMENTTYPE', 'UNIVERSALADID', 'BREAKMAXDURATION'],
   ...['BREAKMAXADS', 'BREAKMINADLENGTH', 'BREAKMAXADLENGTH', 'SERVERUA', 'SERVERSIDE', 'DOMAIN', 'APPBUNDLE'],
   ...['APIFRAMEWORKS', 'EXTENSIONS', 'VERIFICATIONVENDORS', 'OMIDPARTNER', 'MEDIAMIME', 'ADPLAYHEAD', 'ASSETURI'],
-  ...['CONTENTID', 'CONTENTURI', 'CONTENTCAT', 'PODSEQUENCE', 'ADSERVINGID', 'REASON', 'STOREID', 'STOREURL'],
+  ...['CONTENTID', 'CONTENTURI', 'CONTENTCAT', 'PODSEQUENCE', 'REASON', 'STOREID', 'STOREURL'],
   'PLAYBACKMETHODS',
 ];
 

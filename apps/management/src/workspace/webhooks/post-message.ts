@@ -1,5 +1,5 @@
 import { readStart, type GuardedFetch } from '@longwave/guarded-fetch';
-import { Problem } from '@longwave/problems';
+import { fetchFailureOf } from '../../outside/fetch-failure.ts';
 import type { Attempt } from './attempt-table.ts';
 import type { DeliveryProblem } from './delivery-table.ts';
 import { tryParseRetryAfter } from './retry-schedule.ts';
@@ -21,14 +21,6 @@ function problemOfStatus(status: number): DeliveryProblem | undefined {
   if (status >= 200 && status < 300) return undefined;
   if (status === goneStatus) return 'gone';
   return status >= 300 && status < 400 ? 'redirected' : 'status';
-}
-
-/** The class of a failure without an answer. Names that do not exist and names of private networks are the same class. */
-function problemOfError(error: unknown): DeliveryProblem {
-  if (!(error instanceof Problem)) return 'timeout';
-  const { code = '' } = (error.cause ?? {}) as { readonly code?: string };
-  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code)) return 'certificate_invalid';
-  return error.cause === undefined || /^(ENOTFOUND|ENODATA|EAI_)/.test(code) ? 'address_refused' : 'not_reachable';
 }
 
 /** Text that the database can hold. */
@@ -62,7 +54,7 @@ export const createPostMessage =
       };
     } catch (error) {
       stop.throwIfAborted();
-      const problem = problemOfError(error);
+      const problem = fetchFailureOf(error);
       return { ...{ durationMs: took(), status: undefined, problem }, answer: undefined, retryAfterMs: undefined };
     }
   };

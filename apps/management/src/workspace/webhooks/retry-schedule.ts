@@ -19,6 +19,15 @@ export const retryDelaysMs: readonly number[] = [
 /** How long a delivery is tried, from the time when it was queued. */
 export const giveUpAfterMs = 72 * hour;
 
+/** When something that failed is tried again. */
+export interface RetrySchedule {
+  /** Milliseconds from each failed attempt to the next one; after the last of them that one repeats. */
+  readonly delaysMs: readonly number[];
+  /** How long it is tried, from the time when it was queued. */
+  readonly giveUpAfterMs: number;
+}
+const ofMessages: RetrySchedule = { delaysMs: retryDelaysMs, giveUpAfterMs };
+
 /** Each delay is made up to a tenth shorter or longer, so that a receiver that was away does not get everything at once. */
 const jitter = 0.1;
 
@@ -27,15 +36,17 @@ const jitter = 0.1;
  * @param failed attempts since the delivery was queued
  * @param retryAfterMs what the receiver asks for
  * @param random 0 to 1
+ * @param schedule default: that of messages to webhook endpoints
  */
 export function nextAttemptAt(
   { queuedAt, failed, retryAfterMs = 0 }: { queuedAt: Date; failed: number; retryAfterMs?: number | undefined },
   now: Date,
   random: number,
+  { delaysMs, giveUpAfterMs: triedMs }: RetrySchedule = ofMessages,
 ): Date | undefined {
-  const lastAt = queuedAt.getTime() + giveUpAfterMs;
+  const lastAt = queuedAt.getTime() + triedMs;
   if (now.getTime() >= lastAt) return undefined;
-  const delayMs = retryDelaysMs[Math.min(failed, retryDelaysMs.length) - 1]! * (1 - jitter + 2 * jitter * random);
+  const delayMs = delaysMs[Math.min(failed, delaysMs.length) - 1]! * (1 - jitter + 2 * jitter * random);
   return new Date(Math.min(lastAt, now.getTime() + Math.max(delayMs, retryAfterMs)));
 }
 
