@@ -33,7 +33,7 @@ test('the player of an episode plays its enclosure when it is asked to, and any 
   const style = /<style>(.*)<\/style>/.exec(html)![1]!;
   const digest = createHash('sha256').update(style).digest('base64');
   expect(headers['content-security-policy']).toBe(
-    `default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-${digest}'; img-src 'self'; media-src 'self'; frame-ancestors *`,
+    `default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-${digest}'; img-src 'self' data:; media-src 'self'; frame-ancestors *`,
   );
   expect(html).toContain(`<audio controls preload="none" src="http://media.test${enclosure}"></audio>`);
   expect(html).toContain('<h1>One: the Größe</h1>');

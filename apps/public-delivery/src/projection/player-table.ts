@@ -9,6 +9,8 @@ export interface PlayerEpisode extends EnclosureRow {
   readonly attributes: ShownEpisode;
   readonly podcast: PodcastAttributes;
   readonly chapterTitles: readonly string[];
+  /** Its podcast has HLS, and it is made ready for it. */
+  readonly hasPresentation: boolean;
 }
 
 type PlayerRow = Columns<
@@ -20,6 +22,7 @@ type PlayerRow = Columns<
     readonly podcast_state: Rows['podcast']['state'];
     readonly podcast: PodcastAttributes;
     readonly rendition_bytes: Rows['production']['rendition_bytes'];
+    readonly presented: Rows['presented_episode']['digest'];
   };
 
 /** By the alias of the enclosure; 'ended' when the episode or its podcast was archived, undefined when nothing here plays it in public. */
@@ -27,9 +30,10 @@ export async function findPlayerEpisode(pool: Pool, alias: string): Promise<Play
   const { rows } = await pool.query<PlayerRow>({
     name: 'player_episode',
     text: `select e.state, e.attributes, e.chapters, p.state as podcast_state, p.attributes as podcast, a.alias, a.file_name,
-             r.rendition_bytes
+             r.rendition_bytes, h.digest as presented
            from alias a join episode e on e.id = a.episode_id join podcast p on p.id = e.podcast_id and p.authority_id is null
              ${playedProduction}
+             left join presented_episode h on h.episode_id = e.id
            where a.alias = $1`,
     values: [alias],
   });
@@ -38,10 +42,11 @@ export async function findPlayerEpisode(pool: Pool, alias: string): Promise<Play
   const states = [row.state, row.podcast_state];
   if (states.includes('archived')) return 'ended';
   if (row.rendition_bytes === null || states.some((state) => state !== 'published')) return undefined;
-  const { attributes, podcast, alias: own, file_name, rendition_bytes, chapters } = row;
+  const { attributes, podcast, alias: own, file_name, rendition_bytes, chapters, presented } = row;
   const listed = (chapters ?? []).filter(({ toc }) => toc !== false);
   return {
     ...{ attributes, podcast, alias: own, file_name, rendition_bytes, clip_format: null },
     chapterTitles: listed.map(({ title }) => title),
+    hasPresentation: podcast.hls_audio === true && presented !== null,
   };
 }
