@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { bareEnvironment, ffmpeg, until } from '@longwave/test-kit';
+import { bareEnvironment, ffmpeg, findBrowser, until } from '@longwave/test-kit';
 import {
   checkFeed,
   download,
@@ -14,6 +14,8 @@ import {
   uploadFile,
   type HeardByHls,
 } from '@longwave/test-kit/clients';
+import { playedToEnd, watchPlayerPage } from '@longwave/test-kit/player-page';
+import { chromium } from 'playwright-core';
 import { advertisingOf, type Booked } from '../_advertising.ts';
 import {
   countedDownloads,
@@ -199,4 +201,21 @@ test('the same listener downloads the MP3: the same ads; with another listener, 
   const compared = recount('compare', facts, '--window', 'all');
   expect([compared.status, compared.stdout]).toEqual([0, expect.stringContaining('downloads')]);
   await countsAre({ downloads: 2, sponsor: [4, 4, 4], house: [4, 4, 0] });
+});
+
+test('a browser plays the page of the player to its end: one more download, and each of its ads delivered and billed once', async () => {
+  const browser = await chromium.launch({ executablePath: findBrowser(), args: ['--no-sandbox', '--disable-gpu'] });
+  try {
+    const page = await browser.newPage({ userAgent: listenerAgentOf(2) });
+    await watchPlayerPage(page);
+    await page.goto(enclosureUrl.replace(/[^/]+$/, 'player'));
+    await page.getByRole('button', { name: 'Play' }).click();
+    const { ads, content } = await playedToEnd(page);
+    expect(ads.map(([seconds]) => Math.round(seconds))).toEqual([5, 5, 3, 3]);
+    const [[from, to], ...more] = content as [[number, number]];
+    expect([from, to, more]).toEqual([0, expect.closeTo(introSeconds + contentSeconds, 0), []]);
+  } finally {
+    await browser.close();
+  }
+  await countsAre({ downloads: 3, sponsor: [6, 6, 6], house: [6, 6, 0] });
 });

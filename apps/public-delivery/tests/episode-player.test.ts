@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { makeAudio } from '@longwave/test-kit';
+import { playedToEnd, watchPlayerPage } from '@longwave/test-kit/player-page';
 import type { Page } from 'playwright-core';
 import type { DeliveryApp } from '../src/app.ts';
 import { apply, next } from './_apply.ts';
 import { askAt } from './_ask.ts';
 import { decideAds, publishHlsShow, storeTone, type TestAd, type TestTrack } from './_hls.ts';
-import { openPlayerBrowser, playedToEnd, watchPlayerPage, type PlayerBrowser } from './_players.ts';
+import { openPlayerBrowser, type PlayerBrowser } from './_players.ts';
 import { storeSegment } from './_stitched.ts';
 import { audio, openBench, type Bench } from './_support.ts';
 
