@@ -6,7 +6,7 @@ import { readToolLine } from './tool-line.ts';
 async function main(args: readonly string[]): Promise<number> {
   const tool = readToolLine(args);
   if (tool) return runTool(tool);
-  // The clients of all services take two seconds of CPU to load; a tool needs none of them.
+  // What all commands of the operator need takes a while to load; a tool needs none of it.
   const { runOperator } = await import('./run-operator.ts');
   return runOperator(args);
 }

@@ -1,5 +1,4 @@
 import type { FleetAccess } from '@longwave/fleet/running';
-import { openOperator } from '@longwave/test-kit/clients';
 import { explainedFailure, readCommandLine, type CommandLine } from './command-line.ts';
 import type { OperatorCommand, Options } from './command.ts';
 import { fleetOn } from './find-fleet.ts';
@@ -16,6 +15,7 @@ import { readSamples } from './status/check-services.ts';
 type CommandToRun = Extract<CommandLine, { kind: 'run' }>;
 
 async function runOnFleet(fleet: FleetAccess, command: OperatorCommand, options: Options): Promise<void> {
+  const { openOperator } = await import('@longwave/test-kit/clients');
   const operator = openOperator(fleet);
   try {
     console.log(JSON.stringify(await command.run(operator, options, fleet), null, 2));

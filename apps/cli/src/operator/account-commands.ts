@@ -1,4 +1,3 @@
-import { createAccount, createAccountWithoutWorkspace } from '@longwave/test-kit/clients';
 import { accountOption, needed, type CommandOption, type OperatorCommand } from '../command.ts';
 
 type Shown = Readonly<Record<string, unknown>>;
@@ -27,6 +26,7 @@ export const accountCommands: readonly OperatorCommand[] = [
     ],
     example: 'account create --name "My podcasts" --email anna@example.org --plan grow',
     run: async (operator, { name, email, plan }) => {
+      const { createAccount } = await import('@longwave/test-kit/clients');
       const { accountId, workspaceId, apiKey } = await createAccount(operator, plan, {
         name: name ?? email ?? 'New account',
         ...(email && { email }),
@@ -53,6 +53,7 @@ export const accountCommands: readonly OperatorCommand[] = [
     example: 'account create-without-workspace --email anna@example.org --plan grow',
     run: async (operator, options) => {
       const email = needed(options, 'email');
+      const { createAccountWithoutWorkspace } = await import('@longwave/test-kit/clients');
       const { id, workspace_id } = await createAccountWithoutWorkspace(operator, options['plan'], {
         ...{ name: options['name'] ?? email, email },
       });

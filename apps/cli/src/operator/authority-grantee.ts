@@ -1,4 +1,3 @@
-import { typedResource } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import type { Operator } from '@longwave/test-kit/clients';
 
@@ -28,5 +27,6 @@ export async function assertGrantee(operator: Operator, named: NamedAuthority, c
 export async function clientIdOf(operator: Operator, id: string): Promise<string> {
   const found = (await operator.identityList(undefined, 'oauth_clients')).find((each) => each.id === id);
   if (!found) throw new Error(`There is no client ${id}.`);
+  const { typedResource } = await import('@longwave/command-catalog');
   return typedResource(found, 'oauth_clients').attributes.client_id;
 }

@@ -1,4 +1,3 @@
-import { issueCredential } from '@longwave/test-kit/clients';
 import { accountOption, needed, type OperatorCommand } from '../command.ts';
 
 const onCredential = (verb: 'revoke' | 'block' | 'unblock', summary: string): OperatorCommand => ({
@@ -27,6 +26,7 @@ export const credentialCommands: readonly OperatorCommand[] = [
     ],
     example: 'key create --account acc_01jcq7v8z4n2m6k9s3x5t1r0wd --name "Publishing script"',
     run: async (operator, options) => {
+      const { issueCredential } = await import('@longwave/test-kit/clients');
       const { id, text } = await issueCredential(operator, needed(options, 'account'), {
         kind: 'api_key',
         name: options['name'] ?? 'API key',
@@ -52,6 +52,7 @@ export const credentialCommands: readonly OperatorCommand[] = [
     ],
     example: 'token create --account acc_01jcq7v8z4n2m6k9s3x5t1r0wd --scope read --name "Statistics"',
     run: async (operator, options) => {
+      const { issueCredential } = await import('@longwave/test-kit/clients');
       const { id, text } = await issueCredential(operator, needed(options, 'account'), {
         kind: 'legacy_token',
         name: options['name'] ?? 'legacy token',

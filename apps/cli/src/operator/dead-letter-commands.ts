@@ -1,7 +1,6 @@
-import { busFromConfig, type BusLogger, type EventBus } from '@longwave/event-bus';
+import type { BusLogger, EventBus } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import type { FleetAccess } from '@longwave/fleet/running';
-import { readKafkaConfig } from '@longwave/service-kit';
 import { didYouMean } from '@longwave/service-kit/nearest';
 import { UsageError, type CommandDescription, type CommandOption, type Options } from '../command.ts';
 import type { Follower } from '../status/check-lags.ts';
@@ -117,6 +116,10 @@ export async function openBus(
   { redisUrl, kafkaBrokers, kafkaSecurity }: BusAccess,
   logger?: BusLogger,
 ): Promise<EventBus> {
+  const [{ busFromConfig }, { readKafkaConfig }] = await Promise.all([
+    import('@longwave/event-bus'),
+    import('@longwave/service-kit'),
+  ]);
   const kafka = kafkaBrokers === undefined ? {} : { KAFKA_BROKERS: kafkaBrokers, ...kafkaSecurity };
   const config = { ...readKafkaConfig(kafka), REDIS_URL: redisUrl };
   return busFromConfig(config, { clientName: 'operator', ...(logger && { logger }) });

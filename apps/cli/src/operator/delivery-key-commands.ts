@@ -1,11 +1,12 @@
 import { keyWeek, kidOf, maxTokenLife } from '@longwave/delivery-token';
-import { createPool, type Pool } from '@longwave/postgres';
+import type { Pool } from '@longwave/postgres';
 import type { FleetAccess } from '@longwave/fleet/running';
 import { needed, UsageError, type OperatorCommand } from '../command.ts';
 
 const weekMs = 7 * 86_400_000;
 
 async function onDelivery<T>({ databaseUrls }: FleetAccess, work: (pool: Pool) => Promise<T>): Promise<T> {
+  const { createPool } = await import('@longwave/postgres');
   const pool = createPool(databaseUrls['delivery']!, 'delivery', { name: 'operator', max: 1 });
   try {
     return await work(pool);

@@ -1,7 +1,6 @@
-import { dataFolder } from '@longwave/fleet';
+import { dataFolder } from '@longwave/fleet/running';
 import { audienceScopes, producerPattern } from '@longwave/principal';
 import { needed, UsageError, type OperatorCommand } from '../command.ts';
-import { changeKeys, rotate } from '../keys/rotate.ts';
 
 const dayMs = 86_400_000;
 const defaultDays = '90';
@@ -84,6 +83,7 @@ export const machineTokenCommands: readonly OperatorCommand[] = [
     options: [],
     example: 'token-key add',
     run: async (_operator, _options, access) => {
+      const { changeKeys, rotate } = await import('../keys/rotate.ts');
       const installation = { data: dataFolder(access.dataFolder), access };
       const [done] = await changeKeys(['access-tokens'], installation, (name) => rotate(name, installation));
       return done!.row;

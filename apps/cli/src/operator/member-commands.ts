@@ -1,4 +1,4 @@
-import { memberPermissions } from '@longwave/command-catalog';
+import { memberPermissions } from '@longwave/command-catalog/member-permissions';
 import { needed, type CommandOption, type OperatorCommand } from '../command.ts';
 
 const permissionsOf = (text: string | undefined) => (text ?? '').split(',').filter((each) => each !== '');

@@ -2,9 +2,7 @@ import { managerRoles } from '@longwave/principal';
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
 import { emailAddress, reference } from '../fields.ts';
-
-/** Permissions of a member of an organization. */
-export const memberPermissions = ['edit', 'encode', 'publish', 'view_analytics', 'manage_members', 'review'] as const;
+import { memberPermissions } from './member-permissions.ts';
 
 const permissions = z.array(z.enum(memberPermissions));
 /** Memberships: an account's access to the workspace of another one, the owner of the organization. */
