@@ -1,6 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newId } from '@longwave/ids';
+import { openChannel } from '@longwave/rpc';
+import { EnclosureServiceService } from '@longwave/rpc/delivery';
 import { until } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
 import { applyEvent } from '../src/projection/apply/apply-event.ts';
@@ -8,7 +11,7 @@ import { apply, next } from './_apply.ts';
 import { askAt, itemsOf, newListener } from './_ask.ts';
 import { storeTone, type TestTrack } from './_hls.ts';
 import { publishShow } from './_stitched.ts';
-import { audio, openBench, type Bench } from './_support.ts';
+import { audio, openBench, workspaceId, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
@@ -102,6 +105,36 @@ test('the tag comes with the presentation and goes with it, and neither enclosur
   await apply(bench, next(produced, { files: other, tracks: {} }));
   await until('no tag', async () => tagsOf((await made.feed()).body).length === 0);
   expect((await made.feed()).headers.etag).not.toBe(withTag.headers.etag);
+});
+
+/** The presentation of an episode, as management asks for it. */
+async function findPresentation(ofWorkspace: string, episodeId: string) {
+  const channel = openChannel(`127.0.0.1:${app.grpcPort}`, 'public-delivery', bench.tlsOf('management'));
+  const asked = channel
+    .client(EnclosureServiceService)
+    .findPresentation({ workspaceId: ofWorkspace, episodeId }, { deadlineMs: 5_000 });
+  return (await asked.finally(() => channel.close())).presentation;
+}
+
+test('management learns the lasting address of a presentation, whether it has pictures, and nothing of one that is not shown', async () => {
+  const made = await show({ hls_audio: true });
+  expect(await findPresentation(workspaceId, made.episodeId)).toBeUndefined();
+  const produced = next(made.events.production, ready());
+  await apply(bench, produced);
+  await presented(made);
+  const found = await findPresentation(workspaceId, made.episodeId);
+  expect(found).toEqual({
+    ...{ digest: expect.stringMatching(/^[0-9a-f]{64}$/), hasPictures: false },
+    url: `http://media.test${made.entry}`,
+  });
+  await bench.pool.query(
+    `update presentation set document = (document::jsonb || '{"pictures": {}}')::json where digest = $1`,
+    [found!.digest],
+  );
+  expect((await findPresentation(workspaceId, made.episodeId))?.hasPictures).toBe(true);
+  expect(await findPresentation(newId('ws'), made.episodeId)).toBeUndefined();
+  await apply(bench, next(made.events.episode, {}, { state: 'unpublished' }));
+  expect(await findPresentation(workspaceId, made.episodeId)).toBeUndefined();
 });
 
 test('a presentation that a feed shows is announced, one that it does not show revises nothing', async () => {

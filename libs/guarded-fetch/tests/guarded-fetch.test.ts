@@ -209,6 +209,26 @@ test('a redirect of a POST is its answer: nothing is sent to another address', a
   expect(arrived).toEqual(['POST /first']);
 });
 
+test('a credential goes to the address that was asked and to no other: the redirect itself is the answer', async () => {
+  const credentials: unknown[] = [];
+  handle = (request, response) => {
+    credentials.push(request.headers.authorization);
+    response.writeHead(302, { location: '/elsewhere' }).end();
+  };
+  const { status, finalUrl } = await whole(local(), `${origin}/configured`, { authorization: 'Bearer secret' });
+  expect([status, finalUrl, credentials]).toEqual([302, `${origin}/configured`, ['Bearer secret']]);
+});
+
+test('a caller learns that a connection begins, and of a refused address that none did', async () => {
+  handle = (_, response) => response.end();
+  let connections = 0;
+  const onConnect = () => void connections++;
+  await problemOf(whole(createGuardedFetch(), `${origin}/`, { onConnect }));
+  expect(connections).toBe(0);
+  await whole(local(), `${origin}/`, { onConnect });
+  expect(connections).toBe(1);
+});
+
 test('a POST to a private address is refused like a GET', async () => {
   const content = { type: 'text/plain', bytes: Buffer.from('x') };
   const fetch = createGuardedFetch({ resolve: async () => addresses('10.0.0.1') });

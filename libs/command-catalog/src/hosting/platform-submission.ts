@@ -154,7 +154,7 @@ export const platformSubmissionCommands = {
     type: 'platform_submission.begin',
     from: ['submitting', 'submitted', 'accepted'],
     changes: z.strictObject({ action, sent_sha256: sha256 }),
-    event: 'platform_submission.attempt_begun',
+    event: 'platform_submission.attempted',
     summary: 'A worker is about to send a request; if no outcome follows, the outcome is ambiguous.',
   }),
   'platform_submission.postpone': defineCommand({
