@@ -200,3 +200,49 @@ test('after kill -9 in the middle of the pictures no ffmpeg is left, and another
   world.management.expire(jobId);
   expect((await picturesOf(jobId)).track).toBe('v1080');
 }, 120_000);
+
+/** The pictures of an ad with the cells of the film's sound. */
+async function adPicturesOf(source: object) {
+  const sound_index = { storage_key: sound.index.storage_key, sha256: sound.index.sha256 };
+  const input = { creative_id: 'crv_1', sound_index, ...source };
+  const { commandType, changesJson } = await jobs.reportOf(
+    jobs.enqueue('encode_creative_pictures', 'creatives', 'crv_1', input),
+  );
+  expect(commandType).toBe('creative.record_pictures');
+  return commands['creative.record_pictures'].changes.parse(JSON.parse(changesJson));
+}
+
+test('an ad of sound gets a still picture, and an ad with a picture its own, both as long as the sound', async () => {
+  const still = await adPicturesOf({});
+  const own = await adPicturesOf({ storage_key: film.storageKey, source_etag: film.etag });
+  for (const made of [still, own]) {
+    const sizes = Object.entries(made).map(([name, { width, height }]) => `${name} ${width}x${height}`);
+    expect(sizes).toEqual(['v360 640x360', 'v720 1280x720', 'v1080 1920x1080', 'iframe 640x360']);
+    for (const { duration_ms: ms, frame_rate: rate } of Object.values(made))
+      expect(Math.abs(ms - sound.duration_ms)).toBeLessThanOrEqual((500 * rate.seconds) / rate.frames + 1);
+  }
+  const frames = async (key: string) => {
+    const args = ['-v', 'error', '-i', 'pipe:0', '-vf', 'scale=16:9,format=gray', '-f', 'rawvideo', 'pipe:1'];
+    const bytes = execFileSync('ffmpeg', args, { input: await bytesOf(key) });
+    return [bytes.subarray(0, 144), bytes.subarray(-144)] as const;
+  };
+  const [first, last] = await frames(still.v720.storage_key);
+  expect(Math.max(...first.map((luma, at) => Math.abs(luma - last[at]!)))).toBeLessThan(6);
+  // Light bars in the middle, dark corners.
+  expect(first[4 * 16 + 8]! - first[0]!).toBeGreaterThan(40);
+}, 30_000);
+
+test('an ad that should have a picture of its own is refused without one', async () => {
+  const silent = path.join(world.folder, 'sound only.mp4');
+  ffmpeg('-f', 'lavfi', '-i', 'sine=duration=1', '-c:a', 'aac', silent);
+  const { storageKey, etag } = await jobs.upload(silent);
+  const input = {
+    ...{ creative_id: 'crv_1', storage_key: storageKey, source_etag: etag },
+    ...{ loudness_targets_lufs: [-16], needs_picture: true },
+  };
+  const { commandType, changesJson } = await jobs.reportOf(
+    jobs.enqueue('encode_creative', 'creatives', 'crv_1', input),
+  );
+  expect(commandType).toBe('creative.fail_media');
+  expect(JSON.parse(changesJson)).toMatchObject({ problem: { code: 'media_without_picture' } });
+});

@@ -1,7 +1,7 @@
 import type { ResourceView } from '@longwave/events';
 import { savePlanContent } from '../src/advertising/serving-plans/plan-content-table.ts';
 import type { HostingWorld } from './_hosting.ts';
-import { digest, hour, media, person, service, window } from './_values.ts';
+import { digest, hlsTrack, hour, media, person, service, window } from './_values.ts';
 
 /** Creates a workspace's advertising by commands. */
 export function createAdvertising(hosting: HostingWorld) {
@@ -58,6 +58,14 @@ export function createAdvertising(hosting: HostingWorld) {
       const approved = await world.approvedCreative();
       const creative = await send('creative.start_tracks', approved, {}, service('management'));
       return { creative, lease: await hosting.lease('encode_creative_tracks', creative.id) };
+    },
+    /** An approved creative with tracks, whose pictures an encoder makes. */
+    async adPicturesEncoding() {
+      const { creative: waiting, lease } = await world.adTracksEncoding();
+      const tracks = [{ stream: media.sha256, hls: hlsTrack }];
+      const tracked = await send('creative.record_tracks', waiting, { tracks }, service('encoder'), lease);
+      const creative = await send('creative.start_pictures', tracked, {}, service('management'));
+      return { creative, lease: await hosting.lease('encode_creative_pictures', creative.id) };
     },
     /** An approved creative of the advertiser that a line item belongs to. */
     async creativeOf(lineItem: ResourceView) {

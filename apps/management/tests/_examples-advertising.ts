@@ -1,6 +1,6 @@
 import { newId } from '@longwave/ids';
 import { creates, on, type Examples } from './_example.ts';
-import { hlsTrack, media, service, window } from './_values.ts';
+import { hlsTrack, media, pictures, service, window } from './_values.ts';
 
 const cause = 'The customer asked for it.';
 
@@ -86,6 +86,20 @@ export const advertisingExamples = {
   },
   'creative.fail_tracks': async (w) => {
     const { creative, lease } = await w.adTracksEncoding();
+    return on(creative, { problem: { code: 'media_empty', detail: 'The file is empty.' } }, service('encoder'), lease);
+  },
+  'creative.start_pictures': async (w) => {
+    const { creative, lease } = await w.adTracksEncoding();
+    const tracks = [{ stream: media.sha256, hls: hlsTrack }];
+    const tracked = await w.send('creative.record_tracks', creative, { tracks }, service('encoder'), lease);
+    return on(tracked, {}, service('management'));
+  },
+  'creative.record_pictures': async (w) => {
+    const { creative, lease } = await w.adPicturesEncoding();
+    return on(creative, pictures, service('encoder'), lease);
+  },
+  'creative.fail_pictures': async (w) => {
+    const { creative, lease } = await w.adPicturesEncoding();
     return on(creative, { problem: { code: 'media_empty', detail: 'The file is empty.' } }, service('encoder'), lease);
   },
   'creative.submit': async (w) => on(await w.preparedCreative(), { disclosure: 'Advertisement' }, w.actor),

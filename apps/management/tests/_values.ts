@@ -46,6 +46,9 @@ export const pictureTrack = {
   frame_rate: { frames: 25, seconds: 1 },
 };
 
+/** All pictures of an ad. */
+export const pictures = { v360: pictureTrack, v720: pictureTrack, v1080: pictureTrack, iframe: pictureTrack };
+
 /** A person of another workspace, with roles in the whole of this one. */
 export const guestIn = (workspaceId: string, actor: Actor, roles: Principal['roles']): Actor =>
   actor.kind === 'principal'

@@ -64,11 +64,23 @@ export const encodingJobInputs = {
   encode_hls_video: z.union([z.strictObject({ ...hlsVideo, ...stored }), z.strictObject({ ...hlsVideo, ...outside })]),
   encode_segment: z.strictObject({ ...loudness, ...stored, podcast_id: z.string(), part: z.enum(['intro', 'outro']) }),
   encode_creative: z.union([
-    z.strictObject({ ...creative, loudness_targets_lufs: z.array(targetLufs).min(1).max(12) }),
+    z.strictObject({
+      ...creative,
+      loudness_targets_lufs: z.array(targetLufs).min(1).max(12),
+      /** A file without a moving picture is refused. */
+      needs_picture: z.boolean().optional(),
+    }),
     /** Jobs that were waiting when ads got more than one loudness. */
-    z
-      .strictObject({ ...creative, ...loudness })
-      .transform(({ loudness_target_lufs: only, ...input }) => ({ ...input, loudness_targets_lufs: [only] })),
+    z.strictObject({ ...creative, ...loudness }).transform(({ loudness_target_lufs: only, ...input }) => ({
+      ...input,
+      loudness_targets_lufs: [only],
+      needs_picture: undefined,
+    })),
+  ]),
+  /** All sizes of the pictures of an ad: its own, or a still one where no file is named. */
+  encode_creative_pictures: z.union([
+    z.strictObject({ ...creative, ...cellsOfSound }),
+    z.strictObject({ creative_id: z.string(), ...cellsOfSound }),
   ]),
   /** Tracks of HLS for streams that were prepared before. */
   encode_creative_tracks: z.strictObject({

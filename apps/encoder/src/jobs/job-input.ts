@@ -24,6 +24,8 @@ export function failureOf(input: JobInput, problem: Failure['changes']['problem'
       return { commandType: 'production.fail_track', changes: { track: input.track, problem } };
     case 'encode_creative':
       return { commandType: 'creative.fail_media', changes: { problem } };
+    case 'encode_creative_pictures':
+      return { commandType: 'creative.fail_pictures', changes: { problem } };
     case 'encode_creative_tracks':
       return { commandType: 'creative.fail_tracks', changes: { problem } };
     case 'encode_segment':

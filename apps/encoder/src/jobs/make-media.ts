@@ -6,11 +6,12 @@ import type { ChangesInput } from '@longwave/command-catalog';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import type { ObjectStore } from '@longwave/object-store';
 import { encodeAudio, encodeLadder, type EncodedAudio, type EncodedSegment } from '../media/encode-audio.ts';
+import { inspectPicture } from '../media/inspect-source.ts';
 import { listChapters } from '../media/list-chapters.ts';
 import { fetchAddress } from './fetch-address.ts';
 import { fetchSource, type FetchedFile, type FetchOptions } from './fetch-source.ts';
 import type { JobInput } from './job-input.ts';
-import { makePictures } from './make-pictures.ts';
+import { makeAdPictures, makePictures } from './make-pictures.ts';
 import { makeAdTracks, makeLaterTrack, makeTrack } from './make-track.ts';
 import type { ProgressReporter } from './progress.ts';
 import type { Completion } from './report.ts';
@@ -35,13 +36,17 @@ export async function makeMedia(
   signal: AbortSignal,
 ): Promise<Completion> {
   await mkdir(folder, { recursive: true });
+  const workplace = { store: deps.store, folder, signal };
+  if (input.kind === 'encode_creative_pictures' && !('storage_key' in input))
+    return { commandType: 'creative.record_pictures', changes: await makeAdPictures(input, undefined, workplace) };
   const inputPath = path.join(folder, 'source');
   const fetched = await fetchInput(input, deps, inputPath, {
     maxBytes: deps.maxSourceBytes,
     signal,
     onProgress: (fraction) => progress.report('downloading', fraction),
   });
-  const workplace = { store: deps.store, folder, signal };
+  if (input.kind === 'encode_creative_pictures')
+    return { commandType: 'creative.record_pictures', changes: await makeAdPictures(input, inputPath, workplace) };
   if (input.kind === 'encode_hls_audio') {
     const file = await makeLaterTrack(input, { path: inputPath, sha256: fetched.sha256 }, workplace);
     return { commandType: 'production.record_track', changes: { track: 'a192', file } };
@@ -52,6 +57,7 @@ export async function makeMedia(
   }
   if (input.kind === 'encode_creative') {
     const targetsLufs = input.loudness_targets_lufs;
+    if (input.needs_picture) await inspectPicture(inputPath, signal);
     const steps = await encodeLadder({ inputPath, folder, targetsLufs, signal });
     const media: CreativeMedia['media'] = [];
     for (const step of steps) {
@@ -90,7 +96,7 @@ export async function makeMedia(
 
 /** Brings the source of a job to `target`. */
 function fetchInput(
-  input: JobInput,
+  input: Extract<JobInput, { storage_key: string } | { source_url: string }>,
   { store, guardedFetch }: MediaDeps,
   target: string,
   options: FetchOptions,

@@ -3,12 +3,13 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { ChangesInput } from '@longwave/command-catalog';
 import { cellIndexSchema, type CellIndex } from '@longwave/hls-media';
-import { encodePictures } from '../media/encode-pictures.ts';
+import { encodePictures, type PictureSource, type PictureTrackName } from '../media/encode-pictures.ts';
 import { inspectPicture } from '../media/inspect-source.ts';
 import { untrustedInput } from '../media/run-ffmpeg.ts';
 import type { JobInput } from './job-input.ts';
+import { stillCard } from '../media/still-card.ts';
 import { requireSameSource, type Workplace } from './make-track.ts';
-import { storePictures } from './stored-blobs.ts';
+import { storePictures, type StoredPictures } from './stored-blobs.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** The index of a sound's track from the store. Throws a plain error when the store does not have it whole. */
@@ -48,4 +49,35 @@ export async function makePictures(
     file: await storePictures(store, pictures, signal),
     picture: { width, height, frame_rate: frameRate },
   };
+}
+
+/**
+ * All sizes of the pictures of an ad, as long as its sound. Throws `MediaFault` for a file without a moving picture; otherwise as
+ * `encodePictures`.
+ * @param sourcePath undefined for a still picture
+ */
+export async function makeAdPictures(
+  input: Extract<JobInput, { kind: 'encode_creative_pictures' }>,
+  sourcePath: string | undefined,
+  workplace: Workplace,
+): Promise<ChangesInput<'creative.record_pictures'>> {
+  const { store, folder, signal } = workplace;
+  const sound = await readIndex(workplace, input.sound_index);
+  const source = sourcePath === undefined ? stillCard : await openPictures(sourcePath, signal);
+  const make = async (name: PictureTrackName): Promise<StoredPictures> => {
+    const outputPath = path.join(folder, `${name}.mp4`);
+    return storePictures(store, await encodePictures({ name, source, sound, outputPath, signal }), signal);
+  };
+  return {
+    v360: await make('v360'),
+    v720: await make('v720'),
+    v1080: await make('v1080'),
+    iframe: await make('iframe'),
+  };
+}
+
+/** The moving picture of a local file. Throws as `inspectPicture`. */
+async function openPictures(sourcePath: string, signal: AbortSignal): Promise<PictureSource> {
+  const { picture, offsetSeconds } = await inspectPicture(sourcePath, signal);
+  return { input: untrustedInput(`file:${sourcePath}`), frameRate: picture.frameRate, offsetSeconds };
 }

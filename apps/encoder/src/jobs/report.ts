@@ -13,6 +13,7 @@ type CompleteCommand =
   | 'production.record_track'
   | 'creative.record_media'
   | 'creative.record_tracks'
+  | 'creative.record_pictures'
   | 'podcast.record_intro'
   | 'podcast.record_outro';
 
@@ -22,6 +23,7 @@ type FailCommand =
   | 'production.fail_track'
   | 'creative.fail_media'
   | 'creative.fail_tracks'
+  | 'creative.fail_pictures'
   | 'podcast.fail_intro'
   | 'podcast.fail_outro';
 

@@ -8,6 +8,7 @@ import { refuseField } from '../../workspace/refuse-field.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
 import { declaredChecksum, holdUpload, receivedUpload } from '../../workspace/uploads/find-upload.ts';
 import { adLoudnessesLufs, expectedLadderMs } from './ad-loudnesses.ts';
+import { hasOwnPicture, pictureRules } from './picture-rules.ts';
 import { trackRules } from './track-rules.ts';
 
 type Catalog = typeof productCatalog;
@@ -30,14 +31,6 @@ async function checkHost(
 /** Rules of the creative commands. */
 export const creativeRules = (options: { pool: Pool; store: ObjectStore }): CreativeRules => ({
   'creative.create': async ({ tx, workspaceId, changes }) => {
-    if (changes.format !== 'audio')
-      throw new Problem(
-        'format_not_supported',
-        'Only audio is prepared today. Create the creative with format "audio".',
-        {
-          errors: [{ path: '/changes/format', code: 'format_not_supported', detail: 'Only audio is prepared today.' }],
-        },
-      );
     await checkHost(tx, workspaceId, changes);
     return { attributes: { ...changes, media: [] } };
   },
@@ -65,7 +58,7 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
       const { id, upload, etag, sizeBytes } = found;
       return async ({ tx: held, current, subjectId, now }) => {
         await holdUpload(held, found, path);
-        const { problem: _problem, tracks: _tracks, ...kept } = current;
+        const { problem: _problem, tracks: _tracks, pictures: _pictures, ...kept } = current;
         return {
           attributes: { ...kept, upload_id: id, media: [] },
           also: async (tx, { version }) => {
@@ -82,6 +75,7 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
                 source_etag: etag,
                 ...declaredChecksum(found),
                 loudness_targets_lufs: adLoudnessesLufs,
+                ...(hasOwnPicture(current) && { needs_picture: true }),
               },
               work: {
                 workClass: 'interactive',
@@ -112,6 +106,7 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
   }),
 
   ...trackRules(options),
+  ...pictureRules(options),
 
   'creative.submit': async ({ tx, workspaceId, current, changes }) => {
     if (current.media.length === 0)
