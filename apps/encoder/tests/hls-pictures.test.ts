@@ -134,7 +134,7 @@ test('pictures are in time with the sound as it is encoded: they begin later in 
   const length = Math.round((durationTicks(soundIndex) * 25) / soundIndex.timescale);
   const expected = Array.from({ length }, (_none, at) => Math.min(at + 10, 104) % 25);
   expect(steps.length).toBe(length);
-  expect(steps.filter((step, at) => Math.abs(step - expected[at]!) > 1)).toEqual([]);
+  expect(steps.filter((step, at) => Math.abs(((step - expected[at]! + 37) % 25) - 12) > 1)).toEqual([]);
 });
 
 test('the same file gives the same bytes, and the size of the picture is that in which it is shown', async () => {

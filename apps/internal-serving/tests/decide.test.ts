@@ -126,6 +126,36 @@ test('a play that needs HLS gets ads with their tracks alone, the same ones each
   operator.close();
 });
 
+test('a play that needs pictures gets ads that have them, with their sizes, and an ad of sound alone does not serve', async () => {
+  const workspaceId = newId('ws');
+  const track = {
+    ...{ codec: 'avc1.64001f', digest: 'ab'.repeat(32), size_bytes: 130_000, duration_ms: 30_000 },
+    ...{ index_digest: 'ef'.repeat(32), index_size_bytes: 410 },
+  };
+  const size = { width: 1280, height: 720, frame_rate: { frames: 25, seconds: 1 } };
+  const [shown, heard] = [lineItem(), guaranteed(1_000)];
+  for (const one of [shown, heard]) for (const media of one.creatives[0]!.media) media.hls = track;
+  const names = ['v360', 'v720', 'v1080', 'iframe'] as const;
+  shown.creatives[0]!.pictures = names.map((name) => ({ name, ...track, ...size }));
+  const { servingPlanId } = await engines.publishPlan(workspaceId, [shown, heard]);
+  for (const one of [node, other]) await untilDecidedBy(one, workspaceId, servingPlanId);
+  const streamFormats = ['mp3/128000/48000/2', 'hls-aac-192', 'hls-avc'];
+  const play = playOf(workspaceId, { streamFormats });
+  const answer = await node.client.decide(play, {});
+  expect(answer.picks.map(({ lineItemId }) => lineItemId)).toEqual([shown.line_item_id]);
+  expect(answer.picks[0]!.pictures).toEqual(
+    names.map((name) => ({
+      ...{ name, width: 1280, height: 720, frameRateFrames: 25, frameRateSeconds: 1 },
+      track: {
+        ...{ codec: 'avc1.64001f', digest: 'ab'.repeat(32), sizeBytes: 130_000n, durationMs: 30_000n },
+        ...{ indexDigest: 'ef'.repeat(32), indexSizeBytes: 410n },
+      },
+    })),
+  );
+  // From what the other node reads of the stored decision.
+  expect(await other.client.decide(play, {})).toEqual(answer);
+});
+
 test('200 plays at once, 20 of them asked again on the other node, give one row, one answer and one count per id', async () => {
   const workspaceId = newId('ws');
   const booked = guaranteed(1_000);

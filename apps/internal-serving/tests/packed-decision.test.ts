@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { noTexts } from '../src/decisions/known-texts.ts';
 import { listDecision, packDecision, unpackRow } from '../src/decisions/packed-decision.ts';
 import { packValue, unpackValue } from '../src/decisions/packed-value.ts';
-import { goldenDecision, goldenFormats, goldenTexts, packedByVersion } from './_packed-decisions.ts';
+import { goldenDecision, goldenFormats, goldenPictures, goldenTexts, packedByVersion } from './_packed-decisions.ts';
 
 const rowOf = (packed: Buffer) => {
   const { decisionId, workspaceId, atMs } = goldenDecision;
@@ -16,7 +16,7 @@ const places = new Map(goldenTexts.map((text, place) => [text, place]));
 test.each(Object.entries(packedByVersion))(
   'a decision that was stored as %s reads as it did then',
   async (_name, hex) => {
-    const golden = hex.startsWith('02') ? goldenFormats : goldenDecision;
+    const golden = { '01': goldenDecision, '02': goldenFormats, '03': goldenPictures() }[hex.slice(0, 2)]!;
     const { decisionId: _id, shareOpportunities: _offered, shareServings: _served, ...stored } = golden;
     expect(await unpackRow(reading, rowOf(Buffer.from(hex, 'hex')))).toEqual(stored);
     // Digests are over the text of the answer, so its fields have the order that they had.
@@ -33,13 +33,15 @@ test('a decision is stored in the newest form, with known texts and without', ()
   const { requestDigest } = goldenFormats;
   const formatted = packDecision(requestDigest, listDecision(goldenFormats), noTexts);
   expect(formatted.toString('hex')).toBe(packedByVersion['version 2']);
+  const shown = packDecision(requestDigest, listDecision(goldenPictures()), noTexts);
+  expect(shown.toString('hex')).toBe(packedByVersion['version 3']);
 });
 
 test('a form that is not known, bytes that are cut off and texts that are missing are refused', async () => {
   const packed = Buffer.from(packedByVersion['version 1 with known texts'], 'hex');
   const other = Buffer.from(packed);
-  other[0] = 3;
-  await expect(unpackRow(reading, rowOf(other))).rejects.toThrow('unknown form 3');
+  other[0] = 4;
+  await expect(unpackRow(reading, rowOf(other))).rejects.toThrow('unknown form 4');
   for (const length of [40, packed.length - 1])
     await expect(unpackRow(reading, rowOf(packed.subarray(0, length)))).rejects.toThrow('packed value');
   await expect(unpackRow(reading, rowOf(Buffer.concat([packed, Buffer.alloc(1)])))).rejects.toThrow('behind its end');

@@ -1,4 +1,4 @@
-import { hlsAudioFormat, type AdTrack } from '@longwave/events';
+import { hlsAudioFormat, hlsPictureFormat, type AdPicture, type AdTrack } from '@longwave/events';
 import type { NoAdReason, VerdictCode } from './codes.ts';
 import {
   freshInputs,
@@ -32,6 +32,8 @@ interface Pick {
   readonly durationMs: number;
   /** The same sound for HLS, where the play asks for that format; every ad of such a play has it. */
   readonly hls?: AdTrack;
+  /** Its pictures for HLS, where the play asks for them. */
+  readonly pictures?: readonly AdPicture[];
   /** Approved address of a click. */
   readonly clickUrl: string | null;
   readonly billable: boolean;
@@ -147,6 +149,7 @@ export function decidePrepared(
   const neighbours = neighboursOf(context.breaks);
   const renditions = renditionsKey(context.streamFormat, context.streamFormats);
   const asksHls = context.streamFormats?.includes(hlsAudioFormat) ?? false;
+  const asksPictures = context.streamFormats?.includes(hlsPictureFormat) ?? false;
   let noAdReason: NoAdReason | undefined = context.breaks.length === 0 ? 'no_breaks' : undefined;
   let adLoadLeftMs = context.adLoadLimitMs ?? Infinity;
   let policyLeftMs = policies.maxMs;
@@ -181,6 +184,7 @@ export function decidePrepared(
     for (const { candidate, served, slot } of filled.placements) {
       const { ordinal, line } = candidate;
       const { segmentDigest, sizeBytes, durationMs, hls } = served.stream;
+      const { pictures } = served.creative;
       picks.push({
         breakKey: adBreak.key,
         slot,
@@ -192,6 +196,7 @@ export function decidePrepared(
         sizeBytes,
         durationMs,
         ...(asksHls && hls && { hls }),
+        ...(asksPictures && pictures && { pictures }),
         clickUrl: served.creative.clickUrl,
         billable: line.billable,
         capKeys: capKeysOf(line, episodeBreak, index.policies.capPers),

@@ -1,4 +1,4 @@
-import { hlsAudioFormat, type AdTrack, type PlanLineItem } from '@longwave/events';
+import { hlsAudioFormat, hlsPictureFormat, type AdPicture, type AdTrack, type PlanLineItem } from '@longwave/events';
 import type { TimeWindow } from './index-times.ts';
 
 /** One prepared stream: the same words at one loudness. */
@@ -25,6 +25,8 @@ export interface IndexedCreative {
   readonly place: PlanCreative['place'];
   readonly production: PlanCreative['production'];
   readonly clickUrl: string | null;
+  /** Its pictures for HLS; undefined when none were made. */
+  readonly pictures: readonly AdPicture[] | undefined;
   /** At least one; several differ in loudness alone. */
   readonly streams: readonly IndexedStream[];
 }
@@ -65,11 +67,14 @@ export function indexCreatives(line: PlanLineItem): ReadonlyMap<string, readonly
       place: creative.place,
       production: creative.production,
       clickUrl: creative.click_url,
+      pictures: creative.pictures,
     };
     for (const [format, streams] of Map.groupBy(media, (one) => one.stream_format)) {
       const indexed = { ...common, streams: streams.map(indexStream) };
-      const keys = [format];
-      if (indexed.streams.every(({ hls }) => hls)) keys.push(renditionsKey(format, [hlsAudioFormat]));
+      const audio = indexed.streams.every(({ hls }) => hls) ? [[hlsAudioFormat]] : [];
+      const pictures = creative.pictures ? [[hlsPictureFormat]] : [];
+      const both = audio.length > 0 && pictures.length > 0 ? [[hlsAudioFormat, hlsPictureFormat]] : [];
+      const keys = [[], ...audio, ...pictures, ...both].map((others) => renditionsKey(format, others));
       for (const key of keys) {
         const list = byRenditions.get(key);
         if (list) list.push(indexed);

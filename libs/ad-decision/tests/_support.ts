@@ -1,6 +1,7 @@
 import {
   anyTargeting,
   defaultSeparation,
+  type AdPicture,
   type AdTrack,
   type PlanLineItem,
   type PlanTargeting,
@@ -23,6 +24,8 @@ interface CaseCreative extends Partial<
   readonly loudnesses?: readonly (number | null)[];
   /** How many of its streams, from the first on, have a track of HLS. */
   readonly tracks?: number;
+  /** Whether it has pictures for HLS. */
+  readonly pictures?: boolean;
 }
 
 /** The track of a stream, named by the stream's digest. */
@@ -30,6 +33,13 @@ const trackOf = (segmentDigest: string): AdTrack => ({
   ...{ codec: 'mp4a.40.2', digest: `track of ${segmentDigest}`, size_bytes: 1, duration_ms: 1 },
   ...{ index_digest: `index of ${segmentDigest}`, index_size_bytes: 1 },
 });
+
+/** The pictures of a creative, named by it. */
+const picturesOf = (creativeId: string) =>
+  (['v360', 'v720', 'v1080', 'iframe'] as const).map((name): AdPicture => ({
+    ...trackOf(`${name} of ${creativeId}`),
+    ...{ name, width: 16, height: 9, frame_rate: { frames: 25, seconds: 1 } },
+  }));
 
 /** A list stands for what it includes. */
 type CaseLists = readonly string[] | { readonly include?: readonly string[]; readonly exclude?: readonly string[] };
@@ -58,6 +68,7 @@ function creativeOf({
   stream_format = mp3,
   loudnesses = [-16],
   tracks = 0,
+  pictures = false,
   ...given
 }: CaseCreative): PlanCreative {
   return {
@@ -76,6 +87,7 @@ function creativeOf({
       duration_ms,
       ...(at < tracks && { hls: trackOf(String(loudness_lufs)) }),
     })),
+    ...(pictures && { pictures: picturesOf(creative_id) }),
     ...given,
   };
 }

@@ -42,11 +42,14 @@ export { servedAdSchema } from './served-ad.ts';
 export { decisionMadeSchema, type DecisionMade } from './decision-made.ts';
 export { planPoliciesKey, planPoliciesSchema, type PlanPolicy } from './plan-policies.ts';
 export {
+  adPictureSchema,
   adTrackSchema,
   anyTargeting,
   defaultSeparation,
   hlsAudioFormat,
+  hlsPictureFormat,
   servingPlanSchema,
+  type AdPicture,
   type AdTrack,
   type PlanLineItem,
   type PlanTargeting,

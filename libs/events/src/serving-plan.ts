@@ -17,6 +17,20 @@ export const adTrackSchema = z.strictObject({
 });
 export type AdTrack = z.infer<typeof adTrackSchema>;
 
+/** The stream format of pictures of HLS: H.264 in 360p, 720p and 1080p, and those for seeking. */
+export const hlsPictureFormat = 'hls-avc';
+
+/** One size of the pictures of an ad, or the pictures for seeking. */
+export const adPictureSchema = z.strictObject({
+  name: z.enum(['v360', 'v720', 'v1080', 'iframe']),
+  ...adTrackSchema.shape,
+  width: z.int().min(1),
+  height: z.int().min(1),
+  /** Pictures per second as a fraction. */
+  frame_rate: z.strictObject({ frames: z.int().min(1), seconds: z.int().min(1) }),
+});
+export type AdPicture = z.infer<typeof adPictureSchema>;
+
 /** One prepared stream of a creative. */
 const planMedia = z.strictObject({
   stream_format: z.string(),
@@ -70,6 +84,8 @@ const planCreative = z.strictObject({
   production: z.enum(['host_read', 'producer_read', 'produced']),
   click_url: z.string().nullable(),
   media: z.array(planMedia),
+  /** All four, the same for every loudness; absent when the creative has none. */
+  pictures: z.array(adPictureSchema).length(4).optional(),
 });
 
 /** A line item in the plan. */

@@ -6,9 +6,9 @@ import {
   type PolicyVersion,
   type RecordedInputs,
 } from '@longwave/ad-decision';
-import type { AdTrack } from '@longwave/events';
+import type { AdPicture, AdTrack } from '@longwave/events';
 import { idFromBytes } from '@longwave/ids';
-import type { DecideResponse } from '@longwave/rpc/serving';
+import type { DecideResponse, HlsTrack } from '@longwave/rpc/serving';
 import type { CurrentPlan } from '../plans/current-plans.ts';
 import type { PlayRequest } from './play-request.ts';
 
@@ -28,6 +28,8 @@ export interface StoredAnswer {
     readonly duration_ms: number;
     /** Absent unless the request asked for it. */
     readonly hls?: AdTrack | undefined;
+    /** Absent unless the request asked for them. */
+    readonly pictures?: readonly AdPicture[] | undefined;
     readonly click_url: string;
     readonly billable: boolean;
   }[];
@@ -50,6 +52,20 @@ const storedTrack = (track: AdTrack): AdTrack => ({
   size_bytes: track.size_bytes,
 });
 
+/** Its keys come in the order of JCS (RFC 8785). */
+const storedPicture = (picture: AdPicture): AdPicture => ({
+  codec: picture.codec,
+  digest: picture.digest,
+  duration_ms: picture.duration_ms,
+  frame_rate: { frames: picture.frame_rate.frames, seconds: picture.frame_rate.seconds },
+  height: picture.height,
+  index_digest: picture.index_digest,
+  index_size_bytes: picture.index_size_bytes,
+  name: picture.name,
+  size_bytes: picture.size_bytes,
+  width: picture.width,
+});
+
 /** The answer to store and give; its keys come in the order of JCS (RFC 8785). */
 export function answerOf(decisionId: string, servingPlanId: string | undefined, decision: Decision): StoredAnswer {
   return {
@@ -64,6 +80,7 @@ export function answerOf(decisionId: string, servingPlanId: string | undefined, 
       duration_ms: pick.durationMs,
       ...(pick.hls && { hls: storedTrack(pick.hls) }),
       line_item_id: pick.lineItemId,
+      ...(pick.pictures && { pictures: pick.pictures.map(storedPicture) }),
       segment_digest: pick.segmentDigest,
       serving_id: servingIdOf(decisionId, pick.breakKey, pick.slot),
       size_bytes: pick.sizeBytes,
@@ -167,6 +184,15 @@ export function traceOf(
   };
 }
 
+const renderTrack = (track: AdTrack): HlsTrack => ({
+  codec: track.codec,
+  digest: track.digest,
+  sizeBytes: BigInt(track.size_bytes),
+  durationMs: BigInt(track.duration_ms),
+  indexDigest: track.index_digest,
+  indexSizeBytes: BigInt(track.index_size_bytes),
+});
+
 /** The stored answer on the wire. */
 export function renderAnswer(answer: StoredAnswer): DecideResponse {
   return {
@@ -184,15 +210,15 @@ export function renderAnswer(answer: StoredAnswer): DecideResponse {
       durationMs: BigInt(pick.duration_ms),
       clickUrl: pick.click_url,
       billable: pick.billable,
-      hls: pick.hls && {
-        codec: pick.hls.codec,
-        digest: pick.hls.digest,
-        sizeBytes: BigInt(pick.hls.size_bytes),
-        durationMs: BigInt(pick.hls.duration_ms),
-        indexDigest: pick.hls.index_digest,
-        indexSizeBytes: BigInt(pick.hls.index_size_bytes),
-      },
-      pictures: [],
+      hls: pick.hls && renderTrack(pick.hls),
+      pictures: (pick.pictures ?? []).map((picture) => ({
+        name: picture.name,
+        track: renderTrack(picture),
+        width: picture.width,
+        height: picture.height,
+        frameRateFrames: picture.frame_rate.frames,
+        frameRateSeconds: picture.frame_rate.seconds,
+      })),
     })),
     noAdReason: answer.no_ad_reason,
   };

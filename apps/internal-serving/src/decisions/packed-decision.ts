@@ -1,5 +1,5 @@
 import { seedOf, type DecisionContext } from '@longwave/ad-decision';
-import type { AdTrack } from '@longwave/events';
+import { hlsPictureFormat, type AdPicture, type AdTrack } from '@longwave/events';
 import {
   outputDigestOf,
   requestClassOf,
@@ -17,10 +17,10 @@ import { UnreadableDecision, type NewDecision, type StoredDecision } from './sto
 /**
  * The form in which a decision is stored: a byte of version, the SHA-256 of the request, the number of the known texts in four bytes
  * (0: none), and a packed list. Records of one kind stand in it as their values alone, in the order of the lists below. Stored decisions
- * are read for ever, so nothing of a version changes: another form is another version (docs/adr/0049-compact-plays.md). Version 2 is of
- * plays that name stream formats; all others are version 1.
+ * are read for ever, so nothing of a version changes: another form is another version (docs/adr/0049-compact-plays.md). Version 3 is of
+ * plays that ask for pictures, version 2 of others that name stream formats; all others are version 1.
  */
-type Version = 1 | 2;
+type Version = 1 | 2 | 3;
 const headBytes = 37;
 
 const contextFields = [
@@ -28,17 +28,24 @@ const contextFields = [
   ...(['app', 'language', 'explicit', 'contentCategories', 'publishedAtMs', 'loudnessLufs', 'adLoadLimitMs'] as const),
 ];
 const breakFields = ['key', 'position', 'maxSlots', 'maxDurationMs', 'positionMs', 'slotRules'];
-/** These and the fields of a track in the order of JCS, which digests of answers follow. */
+/** These and the fields of tracks in the order of JCS, which digests of answers follow. */
 const pickFields = [
   ...['billable', 'break_key', 'campaign_id', 'click_url', 'creative_id', 'duration_ms', 'line_item_id'],
   ...['segment_digest', 'serving_id', 'size_bytes', 'slot'],
 ];
 const trackFields = ['codec', 'digest', 'duration_ms', 'index_digest', 'index_size_bytes', 'size_bytes'];
+const pictureFields = [
+  ...['codec', 'digest', 'duration_ms', 'frame_rate', 'height', 'index_digest', 'index_size_bytes', 'name'],
+  ...['size_bytes', 'width'],
+];
+const formatFields = [...contextFields, 'streamFormats'];
+const pickWithTrack = pickFields.toSpliced(pickFields.indexOf('line_item_id'), 0, 'hls');
 const fieldsOf = {
   1: { context: contextFields, pick: pickFields },
-  2: {
-    context: [...contextFields, 'streamFormats'],
-    pick: pickFields.toSpliced(pickFields.indexOf('line_item_id'), 0, 'hls'),
+  2: { context: formatFields, pick: pickWithTrack },
+  3: {
+    context: formatFields,
+    pick: pickWithTrack.toSpliced(pickWithTrack.indexOf('segment_digest'), 0, 'pictures'),
   },
 } as const satisfies Record<Version, object>;
 const stageFields = ['break_key', 'name', 'in', 'out', 'dropped_by'];
@@ -70,15 +77,29 @@ const plainCandidate = (candidate: Fields) => {
   return { ...candidate, codes: codes.length === 1 && codes[0] === candidate['verdict'] ? null : codes };
 };
 
+/** A rate is packed as its two numbers. */
+const plainPicture = ({ frame_rate: { frames, seconds }, ...picture }: AdPicture) => ({
+  ...picture,
+  frame_rate: [frames, seconds],
+});
+
+const pictureFrom = (values: Omit<AdPicture, 'frame_rate'> & { readonly frame_rate: readonly number[] }): AdPicture => {
+  const [frames, seconds] = values.frame_rate as [number, number];
+  // In the place of the list, so that the keys keep the order of JCS.
+  return { ...values, frame_rate: { frames, seconds } };
+};
+
 type StoredPick = StoredAnswer['picks'][number];
-type PackedPick = Omit<StoredPick, 'hls' | 'serving_id'> & {
+type PackedPick = Omit<StoredPick, 'hls' | 'pictures' | 'serving_id'> & {
   readonly hls?: readonly unknown[] | null;
+  readonly pictures?: readonly unknown[] | null;
   readonly serving_id: null;
 };
 /** A serving's id follows from the decision and its slot; of a track the values alone are packed. */
 const plainPick = (pick: StoredPick): PackedPick => ({
   ...pick,
   hls: pick.hls ? valuesOf(trackFields, [pick.hls]) : null,
+  pictures: pick.pictures ? valuesOf(pictureFields, pick.pictures.map(plainPicture)) : null,
   serving_id: null,
 });
 
@@ -104,7 +125,8 @@ export interface ListedDecision {
 
 export function listDecision(decision: NewDecision): ListedDecision {
   const { answer, trace, inputs } = decision;
-  const version = inputs.context.streamFormats ? 2 : 1;
+  const { streamFormats } = inputs.context;
+  const version = streamFormats?.includes(hlsPictureFormat) ? 3 : streamFormats ? 2 : 1;
   const fields = fieldsOf[version];
   const list = [
     decision.servingPlanId,
@@ -163,6 +185,9 @@ function answerFrom(
     picks: picks.map((pick) => ({
       ...pick,
       hls: pick.hls ? recordsOf<AdTrack>(trackFields, pick.hls)[0] : undefined,
+      pictures: pick.pictures
+        ? recordsOf<Parameters<typeof pictureFrom>[0]>(pictureFields, pick.pictures).map(pictureFrom)
+        : undefined,
       serving_id: servingIdOf(decisionId, pick.break_key, pick.slot),
     })),
     serving_plan_id: servingPlanId ?? '',

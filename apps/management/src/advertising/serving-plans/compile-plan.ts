@@ -1,6 +1,12 @@
 import type { Attributes, ResourceType, StateOf } from '@longwave/command-catalog';
 import type { ResourceRow } from '@longwave/command-pipeline';
-import { defaultSeparation, type AdTrack, type PlanLineItem, type ServingPlanDocument } from '@longwave/events';
+import {
+  defaultSeparation,
+  type AdPicture,
+  type AdTrack,
+  type PlanLineItem,
+  type ServingPlanDocument,
+} from '@longwave/events';
 import type { Campaign } from '../campaigns/campaign.ts';
 import type { LineItem, Window } from '../line-items/line-item.ts';
 import { floorsOf, resolveTargeting } from './plan-targeting.ts';
@@ -51,6 +57,18 @@ const planTrack = (track: NonNullable<Attributes<'creatives'>['media'][number]['
   index_size_bytes: track.index.size_bytes,
 });
 
+/** All pictures of a creative, when they are ready. */
+function planPictures({ pictures }: Attributes<'creatives'>): AdPicture[] | undefined {
+  if (pictures?.state !== 'ready') return undefined;
+  const made = (['v360', 'v720', 'v1080', 'iframe'] as const).flatMap((name) => {
+    const picture = pictures[name];
+    if (!picture) return [];
+    const { width, height, frame_rate } = picture;
+    return [{ name, ...planTrack(picture), width, height, frame_rate }];
+  });
+  return made.length === 4 ? made : undefined;
+}
+
 /** The creative of an assignment in the plan's form; undefined when its window has ended. */
 function planCreative(
   { attributes: assignment }: ResourceRow<'creative_assignments'>,
@@ -60,6 +78,7 @@ function planCreative(
 ): PlanCreative | undefined {
   const window = common([assignment.window, creative.valid_window], from);
   if (window === undefined) return undefined;
+  const pictures = planPictures(creative);
   return {
     creative_id: id,
     weight: assignment.weight,
@@ -76,6 +95,7 @@ function planCreative(
       duration_ms: media.duration_ms,
       ...(media.hls && { hls: planTrack(media.hls) }),
     })),
+    ...(pictures && { pictures }),
   };
 }
 
