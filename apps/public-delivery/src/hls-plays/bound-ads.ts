@@ -1,5 +1,3 @@
-import type { AdTrack } from '@longwave/events';
-import type { AdPictures } from '../decisions/ad-pictures.ts';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import { LRUCache } from 'lru-cache';
@@ -14,12 +12,12 @@ import type { BoundPlays, Play } from '../plays/bound-plays.ts';
 import type { ChoosePlay } from '../plays/choose-play.ts';
 import { findHlsPlay } from '../plays/hls-play-table.ts';
 import type { OpenPictures } from '../presentations/open-pictures.ts';
-import { openFile, type OpenTrack } from '../presentations/open-track.ts';
-import { pictureNames } from '../presentations/presentation.ts';
+import type { OpenTrack } from '../presentations/open-track.ts';
 import type { LoadIndex } from '../presentations/load-index.ts';
 import { findAudioByEpisode } from '../projection/content-table.ts';
 import type { RecentProjection } from '../projection/recent-projection.ts';
 import type { FoundHlsPlay } from './find-hls-play.ts';
+import { createOpenAdFiles } from './open-ad-files.ts';
 
 /** An ad of a play, as HLS sends it. */
 export interface BoundAd {
@@ -78,13 +76,11 @@ const onHls: readonly AdSurface[] = ['hls'];
 export const onVast: readonly AdSurface[] = ['hls', 'vast'];
 /** Plays whose ads stay in memory, so that the same list is answered while the database is away. */
 const maxPlays = 5_000;
-const maxTracks = 2_000;
 
 export function createBoundAds(options: BoundAdsOptions): BoundAdsOfPlays {
   const { pool, bindings, plays, choosePlay, projection, loadIndex, logger } = options;
   const known = new LRUCache<string, readonly BoundAd[]>({ max: maxPlays });
-  const openTracks = new LRUCache<string, OpenTrack>({ max: maxTracks });
-  const openPictures = new LRUCache<string, OpenPictures>({ max: maxTracks });
+  const files = createOpenAdFiles(loadIndex);
 
   /** Undefined in place of an ad whose track cannot be had now. */
   async function adsOf(
@@ -111,8 +107,8 @@ export function createBoundAds(options: BoundAdsOptions): BoundAdsOfPlays {
       // Decided before the show had HLS, or pictures.
       if (!stored || !counted || (pictures && !shown)) return [];
       const { decisionId, startedAt: boundAt } = binding;
-      const opened = await Promise.all([openAdTrack(stored), shown && openAdPictures(shown)]).catch((error: unknown) =>
-        logger.warn({ err: error, track: stored.digest }, 'ad_track.unavailable'),
+      const opened = await Promise.all([files.openTrack(stored), shown && files.openPictures(shown)]).catch(
+        (error: unknown) => logger.warn({ err: error, track: stored.digest }, 'ad_track.unavailable'),
       );
       if (!opened) return [undefined];
       const [track, openedPictures] = opened;
@@ -120,38 +116,6 @@ export function createBoundAds(options: BoundAdsOptions): BoundAdsOfPlays {
       return [{ breakKey, counted, decisionId, boundAt, track, pictures: openedPictures, mp3 }];
     });
     return (await Promise.all(found)).flat();
-  }
-
-  /** Many plays have the same ads. */
-  async function openAdTrack({ codec, digest, index_digest: indexDigest }: AdTrack): Promise<OpenTrack> {
-    const open = openTracks.get(digest);
-    if (open) return open;
-    const track = await openFile({ codec, digest, indexDigest, index: await loadIndex(indexDigest) }, loadIndex);
-    openTracks.set(digest, track);
-    return track;
-  }
-
-  async function openAdPicture(
-    { codec, digest, index_digest: indexDigest, width, height, frame_rate: { frames, seconds } }: AdPictures['iframe'],
-    media: 'video' | 'iframe',
-  ) {
-    const indexed = { codec, digest, indexDigest, index: await loadIndex(indexDigest) };
-    return { width, height, frameRate: frames / seconds, track: await openFile(indexed, loadIndex, media) };
-  }
-
-  async function openAdPictures({ iframe, ...renditions }: AdPictures): Promise<OpenPictures> {
-    const open = openPictures.get(iframe.digest);
-    if (open) return open;
-    const [iFrames, ...sizes] = await Promise.all([
-      openAdPicture(iframe, 'iframe'),
-      ...pictureNames.flatMap((name) => {
-        const picture = name in renditions ? renditions[name as keyof typeof renditions] : undefined;
-        return picture ? [openAdPicture(picture, 'video').then((each) => ({ ...each, name }))] : [];
-      }),
-    ]);
-    const pictures = { renditions: sizes, iFrames };
-    openPictures.set(iframe.digest, pictures);
-    return pictures;
   }
 
   async function playOf(found: FoundHlsPlay, asker: AdsAsker | undefined, at: Date): Promise<Play | undefined> {

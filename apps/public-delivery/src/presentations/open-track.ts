@@ -23,7 +23,7 @@ export interface OpenTrack {
 }
 
 /** What a track has; `iframe` are pictures for seeking. */
-export type TrackMedia = 'audio' | 'video' | 'iframe';
+type TrackMedia = 'audio' | 'video' | 'iframe';
 
 export const contentTypeOf = ({ media }: Pick<OpenTrack, 'media'>): string =>
   media === 'audio' ? 'audio/mp4' : 'video/mp4';
