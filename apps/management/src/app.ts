@@ -53,6 +53,7 @@ import { createJobHandlers } from './job-handlers.ts';
 import { createFindQueuePlace } from './background/queue-forecast.ts';
 import { createCountDelivered } from './advertising/line-items/count-delivered.ts';
 import { startTrackers } from './advertising/trackers/start-trackers.ts';
+import { createReadTally } from './advertising/trackers/tracker-tally-table.ts';
 import { reachGoals } from './advertising/line-items/flight-tasks.ts';
 import { createPublicFetch } from './outside/public-fetch.ts';
 import { followRevocations } from './exchange/content/follow-revocations.ts';
@@ -243,13 +244,8 @@ export async function createApp(
       keepDays: config.WEBHOOK_DELIVERY_DAYS,
     }),
   );
-  const adEvents = sink.client(AdEventServiceService);
-  stack.use(
-    startTrackers({
-      ...{ pool, clock, logger, listAdEvents: adEvents.listAdEvents },
-      allowOrigins: config.FETCH_ALLOW_ORIGINS,
-    }),
-  );
+  const { listAdEvents } = sink.client(AdEventServiceService);
+  stack.use(startTrackers({ pool, clock, logger, listAdEvents, allowOrigins: config.FETCH_ALLOW_ORIGINS }));
   stack.use(
     startClock({
       pool,
@@ -363,6 +359,7 @@ export async function createApp(
         readAccess: createAccess(readPool),
         execute: executeAndDisclose,
         listDeliveries,
+        readTally: createReadTally(readPool),
         reader,
         receipts: {
           commands: receipts,

@@ -17,6 +17,7 @@ import { createAccess } from '../src/workspace/access/access.ts';
 import { createSignReport } from '../src/workspace/reports/sign-report.ts';
 import { createUploadSigner } from '../src/workspace/uploads/sign-upload.ts';
 import { createProvisionWorkspace } from '../src/workspace/workspaces/provision-workspace.ts';
+import { createReadTally } from '../src/advertising/trackers/tracker-tally-table.ts';
 import { createListDeliveries } from '../src/workspace/webhooks/delivery-list-table.ts';
 import type { TestManagement } from './_management.ts';
 
@@ -96,6 +97,7 @@ export async function serveHttp(
         },
         findProgress: async () => undefined,
         listDeliveries: createListDeliveries(pool),
+        readTally: createReadTally(pool),
         provisionWorkspace: createProvisionWorkspace(pool, execute),
         diagnostics: createDiagnostics({ pool, serving: noServing, clock }),
         signReport: createSignReport(pool, store, clock),

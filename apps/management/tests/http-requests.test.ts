@@ -325,3 +325,21 @@ test('the metadata of the protected resource name the API, its scopes and the au
     scopes_supported: ['management:read', 'management:write', 'management:diagnostics', 'management:bootstrap'],
   });
 });
+
+test('what became of the calls of a tracking endpoint or a creative is shown to who sees it, and to nobody else', async () => {
+  const world = createWorld(management);
+  const [endpoint, creative] = [await world.trackingEndpoint(), await world.creative()];
+  const none = { delivered: 0, failed: 0, given_up: 0, waiting: 0 };
+  const paths = [`tracking-endpoints/${endpoint.id}/calls`, `creatives/${creative.id}/tracker-calls`];
+  for (const path of paths) {
+    const token = api.tokenFor(person(world.workspaceId, ['viewer']));
+    expect(await api.call(`/workspaces/${world.workspaceId}/${path}`, { token })).toMatchObject({
+      ...{ status: 200, json: none },
+    });
+    const other = createWorld(management);
+    const foreign = await api.call(`/workspaces/${other.workspaceId}/${path}`, {
+      token: api.tokenFor(person(other.workspaceId, ['admin'])),
+    });
+    expect(foreign.status).toBe(404);
+  }
+});

@@ -3,6 +3,7 @@ import { newId } from '@longwave/ids';
 import { createTrackingCheckHandler } from '../src/advertising/trackers/check-tracking-endpoint.ts';
 import { startJobRunner } from '../src/background/job-runner.ts';
 import { until } from '@longwave/test-kit';
+import { createReadTally } from '../src/advertising/trackers/tracker-tally-table.ts';
 import { startTrackingWorld, trackerHosts, type TrackingWorld } from './_tracking.ts';
 import { hour } from './_values.ts';
 
@@ -110,11 +111,9 @@ test('a tracker that is out of order is called again later, with the same random
   await tracking.call(servingId, ({ state }) => state === 'delivered');
   expect(new Set(calledAt(path).map((each) => each.path)).size).toBe(1);
   expect(calledAt(path)).toHaveLength(3);
-  const { rows } = await tracking.management.pool.query(
-    'select delivered::int, failed::int, given_up::int from tracker_tally where owner_id = $1',
-    [endpoint.id],
-  );
-  expect(rows).toEqual([{ delivered: 1, failed: 0, given_up: 0 }]);
+  expect(await createReadTally(tracking.management.pool)(endpoint.id)).toEqual({
+    ...{ delivered: 1, failed: 0, given_up: 0, waiting: 0, last_delivered_at: expect.any(String) },
+  });
 });
 
 test('a refusal ends a call at once; a host that never takes it is given up after a day', async () => {
@@ -141,11 +140,10 @@ test('a refusal ends a call at once; a host that never takes it is given up afte
     state: 'given_up',
     problem: 'too_late',
   });
-  const { rows } = await tracking.management.pool.query(
-    'select failed::int, given_up::int, last_status from tracker_tally where owner_id = $1',
-    [endpoint.id],
-  );
-  expect(rows).toMatchObject([{ failed: 1, given_up: 2 }]);
+  expect(await createReadTally(tracking.management.pool)(endpoint.id)).toEqual({
+    ...{ delivered: 0, failed: 1, given_up: 2, waiting: 0 },
+    last_problem: { code: 'too_late', detail: 'The call could not be made within 24 hours.', at: expect.any(String) },
+  });
 });
 
 test('a slow host holds up no other, and is asked by one call at a time once it failed', async () => {

@@ -8,6 +8,7 @@ import type { z } from 'zod';
 import type { UploadSigner } from '../workspace/uploads/sign-upload.ts';
 import type { Access } from '../workspace/access/access.ts';
 import type { ProvisionWorkspace } from '../workspace/workspaces/provision-workspace.ts';
+import type { ReadTally } from '../advertising/trackers/tracker-tally-table.ts';
 import type { ListDeliveries } from '../workspace/webhooks/delivery-list-table.ts';
 import type { Diagnostics } from '../diagnostics/diagnostics.ts';
 import type { ManagementScope, TokenHolder } from './authenticate.ts';
@@ -29,6 +30,7 @@ export interface RouteDeps {
   readonly diagnostics: Diagnostics;
   readonly provisionWorkspace: ProvisionWorkspace;
   readonly listDeliveries: ListDeliveries;
+  readonly readTally: ReadTally;
   /** Seals the cursors of lists that the routes page themselves. */
   readonly cursorKey: CursorKeys;
   /** By the chain: of management's commands, and of auth-server's about accounts, credentials and members. */

@@ -7,6 +7,7 @@ import { provisioningRoutes } from './routes/provisioning.ts';
 import { reportResultRoutes } from './routes/report-results.ts';
 import { receiptRoutes } from './routes/receipts.ts';
 import { resourceRoutes } from './routes/resources.ts';
+import { trackerRoutes } from './routes/trackers.ts';
 import { uploadAddressRoutes } from './routes/upload-addresses.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
@@ -24,4 +25,5 @@ export const managementRoutes: readonly ManagementRoute[] = [
   ...decisionRoutes,
   ...receiptRoutes,
   ...webhookRoutes,
+  ...trackerRoutes,
 ];
