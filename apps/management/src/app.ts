@@ -54,6 +54,7 @@ import { createFindQueuePlace } from './background/queue-forecast.ts';
 import { createCountDelivered } from './advertising/line-items/count-delivered.ts';
 import { startTrackers } from './advertising/trackers/start-trackers.ts';
 import { createReadTally } from './advertising/trackers/tracker-tally-table.ts';
+import { startDemandRefresh } from './advertising/demand-sources/refresh-sources.ts';
 import { reachGoals } from './advertising/line-items/flight-tasks.ts';
 import { createPublicFetch } from './outside/public-fetch.ts';
 import { followRevocations } from './exchange/content/follow-revocations.ts';
@@ -212,12 +213,13 @@ export async function createApp(
     }),
   );
   stack.use(observeJobs(pool));
+  const outside = { pool, store, execute, fetch: guardedFetch, clock, random: Math.random };
   wake.jobs = stack.use(
     startJobRunner({
       pool,
       execute,
       handlers: createJobHandlers({
-        ...{ pool, store, execute, fetch: guardedFetch, clock, platforms },
+        ...{ ...outside, platforms },
         ...{ exportDays, findFirstDownloads, readReport, findPlan },
         ...stores,
       }),
@@ -263,6 +265,7 @@ export async function createApp(
       onError: onError('exchange.revocation_failed'),
     }),
   );
+  stack.use(startDemandRefresh({ ...outside, everyMs: 1_000, onError: onError('demand.refresh_failed') }));
   stack.use(startIntents({ pool, execute, clock, everyMs: 1_000, onError: onError('exchange.intent_failed') }));
 
   const cursorKey = () => config.CURSOR_KEY;

@@ -1,6 +1,7 @@
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { createBatchEncodingHandler } from './hosting/batch-encodings/run-batch-encoding.ts';
 import { createCloneHandler } from './advertising/campaigns/clone-campaign.ts';
+import { createValidateHandler } from './advertising/demand-sources/validate-source.ts';
 import { createImportHandler } from './hosting/imports/import-feed.ts';
 import { createAskPlatformHandler, type AskPlatformOptions } from './hosting/platforms/run-submission.ts';
 import { createPublishImportHandler } from './hosting/imports/publish-import.ts';
@@ -15,7 +16,10 @@ import type { InternalJobKind } from './background/job-table.ts';
 
 /** The handlers of management's own jobs, by kind. */
 export const createJobHandlers = (
-  options: ExportOptions & ReportOptions & ErasureOptions & AskPlatformOptions & { readonly fetch: GuardedFetch },
+  options: ExportOptions &
+    ReportOptions &
+    ErasureOptions &
+    AskPlatformOptions & { readonly fetch: GuardedFetch; readonly random: () => number },
 ): Readonly<Record<InternalJobKind, JobHandler>> => ({
   compile_serving_plan: createCompileHandler(options),
   clone_campaign: createCloneHandler(options),
@@ -28,4 +32,5 @@ export const createJobHandlers = (
   map_content: createMapContentHandler(options),
   check_tracking_endpoint: createTrackingCheckHandler(options),
   ask_platform: createAskPlatformHandler(options),
+  validate_demand_source: createValidateHandler(options),
 });

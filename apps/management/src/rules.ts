@@ -9,6 +9,7 @@ import { breakPlanRules } from './advertising/break-plans/break-plan-rules.ts';
 import { campaignRules } from './advertising/campaigns/campaign-rules.ts';
 import { creativeAssignmentRules } from './advertising/creatives/creative-assignment-rules.ts';
 import { creativeRules } from './advertising/creatives/creative-rules.ts';
+import { demandSourceRules } from './advertising/demand-sources/demand-source-rules.ts';
 import { episodeRules } from './hosting/episodes/episode-rules.ts';
 import { importRules } from './hosting/imports/import-rules.ts';
 import { inventoryUnitRules } from './advertising/inventory-units/inventory-unit-rules.ts';
@@ -78,6 +79,7 @@ export const createRules = (options: {
   ...campaignRules,
   ...creativeRules(options),
   ...creativeAssignmentRules,
+  ...demandSourceRules,
   ...lineItemRules(options),
   ...inventoryUnitRules,
   ...breakPlanRules,

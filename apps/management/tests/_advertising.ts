@@ -277,6 +277,53 @@ export function createAdvertising(hosting: HostingWorld) {
     async publishedProduct(given?: Record<string, unknown>) {
       return send('product.publish', await world.product(given), {}, service('operator'));
     },
+    demandSourceChanges: (lineItemId: string, given: object = {}) => ({
+      kind: 'vast_tag',
+      line_item_id: lineItemId,
+      name: 'Example Exchange',
+      endpoint: 'https://ads.example/vast',
+      allowed_hosts: ['ads.example'],
+      ...given,
+    }),
+    /** A line item that sells what demand sources answer with, at 8 EUR a thousand. */
+    async demandLineItem(given: object = {}) {
+      return send('line_item.create', null, {
+        ...world.lineItemChanges((await world.activeCampaign()).id),
+        type: 'non_guaranteed',
+        goal: { unit: 'unlimited' },
+        rate: { model: 'cpm', price: { amount_micros: '8000000', currency: 'EUR' } },
+        ...given,
+      });
+    },
+    async demandSource(given: object = {}) {
+      return send('demand_source.create', null, world.demandSourceChanges((await world.demandLineItem()).id, given));
+    },
+    /** Validated by the operator, whose commands need no review. */
+    async validatingSource(given?: object) {
+      const source = await send('demand_source.validate', await world.demandSource(given), {}, service('operator'));
+      return { source, lease: await hosting.lease('validate_demand_source', source.id) };
+    },
+    demandFinding: { checked_at: window.start, ads: 1, wrappers: 0, refused: [] },
+    async activeSource(given?: object) {
+      const { source, lease } = await world.validatingSource(given);
+      const finding = world.demandFinding;
+      return send('demand_source.record_validation', source, { finding }, service('management'), lease);
+    },
+    async pausedSource() {
+      return send('demand_source.pause', await world.activeSource(), { cause: 'Too many complaints.' });
+    },
+    demandAdOf: (source: ResourceView) => ({
+      demand_source_id: source.id,
+      demand_key: digest,
+      name: 'Northwind Tea',
+      universal_ad_id: 'CNPA0484000H',
+      categories: [],
+      trackers: [{ event: 'impression', url_template: 'https://ads.example/impression?cb=[CACHEBUSTING]' }],
+      source: { storage_key: `demand/${digest}`, etag: digest, sha256: digest, size_bytes: 384 },
+    }),
+    async importedCreative() {
+      return send('creative.import', null, world.demandAdOf(await world.activeSource()), service('management'));
+    },
     halt: () => send('serving.halt', null, { scope: { kind: 'workspace' }, cause: 'A wrong ad went out.' }),
   };
   return world;

@@ -3,6 +3,7 @@ import type { Example } from './_example.ts';
 import { advertisingExamples } from './_examples-advertising.ts';
 import { authorityExamples } from './_examples-authority.ts';
 import { contentExamples } from './_examples-content.ts';
+import { demandExamples } from './_examples-demand.ts';
 import { exchangeExamples } from './_examples-exchange.ts';
 import { flightExamples } from './_examples-flights.ts';
 import { inventoryExamples } from './_examples-inventory.ts';
@@ -24,6 +25,7 @@ export const examples: { readonly [C in ProductCommand]: (world: World) => Promi
   ...reportExamples,
   ...moveExamples,
   ...advertisingExamples,
+  ...demandExamples,
   ...flightExamples,
   ...inventoryExamples,
   ...platformExamples,

@@ -44,3 +44,22 @@ test('attached media is prepared at loudnesses that leave no usual episode more 
   for (let episode = -24; episode <= -14; episode += 0.5)
     expect(Math.min(...targets.map((target) => Math.abs(target - episode)))).toBeLessThanOrEqual(1);
 });
+
+test('a demand source belongs to a non-guaranteed line item of its workspace with a price that reaches its floor', async () => {
+  const world = createWorld(management);
+  const create = (lineItemId: string, given?: object) =>
+    refusalOf(world.send('demand_source.create', null, world.demandSourceChanges(lineItemId, given)));
+  const codes = async (attempt: ReturnType<typeof create>) =>
+    (await attempt).context.errors?.map(({ path, code }) => [path, code]);
+  const { id } = await world.demandLineItem();
+  const foreign = await createWorld(management).demandLineItem();
+  expect(await create(foreign.id)).toMatchObject({ code: 'link_not_found' });
+  expect(await codes(create((await world.lineItem()).id))).toEqual([['/changes/line_item_id', 'not_by_the_thousand']]);
+  const floor = (micros: string, currency = 'EUR') => ({ floor: { amount_micros: micros, currency } });
+  expect(await codes(create(id, floor('8000001')))).toEqual([['/changes/floor', 'price_below_floor']]);
+  const at = (endpoint: string) => codes(create(id, { endpoint }));
+  expect(await at('http://ads.example/vast')).toEqual([['/changes/endpoint', 'not_an_https_address']]);
+  expect(await at('https://elsewhere.example/')).toEqual([['/changes/endpoint', 'host_not_allowed']]);
+  const below = { endpoint: 'https://eu.ads.example/', allowed_hosts: ['*.ads.example'], ...floor('8000000') };
+  await world.send('demand_source.create', null, world.demandSourceChanges(id, below));
+});

@@ -73,6 +73,7 @@ test('exactly these commands need a second person, so that no change of that lis
     'authority_grant.propose',
     'campaign.cancel',
     'creative.reinstate',
+    'demand_source.validate',
     'line_item.stop',
     'listener_data.erase',
     'machine_key.register',

@@ -17,6 +17,7 @@ import { deliveryAliasCommands, deliveryAliases } from './exchange/delivery-alia
 import { platformEvidence, platformEvidenceCommands } from './exchange/platform-evidence.ts';
 import { servingIntentCommands, servingIntents } from './exchange/serving-intent.ts';
 import { surfaceCapabilities, surfaceCapabilityCommands } from './exchange/surface-capability.ts';
+import { demandSourceCommands, demandSources } from './advertising/demand-source.ts';
 import type { CommandDefinition, ResourceDefinition } from './definition.ts';
 import { episodeCommands, episodes } from './hosting/episode.ts';
 import { inventoryUnitCommands, inventoryUnits } from './advertising/inventory-unit.ts';
@@ -70,6 +71,7 @@ const observedCatalog = {
     line_items: lineItems,
     creatives,
     creative_assignments: creativeAssignments,
+    demand_sources: demandSources,
     inventory_units: inventoryUnits,
     break_plans: breakPlans,
     serving_plans: servingPlans,
@@ -106,6 +108,7 @@ const observedCatalog = {
     ...lineItemCommands,
     ...creativeCommands,
     ...creativeAssignmentCommands,
+    ...demandSourceCommands,
     ...inventoryUnitCommands,
     ...breakPlanCommands,
     ...servingPlanCommands,

@@ -18,6 +18,7 @@ type FailCommand =
   | 'batch_encoding.fail'
   | 'campaign.fail_clone'
   | 'content_snapshot.record_failed'
+  | 'demand_source.fail_validation'
   | 'listener_erasure.fail'
   | 'platform_submission.fail'
   | 'podcast.fail_import'

@@ -19,6 +19,7 @@ const internalJobKinds = [
   'map_content',
   'check_tracking_endpoint',
   'ask_platform',
+  'validate_demand_source',
 ] as const;
 
 /** Kinds of jobs that management runs itself. */

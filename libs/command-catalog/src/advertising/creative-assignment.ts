@@ -89,6 +89,7 @@ export const creativeAssignmentCommands = {
     to: 'ended',
     changes: z.strictObject({ cause }),
     roles,
+    machines: ['management'],
     versionGuard: 'required',
     event: 'creative_assignment.ended',
     summary: 'Ends an assignment permanently.',

@@ -7,6 +7,9 @@ import { finishJob, insertJob, stopJobs } from '../../background/job-table.ts';
 import { refuseField } from '../../workspace/refuse-field.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
 import { declaredChecksum, holdUpload, receivedUpload } from '../../workspace/uploads/find-upload.ts';
+import { advertiserOf } from '../demand-sources/demand-source-rules.ts';
+import { markUnsettled } from '../demand-sources/demand-table.ts';
+import { requireNoReview } from '../../workspace/reviews/require-no-review.ts';
 import { adLoudnessesLufs, expectedLadderMs } from './ad-loudnesses.ts';
 import { hasOwnPicture, pictureRules } from './picture-rules.ts';
 import { trackRules } from './track-rules.ts';
@@ -48,6 +51,37 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
     const attributes = { ...kept, ...(production === 'host_read' && { host_podcast_id: host }), ...changes };
     if (changes.host_podcast_id !== undefined) await checkHost(tx, workspaceId, attributes);
     return { attributes };
+  },
+
+  'creative.import': async ({ tx: held, workspaceId, subjectId, changes, now }) => {
+    const { source, ...imported } = changes;
+    const path = '/changes/demand_source_id';
+    const ids = [changes.demand_source_id];
+    const [row] = await requireResources(held, { workspaceId, type: 'demand_sources', ids, path, unless: ['retired'] });
+    return {
+      attributes: {
+        ...imported,
+        advertiser_id: await advertiserOf(held, workspaceId, row!.attributes),
+        ...{ format: 'audio', production: 'produced', media: [] },
+      },
+      also: (tx, { version }) =>
+        insertJob(tx, {
+          kind: 'encode_creative',
+          workspaceId,
+          subjectType: 'creatives',
+          subjectId,
+          subjectVersion: version,
+          input: {
+            creative_id: subjectId,
+            storage_key: source.storage_key,
+            source_etag: source.etag,
+            declared_sha256: source.sha256,
+            loudness_targets_lufs: adLoudnessesLufs,
+          },
+          work: { workClass: 'bulk', expectedMs: expectedLadderMs(source.size_bytes) },
+          now,
+        }),
+    };
   },
 
   'creative.attach_media': {
@@ -95,9 +129,12 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
     return { attributes: kept, also: (tx) => stopJobs(tx, subjectId) };
   },
 
-  'creative.record_media': ({ current, changes, subjectId, reason }) => ({
+  'creative.record_media': ({ current, changes, subjectId, reason, now }) => ({
     attributes: { ...current, ...changes },
-    also: (tx) => finishJob(tx, subjectId, reason),
+    also: async (tx) => {
+      await finishJob(tx, subjectId, reason);
+      await markUnsettled(tx, current.demand_source_id, now);
+    },
   }),
 
   'creative.fail_media': ({ current, changes, subjectId, reason }) => ({
@@ -108,7 +145,7 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
   ...trackRules(options),
   ...pictureRules(options),
 
-  'creative.submit': async ({ tx, workspaceId, current, changes }) => {
+  'creative.submit': async ({ tx, workspaceId, current, changes, actor, now }) => {
     if (current.media.length === 0)
       throw new Problem(
         'creative_not_ready',
@@ -118,7 +155,8 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
     if (current.production === 'host_read' && attributes.host_podcast_id === undefined)
       refuseField('/changes/host_podcast_id', 'required', 'Name the podcast whose host reads the ad.');
     await checkHost(tx, workspaceId, attributes);
-    return { attributes };
+    await requireNoReview(tx, { workspaceId, actor, current, changes, now });
+    return { attributes, also: (inner) => markUnsettled(inner, current.demand_source_id, now) };
   },
 
   'creative.reject': ({ current, subjectId }) => ({
