@@ -1,20 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { reactTo } from '@longwave/command-catalog';
 import { findResource, type ExecuteCommand } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
-import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { newId } from '@longwave/ids';
-import { claimJob } from '../src/background/job-table.ts';
 import { RetryLater } from '../src/background/job-runner.ts';
 import { appleAccess } from '../src/hosting/platforms/apple-podcasts.ts';
-import { submissionReactions } from '../src/hosting/platforms/follow-submissions.ts';
-import { createAskPlatformHandler } from '../src/hosting/platforms/run-submission.ts';
 import { refreshSubmission } from '../src/hosting/platforms/refresh-submission.ts';
 import { executeAsManagement } from '../src/background/execute-as-management.ts';
 import { startApple, type Apple } from './_apple.ts';
 import { draftSubmission, shownEpisode } from './_examples-platforms.ts';
 import { refusalOf, startTestManagement, videoContract, type TestManagement } from './_management.ts';
-import { createWorld, type World } from './_world.ts';
+import { submissionsOf } from './_submissions.ts';
+import { createWorld } from './_world.ts';
 
 let management: TestManagement;
 let apple: Apple;
@@ -30,54 +26,20 @@ const presentation = {
   url: 'http://media.test/delivery/v1/e/t1.x/one.m3u8',
   hasPictures: true,
 };
-beforeEach(() => {
+beforeEach(async () => {
+  // A test that failed leaves nothing to the next one.
+  await management.pool.query(`update job set state = 'stopped' where kind = 'ask_platform'`);
+  apple.manners.length = 0;
   management.apple = appleAccess(apple.settings);
   Object.assign(management, { presentation, contract: videoContract });
   apple.state = 'PENDING';
   apple.asked.length = 0;
 });
 
-const end = () =>
-  management.pool.query(`update job set lease_until = now() where kind = 'ask_platform' and state = 'running'`);
-
-/** One attempt at the next job, as a worker makes it. */
-async function work(execute: ExecuteCommand = management.execute, limitMs = 5_000) {
-  const fetch = createGuardedFetch({ allowOrigins: [apple.origin] });
-  const { pool, clock } = management;
-  const platforms = { apple_podcasts: management.apple };
-  const handler = createAskPlatformHandler({ pool, clock, execute, fetch, platforms, platformLimitMs: limitMs });
-  const job = (await claimJob(pool, ['ask_platform'], 'worker', 30_000))!;
-  await handler.run(job, new AbortController().signal);
-}
-
-const read = async (w: World, { id }: Pick<ResourceView, 'id'>) =>
-  (await findResource(management.pool, w.workspaceId, 'platform_submissions', id))!;
-
-/** State, ambiguity and problem of a submission. */
-async function stateOf(w: World, submission: ResourceView) {
-  const { lifecycle_state: state, attributes } = await read(w, submission);
-  return [state, attributes.ambiguity, attributes.problem?.code];
-}
-
-/** The newest operation of a command on a submission. */
-async function operationOf({ id }: ResourceView, command: string) {
-  const { rows } = await management.pool.query<{ state: string; provider: unknown; problem: { code: string } | null }>(
-    'select state, provider, problem from operation where subject_id = $1 and command_type = $2 order by created_at desc limit 1',
-    [id, `platform_submission.${command}`],
-  );
-  return rows[0]!;
-}
-
-/** Sends a command to a submission as it is now. */
-async function send(
-  w: World,
-  submission: ResourceView,
-  command: 'submit' | 'refresh' | 'withdraw' | 'discard',
-  changes = {},
-) {
-  const { version } = await read(w, submission);
-  return w.send(`platform_submission.${command}`, { ...submission, version }, changes);
-}
+const { end, work, read, stateOf, operationOf, send, follow } = submissionsOf(
+  () => management,
+  () => apple,
+);
 
 /** A submission that was submitted, with this manner of the platform. */
 async function submittedAs(manner: Apple['manners'][number] = 'take', limitMs?: number) {
@@ -129,7 +91,7 @@ describe('a submission', () => {
   test.each(['silence', 'error', 'garbage', 'cut'] as const)(
     'whose answer is lost by %s is ambiguous, is never sent again, and a refresh finds it',
     async (manner) => {
-      const { w, submission } = await submittedAs(manner, manner === 'silence' ? 150 : undefined);
+      const { w, submission } = await submittedAs(manner, manner === 'silence' ? 500 : undefined);
       expect(await stateOf(w, submission)).toEqual(['ambiguous', 'unknown', 'provider_outcome_unknown']);
       expect(await operationOf(submission, 'submit')).toMatchObject({
         state: 'failed',
@@ -406,20 +368,3 @@ describe('afterwards', () => {
     expect(await stateOf(w, submission)).toEqual(['withdrawn', 'none', undefined]);
   });
 });
-
-/** Lets the follower read the events of a workspace from the beginning, as a redelivery does. */
-async function follow(w: World): Promise<void> {
-  const reactions = submissionReactions(async (event, step, command) => {
-    const envelope = { workspaceId: event.workspace_id, idempotencyKey: `${event.id}:${step}` };
-    await executeAsManagement(management.execute, { ...envelope, process: 'system:follower' }, command).catch(
-      (error: { code?: string }) => {
-        if (error.code !== 'state_not_allowed') throw error;
-      },
-    );
-  }, management.pool);
-  const { rows } = await management.pool.query<{ payload: never }>(
-    `select payload from outbox where payload->>'workspace_id' = $1 order by position`,
-    [w.workspaceId],
-  );
-  for (const { payload } of rows) await reactTo(reactions, payload);
-}

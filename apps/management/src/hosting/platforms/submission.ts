@@ -103,9 +103,9 @@ export function afterFailure(
   if (outcome === 'unknown' || outcome === 'conflicting')
     return { attributes: { ...kept, ...waiting, ambiguity: outcome, known: problem.detail }, state: 'ambiguous' };
   const { withdrawal: _, ...unchanged } = kept;
-  if (state === 'submitting')
-    return { attributes: { ...unchanged, ambiguity: 'none' }, state: outcome === 'rejected' ? 'rejected' : 'draft' };
-  return { attributes: { ...unchanged, ...(state === 'submitted' && waiting) }, state };
+  const certain = { ...unchanged, ambiguity: 'none' } as const;
+  if (state === 'submitting') return { attributes: certain, state: outcome === 'rejected' ? 'rejected' : 'draft' };
+  return { attributes: { ...certain, ...(state === 'submitted' && waiting) }, state };
 }
 
 /** What operations show of the platform. */
