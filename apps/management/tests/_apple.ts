@@ -101,7 +101,7 @@ export async function startApple() {
       case 'fail':
         return answer(response, 500, { errors: [{}] });
       case 'stranger':
-        return answer(response, 200, shown({ ...take(what, key, body)[1], ...foreign }));
+        return answer(response, 200, shown(foreign));
       default:
     }
     const [status, document] = take(what, key, body);

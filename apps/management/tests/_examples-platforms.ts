@@ -20,7 +20,7 @@ export const draftSubmission = async (w: World, episode?: ResourceView) =>
   });
 
 const begun = { action: 'submit', sent_sha256: digest };
-export const externalReceipt = {
+const externalReceipt = {
   ...{ action: 'submit', id: 'req-1', at: '2026-11-26T12:00:00.000Z', status: 201 },
   ...{ sent_sha256: digest, answered_sha256: digest },
 };

@@ -34,14 +34,6 @@ export const mediaUrl = 'http://media.test';
 /** A plan with everything. */
 export const plan = { name: 'network', includesAnalytics: true, requestsPerMinute: 1, uploadUrlsPerMinute: 1 };
 
-/** Public Delivery with video on its surface “hls”. */
-export const videoContract: DeliveryContract = {
-  ...deliveryContract,
-  surfaces: deliveryContract.surfaces.map((surface) =>
-    surface.name === 'hls' ? { ...surface, media: ['audio', 'video'] } : surface,
-  ),
-};
-
 /** Derives the secrets of webhook endpoints. */
 export const webhookSecrets = secretsFromConfig(() => ['0'.repeat(64)]);
 /** The origin of receivers of webhooks, which may be http and on another port. */
@@ -139,7 +131,7 @@ export async function startTestManagement(
     presentation: { digest, url: `${mediaUrl}/delivery/v1/e/t1.x/one.m3u8`, hasPictures: true } as
       ShownPresentation | undefined,
     apple: { platform: applePodcasts('http://apple.test', async () => 'Bearer x') } as PlatformAccess,
-    contract: videoContract,
+    contract: deliveryContract,
     aheadMs: 0,
     delivered,
     plan,

@@ -2,13 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { findResource, type ExecuteCommand } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
+import { deliveryContract } from '@longwave/services';
 import { RetryLater } from '../src/background/job-runner.ts';
 import { appleAccess } from '../src/hosting/platforms/apple-podcasts.ts';
 import { refreshSubmission } from '../src/hosting/platforms/refresh-submission.ts';
 import { executeAsManagement } from '../src/background/execute-as-management.ts';
 import { startApple, type Apple } from './_apple.ts';
 import { draftSubmission, shownEpisode } from './_examples-platforms.ts';
-import { refusalOf, startTestManagement, videoContract, type TestManagement } from './_management.ts';
+import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
 import { submissionsOf } from './_submissions.ts';
 import { createWorld } from './_world.ts';
 
@@ -31,7 +32,7 @@ beforeEach(async () => {
   await management.pool.query(`update job set state = 'stopped' where kind = 'ask_platform'`);
   apple.manners.length = 0;
   management.apple = appleAccess(apple.settings);
-  Object.assign(management, { presentation, contract: videoContract });
+  Object.assign(management, { presentation, contract: deliveryContract });
   apple.state = 'PENDING';
   apple.asked.length = 0;
 });
@@ -247,12 +248,15 @@ describe('submitting is refused with what to do', () => {
   test('while the capability is not current', async () => {
     const draft = await drafted();
     for (const contract of [
-      { ...videoContract, status: 'deprecated' as const },
+      { ...deliveryContract, status: 'deprecated' as const },
       {
-        ...videoContract,
-        surfaces: videoContract.surfaces.map((each) => ({ ...each, status: 'deprecated' as const })),
+        ...deliveryContract,
+        surfaces: deliveryContract.surfaces.map((each) => ({ ...each, status: 'deprecated' as const })),
       },
-      { ...videoContract, surfaces: videoContract.surfaces.map((each) => ({ ...each, media: ['audio' as const] })) },
+      {
+        ...deliveryContract,
+        surfaces: deliveryContract.surfaces.map((each) => ({ ...each, media: ['audio' as const] })),
+      },
     ]) {
       management.contract = contract;
       expect((await refusal(draft))[0]).toBe('capability_not_supported');

@@ -371,12 +371,11 @@ describe('the media port', () => {
       version: '1.3.1',
       status: 'current',
       deprecations: [],
-      surfaces: ['progressive', 'hls', 'vast'].map((name) => ({
-        name,
-        version: 1,
-        status: 'current',
-        media: ['audio'],
-      })),
+      surfaces: [
+        { name: 'progressive', status: 'current', media: ['audio'], version: 1 },
+        { name: 'hls', status: 'current', media: ['audio', 'video'], version: 2 },
+        { name: 'vast', status: 'current', media: ['audio', 'video'], version: 2 },
+      ],
     });
   });
 

@@ -26,7 +26,7 @@ export const deliveryContract: DeliveryContract = {
   deprecations: [],
   surfaces: [
     { name: 'progressive', status: 'current', media: ['audio'], version: 1 },
-    { name: 'hls', status: 'current', media: ['audio'], version: 1 },
-    { name: 'vast', status: 'current', media: ['audio'], version: 1 },
+    { name: 'hls', status: 'current', media: ['audio', 'video'], version: 2 },
+    { name: 'vast', status: 'current', media: ['audio', 'video'], version: 2 },
   ],
 };

@@ -3,7 +3,7 @@ import { defineCommand, defineResource } from '../definition.ts';
 import { cause, foundProblem, instant, leaseReason, reference, sha256, webUrl } from '../fields.ts';
 
 /** Platforms that take presentations through an interface for hosts (docs/platforms.md). */
-export const platformNames = ['apple_podcasts'] as const;
+const platformNames = ['apple_podcasts'] as const;
 
 const action = z.enum(['submit', 'refresh', 'withdraw']);
 const externalId = z.string().min(1).max(200);

@@ -128,7 +128,7 @@ export const applePodcasts = (root: string, authorize: Platform['authorize']): P
 };
 
 /** Signs a token of ten minutes with the key of the file, which is read each time: a replaced one holds at once. Errors quote no key. */
-export const appleAuthorization =
+const appleAuthorization =
   (
     keyFile: string,
     { keyId, issuerId }: { readonly keyId: string; readonly issuerId: string },

@@ -1,7 +1,7 @@
 import type { Attributes } from '@longwave/command-catalog';
 
 /** A platform by its name in the catalog. */
-export type PlatformName = Attributes<'platform_submissions'>['platform'];
+type PlatformName = Attributes<'platform_submissions'>['platform'];
 export type PlatformAction = 'submit' | 'refresh' | 'withdraw';
 export type ExternalReceipt = NonNullable<Attributes<'platform_submissions'>['external_receipt']>;
 
