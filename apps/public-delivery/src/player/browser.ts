@@ -29,7 +29,7 @@ export interface Sound extends EventTarget {
 }
 
 /** Media Source Extensions. */
-export interface SourceBuffer extends EventTarget {
+interface SourceBuffer extends EventTarget {
   readonly buffered: TimeRanges;
   appendBuffer(bytes: ArrayBuffer): void;
   remove(fromSeconds: number, toSeconds: number): void;
@@ -48,7 +48,7 @@ export interface MediaSourceClass {
 }
 
 /** Any other element of the page. */
-export interface PageElement extends EventTarget {
+interface PageElement extends EventTarget {
   hidden: boolean;
   disabled: boolean;
   value: string;

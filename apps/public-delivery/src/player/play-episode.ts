@@ -4,7 +4,7 @@ import { parseAssetList, type Asset, type Break } from './playlists.ts';
 import { dueBreak, loadLimit } from './schedule.ts';
 
 /** What is shown. Times are seconds. */
-export interface PlayerState {
+interface PlayerState {
   readonly mode: 'idle' | 'loading' | 'content' | 'ad' | 'ended' | 'failed';
   /** The listener wants to hear, also while it loads. */
   readonly wanted: boolean;
