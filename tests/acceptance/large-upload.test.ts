@@ -1,12 +1,15 @@
-import { readSync } from 'node:fs';
+import { execFile } from 'node:child_process';
 import { open, stat, unlink } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ffmpeg, repeatAudio } from '@longwave/test-kit';
 import { type ProductionView } from '../_fleet.ts';
 import { hostingWorldOf, type HostingWorld, type WorldAccount } from '../_hosting-world.ts';
 import { openSharedInstallation } from '../_shared-installation.ts';
+
+const run = promisify(execFile);
 
 let world: HostingWorld;
 let owner: WorldAccount;
@@ -49,17 +52,12 @@ function putPart(url: string, bytes: Buffer, cutAt?: number): Promise<string | u
 const get = (url: string) =>
   new Promise<http.IncomingMessage>((resolve, reject) => void http.get(url, resolve).once('error', reject));
 
-/** How many bytes of a response are those of a file, from its beginning on. */
-async function equalBytes(response: http.IncomingMessage, file: number): Promise<number> {
-  let equal = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    const bytes = Buffer.allocUnsafe(chunk.length);
-    readSync(file, bytes, 0, bytes.length, equal);
-    if (!bytes.equals(chunk)) break;
-    equal += chunk.length;
-  }
-  return equal;
-}
+/**
+ * Rejects, saying where, unless an address answers the bytes of a file. Programs that keep nothing compare them: to collect 2 GB of chunks
+ * costs this process, with all that tests have loaded, more than everything else here.
+ */
+const assertStored = (url: string, file: string) =>
+  run('bash', ['-o', 'pipefail', '-c', 'curl -sSf "$0" | cmp - "$1"', url, file]);
 
 // Two gigabytes through three processes and a disk take minutes on a busy machine; no time is promised.
 test('an upload of 2 GB in parts goes on after its connection was killed, and holds every byte', async () => {
@@ -81,9 +79,11 @@ test('an upload of 2 GB in parts goes on after its connection was killed, and ho
   const count = Math.ceil(size / grant.part_size);
   const tags: string[] = [];
   await using handle = await open(file);
+  const room = Buffer.allocUnsafe(grant.part_size);
+  /** Lies where the part before it was. */
   const partAt = async (number: number) => {
     const from = (number - 1) * grant.part_size;
-    const bytes = Buffer.allocUnsafe(Math.min(grant.part_size, size - from));
+    const bytes = room.subarray(0, Math.min(grant.part_size, size - from));
     await handle.read(bytes, 0, bytes.length, from);
     return bytes;
   };
@@ -106,8 +106,9 @@ test('an upload of 2 GB in parts goes on after its connection was killed, and ho
   expect([completed.status, await completed.text()]).toEqual([200, expect.not.stringContaining('<Error>')]);
 
   const stored = await get(grant.file_url);
+  stored.destroy();
   expect(stored.headers['content-length']).toBe(String(size));
-  expect(await equalBytes(stored, handle.fd)).toBe(size);
+  await assertStored(grant.file_url, file);
   await unlink(file);
 
   const podcast = await owner.rest.post<{ id: string }>('/podcasts', { title: 'Concerts', language: 'en' });
