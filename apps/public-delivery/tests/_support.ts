@@ -83,6 +83,8 @@ export interface Bench {
   readonly now: () => Date;
   /** Moves the app's clock. */
   setClock(at: Date | undefined): void;
+  /** How far the app's clock goes before the machine's while it is not set: what was read before is older by so much, without waiting. */
+  setAhead(ms: number): void;
   /** Certificate and key of a service, by its name. */
   readonly tlsOf: (service: string) => Tls;
   start(extra?: Readonly<Record<string, string>>): Promise<DeliveryApp>;
@@ -152,7 +154,8 @@ export async function openBench(): Promise<Bench> {
   const logLines: string[] = [];
   const logger = createLogger('public-delivery', 'info', { write: (line: string) => void logLines.push(line) });
   let clock: Date | undefined;
-  const now = () => clock ?? new Date();
+  let aheadMs = 0;
+  const now = () => clock ?? new Date(Date.now() + aheadMs);
 
   const environment = {
     LOG_LEVEL: 'info',
@@ -185,6 +188,7 @@ export async function openBench(): Promise<Bench> {
     tlsOf: (name) => readTls(identities[name as keyof typeof identities]),
     ...{ environment, pool, database, bus, store, serving, folder, facts, logLines, logger, now },
     setClock: (at) => void (clock = at),
+    setAhead: (ms) => void (aheadMs = ms),
     start: (extra = {}) => createApp(readConfiguration({ ...environment, ...extra }), logger, { now }),
     stop: () => stack.disposeAsync(),
   };
