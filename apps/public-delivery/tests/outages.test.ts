@@ -106,8 +106,9 @@ describe.each(['refused', 'black-hole'] as const)('while PostgreSQL is away (%s)
   });
   afterAll(async () => {
     bench.setClock(undefined);
-    await alone[Symbol.asyncDispose]();
+    // First what holds its silent connections open, which the app would wait for.
     await proxy[Symbol.asyncDispose]();
+    await alone[Symbol.asyncDispose]();
   });
   beforeEach(async () => {
     giveAds(bench, () => ad);
