@@ -172,6 +172,16 @@ test('a row names an object in whatever table and form: now or before, in a job,
       resource('podcasts', 'pod_1'),
       JSON.stringify({ intro: { segment: { sha256: digest('its MP3'), hls: blob(it) } } }),
     ],
+    'media/picture': (it) => [
+      resource('productions', 'pro_3'),
+      JSON.stringify({
+        tracks: { v1080: { state: 'ready', file: { ...blob(it), index: blob(digest('its cells')) } } },
+      }),
+    ],
+    'media/picture of an ad': (it) => [
+      resource('creatives', 'crv_2'),
+      JSON.stringify({ pictures: { state: 'ready', iframe: { ...blob(digest('its picture')), index: blob(it) } } }),
+    ],
     'artwork/revision': (it) => [
       `insert into product.revision values ('ep_1', 1, 'draft', $1, '', 'op_1', '${at}')`,
       JSON.stringify({ artwork: { sha256: it } }),

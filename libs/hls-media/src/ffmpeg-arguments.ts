@@ -67,7 +67,7 @@ export interface PictureSpan {
 const pictureFilters = ({ width, height }: Pick<PictureRung, 'width' | 'height'>, rate: string, offset: number) =>
   [
     `setpts=PTS-${offset.toFixed(6)}/TB,fps=${rate}:start_time=0`,
-    `scale=iw*sar:ih,scale=${width}:${height}:force_original_aspect_ratio=decrease:out_color_matrix=bt709:out_range=tv`,
+    `scale=iw*sar:ih,scale=${width}:${height}:force_original_aspect_ratio=decrease:force_divisible_by=2`,
     `pad=${width}:${height}:-1:-1,setsar=1,tpad=stop=-1:stop_mode=clone`,
   ].join(',');
 
