@@ -108,6 +108,15 @@ test('an ad whose file has other bytes is another creative, and the same bytes a
   expect(await demand.creativesOf(world, source)).toHaveLength(2);
 });
 
+test('an ad that stands in several places of a pod is one creative', async () => {
+  const world = createWorld(management);
+  const at = (file: string) => inlineAd({ universalAdId: 'X1', media: `https://cdn.example/${file}`, trackers: file });
+  demand.answers(vast(at('one.mp3'), at('one.mp3'), at('two.mp3')));
+  host.serve('cdn.example/two.mp3', { body: 'sound of one.mp3' });
+  const source = await demand.asked(world);
+  expect(await demand.creativesOf(world, source)).toHaveLength(1);
+});
+
 test('trackers of all wrappers are kept with the ad, and change with the source', async () => {
   const world = createWorld(management);
   host.serve('ads.example/vast', { body: host.here(wrapper('https://ads.example/second', 'w1')) });

@@ -4,7 +4,7 @@ export { fillMacros, type MacroContext } from './macros.ts';
 export { maxVastBytes, parseVast } from './parse-vast.ts';
 export { renderVast, type AnsweredAd, type TrackingEvent, type VastAnswer } from './render-vast.ts';
 export { parseTrackingTemplate } from './tracking-template.ts';
-export type { InlineAd, MediaFile, RefusedAd, Refusal, Tracker, VastDocument, VastErrorCode } from './vast-document.ts';
+export type { InlineAd, MediaFile, RefusedAd, Tracker, VastDocument, VastErrorCode } from './vast-document.ts';
 export {
   beginWalk,
   maxWrappers,

@@ -15,7 +15,7 @@ export const isPriced = (
 
 const minuteMs = 60_000;
 /** Between two refreshes of a source that answers. */
-export const refreshEveryMs = 15 * minuteMs;
+const refreshEveryMs = 15 * minuteMs;
 const longestPauseMs = 6 * 60 * minuteMs;
 /** Failures in a row after which a source has a problem. */
 export const maxFailures = 3;

@@ -39,7 +39,7 @@ const events = {
   ...{ thirdQuartile: 'third_quartile', complete: 'complete', click: 'click', error: 'error' },
 } as const satisfies Record<Tracker['event'], Trackers[number]['event']>;
 
-export const errorUrlsOf = ({ trackers }: Pick<InlineAd, 'trackers'>): readonly string[] =>
+const errorUrlsOf = ({ trackers }: Pick<InlineAd, 'trackers'>): readonly string[] =>
   trackers.flatMap(({ event, url }) => (event === 'error' ? [url] : []));
 
 const isKnown = (text: string) => text.toLowerCase() !== 'unknown';

@@ -21,7 +21,8 @@ const rememberedMs = 7 * 86_400_000;
 const livingStates: readonly string[] = ['processing', 'processing_failed', 'pending_review', 'approved', 'suspended'];
 
 type Source = ResourceRow<'demand_sources'>;
-type Creatives = ReadonlyMap<string, ResourceRow<'creatives'>>;
+/** Creatives of the source by their keys; undefined for one that this refresh has made. */
+type Creatives = Map<string, ResourceRow<'creatives'> | undefined>;
 
 /** Makes a creative of an ad that has none. Its media is downloaded once; the sentence says why it cannot be. */
 async function importAd(
@@ -52,6 +53,7 @@ async function importAd(
       },
     },
   );
+  creatives.set(demandKey, undefined);
   return { demandKey };
 }
 
@@ -100,16 +102,17 @@ export async function refreshSource(deps: RefreshDeps, source: Source): Promise<
   const answer = await askSource(deps, source.attributes);
   const { usable, refusals } = judgeAnswer(deps, source.attributes, answer);
   const rows = await listLinked(pool, workspaceId, 'creatives', 'demand_source', id);
-  const creatives = new Map(rows.map((creative) => [creative.attributes.demand_key!, creative]));
-  const taken: AnsweredKey[] = [];
+  const creatives: Creatives = new Map(rows.map((creative) => [creative.attributes.demand_key!, creative]));
+  /** By their answer keys: a document may have the same ad in several places of a pod. */
+  const taken = new Map<string, AnsweredKey>();
   for (const ad of usable) {
     const outcome = await takeAd(deps, source, ad, creatives);
     if ('code' in outcome) refusals.push(outcome);
-    else taken.push(outcome);
+    else taken.set(outcome.answerKey, outcome);
   }
   await reportErrors(deps, refusals);
   const now = clock();
   if (answer.kind !== 'refused')
-    await saveAnswer(pool, id, taken, { now, forgetBefore: new Date(now.getTime() - rememberedMs) });
-  return taken.length === 0 ? refusals[0] : undefined;
+    await saveAnswer(pool, id, [...taken.values()], { now, forgetBefore: new Date(now.getTime() - rememberedMs) });
+  return taken.size === 0 ? refusals[0] : undefined;
 }
