@@ -229,13 +229,8 @@ export async function createApp(
   );
   const send = sendAsManagement(execute, logger);
   for (const subscription of followEvents({
-    bus,
-    pool,
-    store,
-    send,
+    ...{ bus, pool, store, send, logger, clock },
     runApproved: createApprovedRunner(pipeline),
-    logger,
-    clock,
   }))
     stack.use(subscription);
   wake.webhooks = stack.use(
