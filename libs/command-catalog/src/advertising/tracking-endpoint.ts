@@ -3,14 +3,7 @@ import { defineCommand, defineResource } from '../definition.ts';
 import { cause, foundProblem, instant, leaseReason, reference, shortText, stateReason } from '../fields.ts';
 
 /** What happens to a serving that trackers are told of. */
-export const trackedEvents = [
-  'impression',
-  'start',
-  'first_quartile',
-  'midpoint',
-  'third_quartile',
-  'complete',
-] as const;
+const trackedEvents = ['impression', 'start', 'first_quartile', 'midpoint', 'third_quartile', 'complete'] as const;
 
 const settings = {
   vendor: shortText.describe('Whose tracker it is.'),

@@ -18,7 +18,7 @@ export interface Called extends TrackerAttempt {
 const cacheBustingOf = (callId: string) => createHash('sha256').update(callId).digest().readUInt32BE() % 100_000_000;
 
 /** The address of a call. It is told the serving and its time, and nothing of who listens. */
-export const addressOf = (call: ClaimedCall): string =>
+const addressOf = (call: ClaimedCall): string =>
   fillMacros(call.url_template, {
     now: call.counted_at,
     cacheBusting: cacheBustingOf(call.id),

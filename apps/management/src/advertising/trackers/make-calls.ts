@@ -18,7 +18,7 @@ import { giveUpAfterMs } from './tracker-call-table.ts';
 const minuteMs = 60_000;
 
 /** Pauses between the attempts at a call, which is tried for a day. */
-export const trackerSchedule: RetrySchedule = {
+const trackerSchedule: RetrySchedule = {
   delaysMs: [10_000, minuteMs, 5 * minuteMs, 30 * minuteMs, 120 * minuteMs, 360 * minuteMs],
   giveUpAfterMs,
 };
