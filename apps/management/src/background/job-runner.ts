@@ -46,7 +46,7 @@ export interface JobHandler {
   readonly concurrency?: number;
 }
 
-/** Thrown by a handler whose next attempt is to begin no earlier than this. */
+/** Thrown by a handler that has recorded why its next attempt begins no earlier than this; nobody is told of an error. */
 export class RetryLater extends Error {
   readonly afterMs: number;
   constructor(message: string, afterMs: number) {
@@ -124,7 +124,8 @@ export function startJobRunner(options: {
       try {
         await attempt(job, handlers.get(job.kind as InternalJobKind)!, signal);
       } catch (error) {
-        onError(error, job);
+        // Its handler has recorded why it waits.
+        if (!(error instanceof RetryLater)) onError(error, job);
         // Without a database the lease ends by itself.
         const afterMs = Math.max(backOffMs(job.attempt), error instanceof RetryLater ? error.afterMs : 0);
         await releaseLease(pool, job.id, job.lease_id, { afterMs }).catch(onError);

@@ -129,7 +129,7 @@ export const platformSubmissionRules = (options: SubmissionRuleOptions): Submiss
     return {
       attributes: { ...current, attempt: { action, begun_at: now.toISOString(), sent_sha256 } },
       // It may have been asked from now on, so the work can no longer be cancelled.
-      provider: { ...providerOf(current), ambiguity: 'none' },
+      provider: { external_receipt: null, ambiguity: 'none' },
     };
   },
 
@@ -141,11 +141,19 @@ export const platformSubmissionRules = (options: SubmissionRuleOptions): Submiss
 
   'platform_submission.record': ({ current, state, subjectId, changes, reason, now }) => {
     const next = afterStatement(current, state as Parameters<typeof afterStatement>[1], changes, now);
-    return { ...next, provider: providerOf(next.attributes), also: (tx) => finishJob(tx, subjectId, reason) };
+    return {
+      ...next,
+      provider: providerOf(next.attributes, changes.external_receipt),
+      also: (tx) => finishJob(tx, subjectId, reason),
+    };
   },
 
   'platform_submission.fail': ({ current, state, subjectId, changes, reason, now }) => {
     const next = afterFailure(current, state as Parameters<typeof afterFailure>[1], changes, now);
-    return { ...next, provider: providerOf(next.attributes), also: (tx) => finishJob(tx, subjectId, reason) };
+    return {
+      ...next,
+      provider: providerOf(next.attributes, changes.external_receipt),
+      also: (tx) => finishJob(tx, subjectId, reason),
+    };
   },
 });

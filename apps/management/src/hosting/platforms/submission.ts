@@ -108,8 +108,8 @@ export function afterFailure(
   return { attributes: { ...certain, ...(state === 'submitted' && waiting) }, state };
 }
 
-/** What operations show of the platform. */
-export const providerOf = ({ external_receipt, external_id, ambiguity }: SubmissionAttributes): ProviderOutcome => ({
-  external_receipt: external_receipt?.id ?? external_id ?? null,
-  ambiguity,
-});
+/** What an operation shows of its own request to the platform. */
+export const providerOf = (
+  { ambiguity }: Pick<SubmissionAttributes, 'ambiguity'>,
+  receipt: SubmissionAttributes['external_receipt'],
+): ProviderOutcome => ({ external_receipt: receipt?.id ?? null, ambiguity });
