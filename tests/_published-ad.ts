@@ -10,9 +10,13 @@ export interface Counts {
   readonly ads: number;
 }
 
-/** A new podcaster with one published episode of 70 s and one booked ad, in the feed and in force. */
-export async function publishWithAd(world: Installation, plan?: string) {
+/**
+ * A new podcaster with one published episode of 70 s and one booked ad, in the feed and in force.
+ * @param options.hls it can be played by HLS too
+ */
+export async function publishWithAd(world: Installation, plan?: string, { hls = false } = {}) {
   const podcaster = await createPodcaster(world, plan);
+  if (hls) await podcaster.rest.put(`/podcasts/${podcaster.podcastId}`, { hls_audio: true });
   const { workspaceId } = podcaster.account;
   const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'one.wav'), 70), 'One');
   await podcaster.rest.post(`/productions/${productionId}/start?publish_episode=true`);
@@ -24,10 +28,16 @@ export async function publishWithAd(world: Installation, plan?: string) {
   });
   await publishPlan(world.operator, workspaceId);
   const { enclosureUrl } = await until('the feed', () => checkFeed(podcaster.feedUrl));
+  const entryUrl = enclosureUrl.replace(/\.mp3$/, '.m3u8');
+  if (hls)
+    await until(
+      'the presentation',
+      async () => (await fetch(entryUrl, { method: 'HEAD', redirect: 'manual' })).status === 302,
+    );
 
   const countNow = async (): Promise<Counts> => ({
     downloads: await countedDownloads(podcaster),
     ads: await world.operator.adsDelivered(workspaceId, lineItemId),
   });
-  return { podcaster, workspaceId, enclosureUrl, countNow };
+  return { podcaster, workspaceId, enclosureUrl, entryUrl, countNow };
 }

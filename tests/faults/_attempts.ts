@@ -1,5 +1,8 @@
 /** What a client of the load asks for. */
-export const kinds = ['known listener', 'new listener', 'feed', 'command', 'read', 'upload'] as const;
+export const kinds = [
+  ...(['known listener', 'new listener', 'HLS listener', 'new HLS listener', 'feed'] as const),
+  ...(['command', 'read', 'upload'] as const),
+] as const;
 export type Kind = (typeof kinds)[number];
 
 /** One request of one client, or a short row of them. */

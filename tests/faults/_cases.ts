@@ -5,8 +5,8 @@ import type { DiskName } from './_disks.ts';
 import type { FaultCase } from './_run-case.ts';
 import type { Engine, Link, Subject } from './_subject.ts';
 
-const media: readonly Kind[] = ['known listener', 'new listener', 'feed'];
-const known: readonly Kind[] = ['known listener', 'feed'];
+const known: readonly Kind[] = ['known listener', 'HLS listener', 'feed'];
+const media: readonly Kind[] = [...known, 'new listener', 'new HLS listener'];
 
 /** What goes on while a service is away (docs/services, “When something is gone”). */
 const withoutService: Partial<Record<ServiceName, readonly Kind[]>> = {
@@ -21,7 +21,7 @@ const everything: readonly Kind[] = [...media, 'command', 'read', 'upload'];
 const withoutEngine: Readonly<Record<Engine, readonly Kind[]>> = {
   postgres: known,
   redis: media,
-  objectStore: ['known listener', 'feed'],
+  objectStore: known,
   kafka: media,
 };
 
@@ -45,6 +45,14 @@ const cutLink = ({ service, engine }: Link, how: Cut, lastsMs = cutMs): FaultCas
   begin: (subject) => subject.cut([{ service, engine }], how),
   lastsMs,
   promises: service === 'public-delivery' ? withoutEngine[engine] : media,
+});
+
+/** Decisions hang: the service takes questions and does not answer. */
+const freezeService = (name: ServiceName): FaultCase => ({
+  name: `freeze ${name}`,
+  begin: (subject) => subject.freezeService(name),
+  lastsMs: cutMs,
+  promises: media,
 });
 
 /** Kafka tells clients its own address, which leads past a proxy; so it stands still instead. */
@@ -91,6 +99,7 @@ export const casesOf = (subject: Subject): readonly FaultCase[] => [
   ...namesOf(services).map(killService),
   ...subject.engines.map(killEngine),
   ...subject.engines.filter((engine) => engine === 'kafka').map(freezeEngine),
+  freezeService('internal-serving'),
   ...subject.disks.map(fillDisk),
   rollingRestart(subject),
 ];

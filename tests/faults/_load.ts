@@ -3,6 +3,7 @@ import { until } from '@longwave/test-kit';
 import { download } from '@longwave/test-kit/clients';
 import { Refused, type Attempt, type Delivered, type Kind } from './_attempts.ts';
 import { createMediaClient } from './_media-client.ts';
+import { openHlsPlay } from './_hls-play.ts';
 import type { Show } from './_show.ts';
 
 /** How long a program waits for the answer to a command before it sends it again under the same key. */
@@ -127,6 +128,23 @@ export async function startLoad(show: Show, runId: string): Promise<Load> {
       });
     });
   }
+  /** Plays on by HLS: segments, which are compared with what they were before, now and then a playlist and a list of ads. */
+  async function playOn(): Promise<void> {
+    const agent = `Overcast/3.0 ${runId} HLS`;
+    const play = await until('a play by HLS', () => openHlsPlay(show.entryUrl, agent, { take, takeText: takeFeed }), {
+      despiteErrors: true,
+    });
+    await lane(200, (round) => attempt('HLS listener', () => play.goOn(round)));
+  }
+  /** Begins to play by HLS: playlists, the ads of the first break if there is one, and the first segment. */
+  const playAnew = () =>
+    lane(500, async (round) => {
+      const agent = `AntennaPod/9.${runId}.HLS.${round}`;
+      await attempt('new HLS listener', async () => {
+        const play = await openHlsPlay(show.entryUrl, agent, { take, takeText: takeFeed });
+        await play.goOn(0);
+      });
+    });
   const comeAnew = (lanes: number) =>
     lane(300, async (round) => {
       const agent = `AntennaPod/9.${runId}.${lanes}.${round}`;
@@ -184,7 +202,7 @@ export async function startLoad(show: Show, runId: string): Promise<Load> {
     });
 
   const lanes = [
-    ...[listenOn('one'), listenOn('two'), comeAnew(0), comeAnew(1), comeAnew(2)],
+    ...[playOn(), playAnew(), listenOn('one'), listenOn('two'), comeAnew(0), comeAnew(1), comeAnew(2)],
     lane(200, () => attempt('feed', async () => void (await takeFeed(show.feedUrl, {})))),
     ...[writeEpisodes(0), writeEpisodes(1), encode(), readBack(), upload()],
   ];

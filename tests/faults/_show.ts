@@ -12,6 +12,8 @@ export interface Show {
   readonly podcastId: string;
   readonly feedUrl: string;
   readonly enclosureUrl: string;
+  /** The same episode by HLS. */
+  readonly entryUrl: string;
   /** An upload of 60 s of sound. */
   readonly sourceUrl: string;
 }
@@ -21,9 +23,9 @@ export interface Show {
  * @param plan without limits of rates
  */
 export async function publishShow(world: Installation, plan: string): Promise<Show> {
-  const { podcaster, workspaceId, enclosureUrl } = await publishWithAd(world, plan);
+  const { podcaster, workspaceId, enclosureUrl, entryUrl } = await publishWithAd(world, plan, { hls: true });
   const { fileUrl } = await uploadFile(podcaster.rest, makeAudio(path.join(world.folder, 'source.wav'), 60));
   const { podcastId, feedUrl, account } = podcaster;
   const { urls } = world.fleet;
-  return { urls, apiKey: account.apiKey, workspaceId, podcastId, feedUrl, enclosureUrl, sourceUrl: fileUrl };
+  return { urls, apiKey: account.apiKey, workspaceId, podcastId, feedUrl, enclosureUrl, entryUrl, sourceUrl: fileUrl };
 }

@@ -38,6 +38,8 @@ export interface Subject extends AsyncDisposable {
   readonly replicas: number;
   /** kill -9 of one process of a service. */
   readonly killService: (name: ServiceName) => void;
+  /** Stops every process of a service where it stands. Answers how it goes on. */
+  readonly freezeService: (name: ServiceName) => Promise<() => Promise<void>>;
   readonly killEngine: (engine: Engine) => void;
   /** Stops an engine where it stands: whoever asks it hears nothing. Answers how it goes on. */
   readonly freezeEngine: (engine: Engine) => Promise<() => Promise<void>>;
@@ -118,6 +120,10 @@ export async function startSubject(
     fillDisk: (name) => ownDisks![name].fill(),
     replicas: fleet.replicas.management.length,
     killService: (name) => fleet.services[name].kill('SIGKILL'),
+    freezeService: async (name) => {
+      for (const each of fleet.replicas[name]) each.kill('SIGSTOP');
+      return async () => fleet.replicas[name].forEach((each) => each.kill('SIGCONT'));
+    },
     killEngine: (engine) => fleet.engines[engine]!.kill('SIGKILL'),
     freezeEngine: async (engine) => {
       fleet.engines[engine]!.kill('SIGSTOP');
