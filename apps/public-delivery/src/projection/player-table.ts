@@ -9,7 +9,7 @@ export interface PlayerEpisode extends EnclosureRow {
   readonly attributes: ShownEpisode;
   readonly podcast: PodcastAttributes;
   readonly chapterTitles: readonly string[];
-  /** Its podcast has HLS, and it is made ready for it. */
+  /** Its podcast is switched to HLS, with pictures or without, and it is made ready for it. */
   readonly hasPresentation: boolean;
 }
 
@@ -47,6 +47,6 @@ export async function findPlayerEpisode(pool: Pool, alias: string): Promise<Play
   return {
     ...{ attributes, podcast, alias: own, file_name, rendition_bytes, clip_format: null },
     chapterTitles: listed.map(({ title }) => title),
-    hasPresentation: podcast.hls_audio === true && presented !== null,
+    hasPresentation: (podcast.hls_audio === true || podcast.hls_video === true) && presented !== null,
   };
 }
