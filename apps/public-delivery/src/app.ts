@@ -6,6 +6,7 @@ import { busFromConfig } from '@longwave/event-bus';
 import { listenHttp } from '@longwave/http-kit';
 import { objectStoreFromConfig } from '@longwave/object-store';
 import { createPool, databaseOutage, repeatSweeps } from '@longwave/postgres';
+import { deliveryContract, type DeliveryContract } from '@longwave/services';
 import { openChannel, serveRpc, tlsFromConfig, type RpcChannel } from '@longwave/rpc';
 import { ExchangeServiceService } from '@longwave/rpc/exchange';
 import { ServingServiceService } from '@longwave/rpc/serving';
@@ -79,6 +80,7 @@ const service = 'public-delivery';
 /** Parts that a test may replace. */
 export interface Overrides {
   readonly now?: () => Date;
+  readonly contract?: DeliveryContract;
 }
 
 export interface DeliveryApp extends RunningApp {
@@ -91,7 +93,7 @@ export interface DeliveryApp extends RunningApp {
 export async function createApp(
   config: DeliveryConfig,
   logger: Logger,
-  { now = () => new Date() }: Overrides = {},
+  { now = () => new Date(), contract = deliveryContract }: Overrides = {},
 ): Promise<DeliveryApp> {
   await using building = new AsyncDisposableStack();
 
@@ -175,7 +177,7 @@ export async function createApp(
   building.use(followEvents(bus, service, workPool, applying, logger));
   building.use(
     presentEpisodes({
-      ...{ pool: workPool, loadIndex, files, segments, store, announcements, logger, now },
+      ...{ pool: workPool, loadIndex, files, segments, store, announcements, contract, logger, now },
       onPresented: projection.forget,
     }),
   );
@@ -216,7 +218,7 @@ export async function createApp(
         findListenersPlay: createFindListenersPlay(pool, arrangements, traceAgent),
       }),
       ...playFileRoutes({ pool, store, findPlay, servingTokens, projection, mediaUrl }),
-      ...presentationRoutes({ pool, presentations, files, segments }),
+      ...presentationRoutes({ projection, presentations, files, segments }),
       ...hlsPlayRoutes({
         ...{ identify, files, facts, mediaUrl, segments, ads, listAds, tokens: hlsTokens },
         findPlay: findHlsPlay,

@@ -26,7 +26,7 @@ import { readTls, rpcService, serveRpc, type Tls } from '@longwave/rpc';
 import { ServingServiceService, type DecideRequest, type DecideResponse, type Pick } from '@longwave/rpc/serving';
 import { createLogger, type Logger } from '@longwave/service-kit';
 import { sha256 } from '@longwave/test-kit';
-import { createApp, type DeliveryApp } from '../src/app.ts';
+import { createApp, type DeliveryApp, type Overrides } from '../src/app.ts';
 import { readConfiguration } from '../src/config.ts';
 
 export const frameBytes = 384;
@@ -87,7 +87,7 @@ export interface Bench {
   setAhead(ms: number): void;
   /** Certificate and key of a service, by its name. */
   readonly tlsOf: (service: string) => Tls;
-  start(extra?: Readonly<Record<string, string>>): Promise<DeliveryApp>;
+  start(extra?: Readonly<Record<string, string>>, overrides?: Omit<Overrides, 'now'>): Promise<DeliveryApp>;
   stop(): Promise<void>;
 }
 
@@ -189,7 +189,8 @@ export async function openBench(): Promise<Bench> {
     ...{ environment, pool, database, bus, store, serving, folder, facts, logLines, logger, now },
     setClock: (at) => void (clock = at),
     setAhead: (ms) => void (aheadMs = ms),
-    start: (extra = {}) => createApp(readConfiguration({ ...environment, ...extra }), logger, { now }),
+    start: (extra = {}, overrides = {}) =>
+      createApp(readConfiguration({ ...environment, ...extra }), logger, { now, ...overrides }),
     stop: () => stack.disposeAsync(),
   };
 }

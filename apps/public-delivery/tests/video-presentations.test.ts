@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkPresentation, readPresentation } from '@longwave/hls-profile';
+import { deliveryContract } from '@longwave/services';
 import { until } from '@longwave/test-kit';
 import hls from 'hls-parser';
 import type { DeliveryApp } from '../src/app.ts';
@@ -183,4 +184,18 @@ test('the feed names it as video of its largest picture, while the podcast shows
   expect((await tagOf())?.includes('"Video"')).not.toBe(true);
   await presented(made, main);
   expect(await until('the tag', tagOf)).toContain('title="Audio (HLS)"');
+});
+
+test('a surface that is on its way out gets no new presentation, and keeps those that it has', async () => {
+  const before = await show({ hls_audio: true });
+  const main = await presented(before);
+  await app[Symbol.asyncDispose]();
+  const surfaces = deliveryContract.surfaces.map((each) => ({ ...each, status: 'deprecated' as const }));
+  app = await bench.start({}, { contract: { ...deliveryContract, surfaces } });
+  const after = await show(both);
+  // Every event of the episode makes it due.
+  await apply(bench, next(before.events.podcast, { title: 'Another' }));
+  await looked(after.episodeId);
+  await looked(before.episodeId);
+  expect(await Promise.all([after, before].map(presentationOf))).toEqual([undefined, main]);
 });

@@ -30,3 +30,12 @@ export const deliveryContract: DeliveryContract = {
     { name: 'vast', status: 'current', media: ['audio', 'video'], version: 2 },
   ],
 };
+
+/** Whether a surface takes something new of such media: it, the medium on it and the contract are current. */
+export const isCurrent = (
+  { status, surfaces }: DeliveryContract,
+  surface: string,
+  medium: SurfaceCapability['media'][number],
+): boolean =>
+  status === 'current' &&
+  surfaces.some((each) => each.name === surface && each.status === 'current' && each.media.includes(medium));

@@ -1,6 +1,6 @@
 export { apiContractSchema, describeApi, type ApiContract, type Deprecation } from './api-contract.ts';
 export { chartServices } from './chart-services.ts';
-export { deliveryContract, type DeliveryContract } from './delivery-contract.ts';
+export { deliveryContract, isCurrent, type DeliveryContract } from './delivery-contract.ts';
 export {
   addressVariableOf,
   migrationRoleOf,

@@ -1,11 +1,9 @@
-import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { digestShape, parameter } from '../http/parameter.ts';
 import type { Exchange, Route } from '../http/route.ts';
 import { sendFile } from '../http/send-file.ts';
 import { sendText } from '../http/send-text.ts';
-import { createLastKnown } from '../projection/last-known.ts';
-import { getVisibility, type Visibility } from '../projection/visibility-table.ts';
+import type { RecentProjection } from '../projection/recent-projection.ts';
 import { copyChunks } from '../segments/copy-chunks.ts';
 import type { SegmentCache } from '../segments/segment-cache.ts';
 import type { OpenPresentation, OpenPresentations } from './open-presentation.ts';
@@ -23,11 +21,8 @@ export const cleanView: PresentationView = {
   trackUri: (digest) => `../s/${digest}/m.mp4`,
 };
 
-/** Episodes whose visibility is remembered for when the database is away. */
-const maxVisibilities = 10_000;
-
 export interface PresentationRoutesOptions {
-  readonly pool: Pool;
+  readonly projection: Pick<RecentProjection, 'getVisibility'>;
   readonly presentations: Pick<OpenPresentations, 'find'>;
   readonly files: PresentationFiles;
   readonly segments: Pick<SegmentCache, 'open'>;
@@ -38,19 +33,17 @@ export interface PresentationRoutesOptions {
  * also of different workspaces, can have the same bytes. Nobody is counted here, and nothing is decided.
  */
 export function presentationRoutes({
-  pool,
+  projection,
   presentations,
   files,
   segments,
 }: PresentationRoutesOptions): readonly Route[] {
-  const lastVisibility = createLastKnown<Visibility>(maxVisibilities);
-
   /**
    * Throws `resource_gone` for an episode that was archived, or whose plays were ended when it got other audio; `not_found` for one that is
    * not public.
    */
-  async function requireShown({ episodeId, renditionDigest }: OpenPresentation): Promise<void> {
-    const { kind, playsEnd } = await lastVisibility(episodeId, () => getVisibility(pool, episodeId));
+  async function requireShown({ episodeId, renditionDigest }: OpenPresentation, at: Date): Promise<void> {
+    const { kind, playsEnd } = await projection.getVisibility(episodeId, at);
     if (kind === 'ended') throw new Problem('resource_gone');
     if (kind === 'hidden') throw new Problem('not_found');
     if (playsEnd.before && playsEnd.digest !== renditionDigest) throw new Problem('resource_gone');
@@ -60,7 +53,7 @@ export function presentationRoutes({
     const digest = parameter(exchange, 'digest', digestShape);
     const presentation = await presentations.find(digest);
     if (presentation?.digest !== digest) throw new Problem('not_found');
-    await requireShown(presentation);
+    await requireShown(presentation, exchange.startedAt);
     return presentation;
   }
 

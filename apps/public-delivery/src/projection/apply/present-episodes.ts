@@ -1,5 +1,6 @@
 import type { Finding } from '@longwave/hls-profile';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
+import { isCurrent, type DeliveryContract } from '@longwave/services';
 import type { Logger } from '@longwave/service-kit';
 import { pollLoop, type PollLoop } from '@longwave/worker-kit';
 import { reviseFeed, type AnnouncementPorts } from './feed-revision.ts';
@@ -34,6 +35,8 @@ export interface PresentEpisodesOptions {
   readonly segments: Pick<SegmentCache, 'open'>;
   readonly store: SegmentStore;
   readonly announcements: AnnouncementPorts;
+  /** Nothing new is announced on a surface that is not current. */
+  readonly contract: DeliveryContract;
   readonly logger: Logger;
   readonly now: () => Date;
   /** Called when an episode got another presentation, or none. */
@@ -73,7 +76,7 @@ const averageBitRateOf = ({ audio, pictures }: OpenPresentation): number =>
  * the track of new audio or of a new intro is missing, the episode has none: HLS never plays other content than the MP3.
  */
 export function presentEpisodes(options: PresentEpisodesOptions): PollLoop {
-  const { pool, loadIndex, files, segments, store, announcements, logger, now, onPresented } = options;
+  const { pool, loadIndex, files, segments, store, announcements, contract, logger, now, onPresented } = options;
 
   async function indexed(track: HlsTrack): Promise<IndexedTrack> {
     const { codec, sha256: digest, index } = track;
@@ -142,6 +145,7 @@ export function presentEpisodes(options: PresentEpisodesOptions): PollLoop {
     for await (const made of compose(due.episodeId)) {
       if (made.digest === due.digest && due.averageBitRate !== undefined)
         return settle(due, { ...made, averageBitRate: due.averageBitRate }, findings);
+      if (!isCurrent(contract, 'hls', made.document.pictures ? 'video' : 'audio')) continue;
       const open = await openPresentation(made, loadIndex);
       const found = await checkOwnPresentation(open, { files, segments, store, now });
       findings.push(...found);
