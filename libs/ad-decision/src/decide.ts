@@ -54,6 +54,17 @@ export interface Decision {
   readonly policies: readonly PolicyVersion[];
 }
 
+/** The tracks of HLS of an ad that the play asks for. */
+function askedTracks(
+  { streamFormats = [] }: DecisionContext,
+  { stream, creative }: FilledBreak['placements'][number]['served'],
+): { readonly hls?: AdTrack; readonly pictures?: readonly AdPicture[] } {
+  return {
+    ...(streamFormats.includes(hlsAudioFormat) && stream.hls && { hls: stream.hls }),
+    ...(streamFormats.includes(hlsPictureFormat) && creative.pictures && { pictures: creative.pictures }),
+  };
+}
+
 const maxTraceCandidates = 50;
 const maxSlots = 16;
 
@@ -148,8 +159,6 @@ export function decidePrepared(
   const candidates: TraceCandidate[] = [];
   const neighbours = neighboursOf(context.breaks);
   const renditions = renditionsKey(context.streamFormat, context.streamFormats);
-  const asksHls = context.streamFormats?.includes(hlsAudioFormat) ?? false;
-  const asksPictures = context.streamFormats?.includes(hlsPictureFormat) ?? false;
   let noAdReason: NoAdReason | undefined = context.breaks.length === 0 ? 'no_breaks' : undefined;
   let adLoadLeftMs = context.adLoadLimitMs ?? Infinity;
   let policyLeftMs = policies.maxMs;
@@ -183,8 +192,7 @@ export function decidePrepared(
     const episodeBreak = { episodeId: context.episodeId, breakKey: adBreak.key };
     for (const { candidate, served, slot } of filled.placements) {
       const { ordinal, line } = candidate;
-      const { segmentDigest, sizeBytes, durationMs, hls } = served.stream;
-      const { pictures } = served.creative;
+      const { segmentDigest, sizeBytes, durationMs } = served.stream;
       picks.push({
         breakKey: adBreak.key,
         slot,
@@ -195,8 +203,7 @@ export function decidePrepared(
         segmentDigest,
         sizeBytes,
         durationMs,
-        ...(asksHls && hls && { hls }),
-        ...(asksPictures && pictures && { pictures }),
+        ...askedTracks(context, served),
         clickUrl: served.creative.clickUrl,
         billable: line.billable,
         capKeys: capKeysOf(line, episodeBreak, index.policies.capPers),

@@ -12,7 +12,7 @@ import { fetchAddress } from './fetch-address.ts';
 import { fetchSource, type FetchedFile, type FetchOptions } from './fetch-source.ts';
 import type { JobInput } from './job-input.ts';
 import { makeAdPictures, makePictures } from './make-pictures.ts';
-import { makeAdTracks, makeLaterTrack, makeTrack } from './make-track.ts';
+import { makeAdTracks, makeLaterTrack, makeTrack, type Workplace } from './make-track.ts';
 import type { ProgressReporter } from './progress.ts';
 import type { Completion } from './report.ts';
 import { blobKey, storeFile, storeTrack } from './stored-blobs.ts';
@@ -56,15 +56,7 @@ export async function makeMedia(
     return { commandType: 'production.record_track', changes };
   }
   if (input.kind === 'encode_creative') {
-    const targetsLufs = input.loudness_targets_lufs;
-    if (input.needs_picture) await inspectPicture(inputPath, signal);
-    const steps = await encodeLadder({ inputPath, folder, targetsLufs, signal });
-    const media: CreativeMedia['media'] = [];
-    for (const step of steps) {
-      await storeSegment(deps.store, step, signal);
-      media.push({ ...streamOf(step), hls: await storeTrack(deps.store, step.track, signal) });
-    }
-    return { commandType: 'creative.record_media', changes: { media, duration_ms: steps[0]!.durationMs } };
+    return { commandType: 'creative.record_media', changes: await makeAd(input, inputPath, workplace) };
   }
   if (input.kind === 'encode_creative_tracks') {
     const tracks = await makeAdTracks(input, inputPath, workplace);
@@ -92,6 +84,22 @@ export async function makeMedia(
   await storeFile(deps.store, { key: blobKey(sha256), path: peaksPath, contentType: 'application/json' }, signal);
   const waveform = { sha256, sizeBytes: peaks.length };
   return { commandType: 'production.complete', changes: productionMedia(encoded, waveform, sourceOf(input, fetched)) };
+}
+
+/** The streams of an ad at each loudness, with their tracks. Throws as `encodeLadder`. */
+async function makeAd(
+  input: Extract<JobInput, { kind: 'encode_creative' }>,
+  inputPath: string,
+  { store, folder, signal }: Workplace,
+): Promise<CreativeMedia> {
+  if (input.needs_picture) await inspectPicture(inputPath, signal);
+  const steps = await encodeLadder({ inputPath, folder, targetsLufs: input.loudness_targets_lufs, signal });
+  const media: CreativeMedia['media'] = [];
+  for (const step of steps) {
+    await storeSegment(store, step, signal);
+    media.push({ ...streamOf(step), hls: await storeTrack(store, step.track, signal) });
+  }
+  return { media, duration_ms: steps[0]!.durationMs };
 }
 
 /** Brings the source of a job to `target`. */
