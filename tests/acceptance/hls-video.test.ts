@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { bareEnvironment, ffmpeg, until } from '@longwave/test-kit';
-import { checkFeed, commandsIn, listenerAgentOf } from '@longwave/test-kit/clients';
+import { checkFeed, listenerAgentOf, publishPlan } from '@longwave/test-kit/clients';
+import { advertisingOf, type Booked } from '../_advertising.ts';
 import { countedDownloads, createPodcaster, type Installation, type Podcaster } from '../_fleet.ts';
 import { openSharedInstallation } from '../_shared-installation.ts';
 
@@ -13,6 +14,7 @@ const script = path.resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
 let world: Installation;
 let podcaster: Podcaster;
 let entryUrl: string;
+let sponsor: Booked;
 
 /** A picture that hardly moves, at few pictures a second, with a sound. */
 function makeVideo(): string {
@@ -22,6 +24,12 @@ function makeVideo(): string {
     ...['-f', 'lavfi', '-i', `sine=frequency=330:sample_rate=48000:duration=${contentSeconds}`],
     ...['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-c:a', 'aac', '-ac', '2', file],
   );
+  return file;
+}
+
+function makeAd(): string {
+  const file = path.join(world.folder, 'sponsor.wav');
+  ffmpeg('-f', 'lavfi', '-i', 'sine=frequency=440:sample_rate=48000:duration=3', '-ac', '2', file);
   return file;
 }
 
@@ -42,10 +50,19 @@ beforeAll(async () => {
   world = await openSharedInstallation();
   podcaster = await createPodcaster(world);
   const { workspaceId } = podcaster.account;
-  const send = commandsIn(world.operator, workspaceId);
+  const { send, book } = advertisingOf(world, podcaster);
   const podcast = await world.operator.read(workspaceId, 'podcasts', podcaster.podcastId);
   await send('podcast.revise', podcast, { hls_video: true, hls_in_feed: true });
-  await publishEpisode();
+  [, sponsor] = await Promise.all([
+    publishEpisode(),
+    book({
+      name: 'Harbour Radio',
+      type: 'sponsorship',
+      goal: { unit: 'share_pct', quantity: 100 },
+      positions: ['pre', 'mid', 'post'],
+      ad: makeAd(),
+    }),
+  ]);
   const { enclosureUrl } = await until('the feed', () => checkFeed(podcaster.feedUrl));
   entryUrl = enclosureUrl.replace(/\.mp3$/, '.m3u8');
   await until(
@@ -73,8 +90,17 @@ test("an episode with a picture has a presentation against which Apple's profile
   );
 });
 
-test('sizes of the picture that are read one after the other, and the sound, are one download', async () => {
+test('a listener who reads everything gets the ads with pictures: one download, each ad delivered and billed once', async () => {
+  const { workspaceId } = podcaster.account;
+  await until('the pictures of the ad', async () => {
+    const { attributes } = await world.operator.read(workspaceId, 'creatives', sponsor.creativeId);
+    return (attributes['pictures'] as { readonly state: string } | undefined)?.state === 'ready';
+  });
+  await publishPlan(world.operator, workspaceId);
   expect(check('--all', '--user-agent', checker)).toEqual(nothingFound);
-  await until('the download', async () => (await countedDownloads(podcaster)) === 1);
-  expect(await countedDownloads(podcaster)).toBe(1);
+  await until('these counts', async () => {
+    const { decided, delivered, billable } = await world.operator.adCounts(workspaceId, sponsor.lineItemId);
+    const counts = [await countedDownloads(podcaster), decided, delivered, billable];
+    return String(counts) === '1,3,3,3' || undefined;
+  });
 });

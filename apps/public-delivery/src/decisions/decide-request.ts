@@ -1,13 +1,12 @@
 import { canonicalFormat, durationMsOfFrames } from '@longwave/audio';
 import type { UserAgentDescription } from '@longwave/audience';
-import { hlsAudioFormat } from '@longwave/events';
+import { hlsAudioFormat, hlsPictureFormat } from '@longwave/events';
 import type { DecideRequest } from '@longwave/rpc/serving';
 import type { Listener } from '../listeners/identify-listener.ts';
 import { surface } from '../projection/break-plan.ts';
 import type { AdContext } from '../projection/break-table.ts';
 import type { DeliveryBounds } from '../projection/policy-table.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
-import { hlsVideoFormat } from './ad-pictures.ts';
 import { planBreaks, type PlannedBreak } from './plan-breaks.ts';
 
 /** The lists say "unknown", a decision expects an empty text. */
@@ -49,7 +48,7 @@ function longestAdsMs({ plan, bounds }: Pick<AdContext, 'plan' | 'bounds'>, cont
 
 /** Pictures are played with the same sound. Of the MP3 alone nothing is asked but `streamFormat`. */
 const formatsOf = ({ hlsAudio, hlsVideo }: Pick<AdContext, 'hlsAudio' | 'hlsVideo'>): string[] =>
-  hlsAudio || hlsVideo ? [canonicalFormat.name, hlsAudioFormat, ...(hlsVideo ? [hlsVideoFormat] : [])] : [];
+  hlsAudio || hlsVideo ? [canonicalFormat.name, hlsAudioFormat, ...(hlsVideo ? [hlsPictureFormat] : [])] : [];
 
 /** Asks for the ads of one play. Unknown fields of episode, listener and breaks are empty or zero. */
 export function decideRequest(

@@ -77,7 +77,7 @@ export interface IndexedTrack {
 }
 
 /** A stored track of pictures with its index. */
-export interface IndexedPicture extends IndexedTrack {
+interface IndexedPicture extends IndexedTrack {
   readonly width: number;
   readonly height: number;
   readonly frameRate: FrameRate;
