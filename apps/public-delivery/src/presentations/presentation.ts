@@ -5,7 +5,7 @@ import { z } from 'zod';
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** The names of sizes of the picture, from the smallest. */
-export const pictureNames = ['v360', 'v480', 'v720', 'v1080'] as const;
+const pictureNames = ['v360', 'v480', 'v720', 'v1080'] as const;
 
 /** A track of pictures. It has one file: nothing is joined to pictures. */
 const pictureTrack = {
