@@ -51,8 +51,6 @@ beforeAll(async () => {
   podcaster = await createPodcaster(world);
   const { workspaceId } = podcaster.account;
   const { send, book } = advertisingOf(world, podcaster);
-  const podcast = await world.operator.read(workspaceId, 'podcasts', podcaster.podcastId);
-  await send('podcast.revise', podcast, { hls_video: true, hls_in_feed: true });
   [, sponsor] = await Promise.all([
     publishEpisode(),
     book({
@@ -63,6 +61,9 @@ beforeAll(async () => {
       ad: makeAd(),
     }),
   ]);
+  // Episodes and ads from before get their pictures too.
+  const podcast = await world.operator.read(workspaceId, 'podcasts', podcaster.podcastId);
+  await send('podcast.revise', podcast, { hls_video: true, hls_in_feed: true });
   const { enclosureUrl } = await until('the feed', () => checkFeed(podcaster.feedUrl));
   entryUrl = enclosureUrl.replace(/\.mp3$/, '.m3u8');
   await until(
