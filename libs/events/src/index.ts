@@ -42,6 +42,7 @@ export { servedAdSchema } from './served-ad.ts';
 export { decisionMadeSchema, type DecisionMade } from './decision-made.ts';
 export { planPoliciesKey, planPoliciesSchema, type PlanPolicy } from './plan-policies.ts';
 export {
+  adPictureSchema,
   adTrackSchema,
   anyTargeting,
   defaultSeparation,

@@ -21,7 +21,7 @@ export type AdTrack = z.infer<typeof adTrackSchema>;
 export const hlsPictureFormat = 'hls-avc';
 
 /** One size of the pictures of an ad, or the pictures for seeking. */
-const adPicture = z.strictObject({
+export const adPictureSchema = z.strictObject({
   name: z.enum(['v360', 'v720', 'v1080', 'iframe']),
   ...adTrackSchema.shape,
   width: z.int().min(1),
@@ -29,7 +29,7 @@ const adPicture = z.strictObject({
   /** Pictures per second as a fraction. */
   frame_rate: z.strictObject({ frames: z.int().min(1), seconds: z.int().min(1) }),
 });
-export type AdPicture = z.infer<typeof adPicture>;
+export type AdPicture = z.infer<typeof adPictureSchema>;
 
 /** One prepared stream of a creative. */
 const planMedia = z.strictObject({
@@ -85,7 +85,7 @@ const planCreative = z.strictObject({
   click_url: z.string().nullable(),
   media: z.array(planMedia),
   /** All four, the same for every loudness; absent when the creative has none. */
-  pictures: z.array(adPicture).length(4).optional(),
+  pictures: z.array(adPictureSchema).length(4).optional(),
 });
 
 /** A line item in the plan. */
