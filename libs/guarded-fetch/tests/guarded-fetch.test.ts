@@ -1,13 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
 import type { LookupAddress } from 'node:dns';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { developmentCa } from '@longwave/fleet';
 import { Problem } from '@longwave/problems';
 import { until } from '@longwave/test-kit';
 import { createGuardedFetch, readAll, readStart, type GuardedFetch, type GuardedRequest } from '../src/index.ts';
@@ -367,23 +362,6 @@ test('a host that is not there is a problem in words; a name that does not exist
   ];
   expect(absent.message).toContain('No public host with this name');
   expect(inside.message).toBe(absent.message);
-});
-
-test('a certificate that nobody trusts is refused', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'longwave-fetch-'));
-  const files = (await developmentCa(folder, ['media'], new Date())).media;
-  const secure = createSecureServer({ key: readFileSync(files.key), cert: readFileSync(files.cert) }, (_q, r) =>
-    r.end(),
-  );
-  await new Promise<void>((listening) => secure.listen(0, '127.0.0.1', listening));
-  try {
-    const url = `https://127.0.0.1:${(secure.address() as AddressInfo).port}`;
-    const problem = await problemOf(whole(createGuardedFetch({ allowOrigins: [url] }), url));
-    expect(problem.message).toContain('certificate');
-  } finally {
-    await new Promise((closed) => secure.close(closed));
-    rmSync(folder, { recursive: true });
-  }
 });
 
 test('the caller’s own signal ends the request with its own reason, and a reader that stops closes the connection', async () => {
