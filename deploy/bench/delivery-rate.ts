@@ -49,11 +49,16 @@ export async function rangeThroughput(fleet: Fleet, stitched: Stitched, folder: 
 
 const baselineName = 'a bare redirect by node:http';
 
-/** The time that 99 of 100 new listeners wait at most while half as many come as could be served at best, against a bare redirect. */
-function waitAtHalfLoad(url: string, bareUrl: string, best: number): Promise<Row> {
+/** The time that 99 of 100 new listeners wait at most while half as many come as could be served at best, against a baseline. */
+export function waitAtHalfLoad(
+  row: Pick<Row, 'name' | 'baselineName'>,
+  url: string,
+  baselineUrl: string,
+  best: number,
+): Promise<Row> {
   const p99 = (of: string) => async () => (await openLoad(of, best / 2, secondsPerRound)).p99Ms;
-  const name = 'resolve and decide, p99 at half of the greatest load (less is better)';
-  return compare({ name, unit: 'ms', baselineName }, 3, p99(url), p99(bareUrl));
+  const name = `${row.name}, p99 at half of the greatest load (less is better)`;
+  return compare({ ...row, name, unit: 'ms' }, 3, p99(url), p99(baselineUrl));
 }
 
 /** Plays that public-delivery left without ads since its start. */
@@ -117,7 +122,7 @@ export async function resolveRate(fleet: Fleet, stitched: Stitched, folder: stri
   return [
     row,
     { name, unit: 'ms', baselineName, ours, baseline, ratio: ours / baseline },
-    await waitAtHalfLoad(stitched.enclosureUrl, redirect.url, row.ours),
+    await waitAtHalfLoad({ name: 'resolve and decide', baselineName }, stitched.enclosureUrl, redirect.url, row.ours),
     ...(await overload(fleet, stitched.enclosureUrl, row.ours, ours)),
   ];
 }

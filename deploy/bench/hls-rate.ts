@@ -2,12 +2,14 @@ import path from 'node:path';
 import type { Fleet } from '@longwave/fleet';
 import { createRestClient } from '@longwave/test-kit/clients';
 import { until } from '@longwave/test-kit';
+import { waitAtHalfLoad } from './delivery-rate.ts';
 import { findLoadTool, load, type Load } from './load.ts';
 import { compare, type Row } from './measure.ts';
 import { startNginx } from './nginx.ts';
 import type { Stitched } from './stitched.ts';
 
 const secondsPerRound = 3;
+const baselineName = 'nginx, one worker, static files';
 const headers = { 'user-agent': 'bench/1' };
 
 /** The files of a play by HLS as a listener gets them. */
@@ -72,9 +74,11 @@ export async function hlsThroughput(fleet: Fleet, stitched: Stitched, folder: st
       const done: Load = await load(tool, url, { ranges: asked }, options);
       return { value: done.requestsPerSecond, items: done.requests };
     };
-    const kind = { name, unit: '/s', baselineName: 'nginx, one worker, static files' };
+    const kind = { name, unit: '/s', baselineName };
     rows.push(await compare(kind, 3, measure(ours), measure(`${nginx.url}${theirs}`)));
   }
+  const kind = { name: 'HLS, asset lists of a play that is decided', baselineName };
+  rows.push(await waitAtHalfLoad(kind, listUrl, `${nginx.url}list.json`, rows.at(-1)!.ours));
   await fleet.services['analytics-sink'].start();
   return rows;
 }

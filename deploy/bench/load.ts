@@ -95,7 +95,7 @@ export interface OpenLoadOrder {
 
 /** Answers to a load that does not wait for them; times are counted from when a request was due. */
 export interface OpenLoad {
-  /** Redirects. */
+  /** Redirects and files. */
   readonly accepted: number;
   /** 503. */
   readonly refused: number;
@@ -106,7 +106,7 @@ export interface OpenLoad {
   readonly refusedP99Ms: number;
 }
 
-/** Asks for an enclosure so many times a second, each time as a new listener, whether answers come or not. Rejects when a request failed. */
+/** Asks for an address so many times a second, each time as a new listener, whether answers come or not. Rejects when a request failed. */
 export async function openLoad(url: string, perSecond: number, seconds: number): Promise<OpenLoad> {
   const order: OpenLoadOrder = { url, perSecond, seconds, userAgent: nextApp() };
   const program = path.join(import.meta.dirname, 'open-load.ts');

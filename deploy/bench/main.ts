@@ -17,7 +17,7 @@ import { renderCpu } from './cpu.ts';
 import { decideRate } from './decide-rate.ts';
 import { decisionCore } from './decision-core.ts';
 import { rangeThroughput, resolveRate } from './delivery-rate.ts';
-import { encodeTime } from './encode-time.ts';
+import { encodeHlsTime, encodeTime } from './encode-time.ts';
 import { exchangeRate } from './exchange-rate.ts';
 import { hlsThroughput } from './hls-rate.ts';
 import { listRate } from './list-rate.ts';
@@ -73,11 +73,15 @@ const installed: Readonly<Record<string, Measure<Installation>>> = {
   'concurrent uploads': ({ fleet, operator }) => uploadMemory(fleet, operator),
 };
 
-const encoding = 'encoding';
+/** Measured without an installation, of a file. */
+const encodings: Readonly<Record<string, Measure<{ readonly audio: string; readonly folder: string }>>> = {
+  encoding: ({ audio, folder }) => encodeTime(audio, audioSeconds, folder),
+  'encoding for HLS': ({ audio, folder }) => encodeHlsTime(audio, audioSeconds, folder),
+};
 
 const words = process.argv.slice(2);
 const isChosen = (name: string) => words.length === 0 || words.some((word) => name.includes(word));
-const names = [...Object.keys(alone), ...Object.keys(installed), encoding];
+const names = [alone, installed, encodings].flatMap((groups) => Object.keys(groups));
 if (!names.some(isChosen)) {
   console.error(`No rows are named so. There are: ${names.join('; ')}.`);
   process.exit(2);
@@ -118,7 +122,7 @@ try {
     operator.close();
     await fleet.stop();
   }
-  if (isChosen(encoding)) show(await encodeTime(audio, audioSeconds, folder));
+  await measureChosen(encodings, { audio, folder });
 } finally {
   removeDataFolder(data);
 }

@@ -7,7 +7,7 @@ import type { OpenLoad, OpenLoadOrder } from './load.ts';
 
 const { url, perSecond, seconds, userAgent } = JSON.parse(process.argv[2]!) as OpenLoadOrder;
 const agent = new http.Agent({ keepAlive: true, maxSockets: Infinity });
-const { hostname, port, pathname } = new URL(url);
+const { hostname, port, pathname, search } = new URL(url);
 
 /** Times of answers in ms, from the moment for which a request was planned. */
 const accepted: number[] = [];
@@ -19,10 +19,16 @@ function send(n: number, planned: number): Promise<void> {
   const address = `198.${18 + ((n >> 16) & 1)}.${(n >> 8) & 255}.${n & 255}`;
   return new Promise((resolve) => {
     const request = http.get(
-      { agent, hostname, port, path: pathname, headers: { 'user-agent': userAgent, 'x-forwarded-for': address } },
+      {
+        agent,
+        hostname,
+        port,
+        path: pathname + search,
+        headers: { 'user-agent': userAgent, 'x-forwarded-for': address },
+      },
       (response) => {
         const took = performance.now() - planned;
-        if (response.statusCode === 302) accepted.push(took);
+        if (response.statusCode === 302 || response.statusCode === 200) accepted.push(took);
         else if (response.statusCode === 503) {
           refused.push(took);
           if (!response.headers['retry-after']) withoutRetryAfter += 1;

@@ -92,7 +92,7 @@ export const configuration = z.object({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe(
-      'Root of Apple’s interface for hosts, as its documentation names it ([platforms](platforms.md#apple-podcasts)).',
+      'Root of Apple’s interface for hosts, as its documentation names it ([platforms](platforms.md#you-run-an-installation)).',
     ),
   APPLE_PODCASTS_ISSUER_ID: z
     .string()

@@ -188,7 +188,7 @@ export const creativeCommands = {
     hasRule: true,
     problems: ['upload_not_received', 'temporarily_unavailable'],
     externalEffect: 'An encoder prepares the streams that stitching needs.',
-    summary: 'Attaches uploaded audio to a creative and prepares it for stitching.',
+    summary: 'Attaches an uploaded file to a creative and prepares it for stitching.',
   }),
   'creative.cancel_media': defineCommand({
     type: 'creative.cancel_media',

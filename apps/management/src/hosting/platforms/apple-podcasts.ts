@@ -11,7 +11,7 @@ import type {
   Submission,
 } from './platform.ts';
 
-/** The settings of an installation (docs/platforms.md#apple-podcasts). */
+/** The settings of an installation (docs/platforms.md#you-run-an-installation). */
 export interface AppleSettings {
   readonly APPLE_PODCASTS_URL?: string | undefined;
   readonly APPLE_PODCASTS_ISSUER_ID?: string | undefined;
