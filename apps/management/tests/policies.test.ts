@@ -317,6 +317,30 @@ test('a review policy is about the advertisers of its product categories, and sa
   expect(Date.parse(String(attributes['due_at'])) - new Date(from).getTime()).toBe(24 * hour);
 });
 
+test('a review policy by category is about a creative that names the category itself, and about the line item that has it', async () => {
+  const world = createWorld(followed.management);
+  const owner = await world.known();
+  await world.member(['finance']);
+  const rule = { mode: 'single', reviewer_roles: ['finance'], ad_product_categories: ['IAB7-39'] };
+  const lineItem = await world.lineItem();
+  const campaign = await followed.read(String(lineItem.attributes['campaign_id']));
+  const creative = await world.approvedCreative(String(campaign.attributes['advertiser_id']));
+  const rules = [{ ...rule, command_types: ['creative.revise', 'line_item.book'] }];
+  await world.activePolicy({ kind: 'review', rules: { rules } });
+  const named = { categories: ['IAB1', 'IAB7-39'] };
+  const other = await world.send('creative.revise', creative, { categories: ['IAB1'] }, owner.actor);
+  expect(other.attributes).toMatchObject({ categories: ['IAB1'] });
+  const waiting = await world.send('creative.revise', other, named, owner.actor);
+  expect(waiting.attributes).toMatchObject({ categories: ['IAB1'] });
+  const revised = await world.send('creative.revise', other, named, operator);
+  await world.send('creative_assignment.activate', await world.assign(lineItem, revised), {});
+  const submitted = await world.send('line_item.submit', lineItem, {}, operator);
+  expect((await world.send('line_item.book', submitted, {}, owner.actor)).lifecycle_state).toBe('approved');
+  expect((await world.send('line_item.book', await world.approvedLineItem(), {}, owner.actor)).lifecycle_state).toBe(
+    'booked',
+  );
+});
+
 test('a review policy is about commands that are reviewed', async () => {
   const world = createWorld(followed.management);
   const rule = { mode: 'single', reviewer_roles: ['admin'] };

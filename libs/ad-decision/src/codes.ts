@@ -22,7 +22,7 @@ export const verdictCodes = [
   'targeting_daypart',
   /** Its price is below the podcast's floor. */
   'below_floor',
-  /** A policy keeps its advertiser or category out, or all advertising out of this episode. */
+  /** A policy keeps its advertiser, its category or all its creatives out, or all advertising out of this episode. */
   'policy_brand_safety',
   /** A policy keeps out line items that target as this one does. */
   'policy_privacy',

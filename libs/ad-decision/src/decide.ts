@@ -87,6 +87,7 @@ const reasonsByVerdict: readonly (readonly [NoAdReason, readonly VerdictCode[]])
   ['no_lease', ['no_lease']],
   ['capped', ['capped', 'policy_frequency']],
   ['paced_out', ['paced_out']],
+  ['no_matching_line_item', ['policy_brand_safety']],
 ];
 
 function reasonOf(eligible: Eligibility, filled: FilledBreak): NoAdReason | undefined {

@@ -21,10 +21,15 @@ interface PolicyTest {
   readonly allowed: Bits;
 }
 
+/** By ordinal the ids of creatives. */
+type BlockedCreatives = ReadonlyMap<number, ReadonlySet<string>>;
+
 /** What the policies of one play demand together. Each only narrows what the plan allows. */
 export interface PlayPolicies {
   readonly versions: readonly PolicyVersion[];
   readonly tests: readonly PolicyTest[];
+  /** Creatives that may not serve by their own categories, by the ordinals of their lines. */
+  readonly blockedCreatives: readonly BlockedCreatives[];
   /** Hold for every line item, beside its own. */
   readonly caps: readonly FrequencyCap[];
   /** Hold beside the plan's separation. */
@@ -54,6 +59,7 @@ export interface IndexedPolicies {
 const unlimited: PlayPolicies = {
   versions: [],
   tests: [],
+  blockedCreatives: [],
   caps: [],
   separations: [],
   maxMs: Infinity,
@@ -68,6 +74,7 @@ const noPolicies: IndexedPolicies = { inPlay: () => unlimited, capPers: [] };
 interface PolicedLine {
   readonly advertiser_id: string;
   readonly ad_product_categories: readonly string[];
+  readonly creatives: readonly { readonly creative_id: string; readonly categories?: readonly string[] | undefined }[];
   readonly targeting: PlanTargeting;
 }
 
@@ -87,13 +94,32 @@ interface Indexed {
   readonly episodes: ReadonlySet<string>;
   /** The lines that it lets serve at all; undefined where it blocks none of them. */
   readonly lines: Bits | undefined;
+  /** Creatives that it blocks; undefined where there are none. */
+  readonly creatives: BlockedCreatives | undefined;
 }
 
-function linesOf(policy: PlanPolicy, lines: readonly PolicedLine[]): Bits | undefined {
-  const where = (isBlocked: (line: PolicedLine) => boolean) => {
+/** Per line the ids of the creatives with a category that brand safety blocks. */
+const blockedCreativesOf = (policy: PlanPolicy, lines: readonly PolicedLine[]): readonly ReadonlySet<string>[] => {
+  const blocked = new Set(policy.kind === 'brand_safety' ? policy.rules.blocked_ad_categories : []);
+  return lines.map(
+    ({ creatives }) =>
+      new Set(
+        creatives
+          .filter(({ categories = [] }) => categories.some((one) => blocked.has(one)))
+          .map(({ creative_id: id }) => id),
+      ),
+  );
+};
+
+function linesOf(
+  policy: PlanPolicy,
+  lines: readonly PolicedLine[],
+  blockedCreatives: readonly ReadonlySet<string>[],
+): Bits | undefined {
+  const where = (isBlocked: (line: PolicedLine, ordinal: number) => boolean) => {
     const bits = createBits(lines.length);
     lines.forEach((line, ordinal) => {
-      if (!isBlocked(line)) addBit(bits, ordinal);
+      if (!isBlocked(line, ordinal)) addBit(bits, ordinal);
     });
     return bits;
   };
@@ -105,8 +131,24 @@ function linesOf(policy: PlanPolicy, lines: readonly PolicedLine[]): Bits | unde
   const categories = new Set(policy.rules.blocked_ad_categories);
   const advertisers = new Set(policy.rules.blocked_advertiser_ids);
   return where(
-    (line) => advertisers.has(line.advertiser_id) || line.ad_product_categories.some((one) => categories.has(one)),
+    (line, ordinal) =>
+      advertisers.has(line.advertiser_id) ||
+      line.ad_product_categories.some((one) => categories.has(one)) ||
+      (line.creatives.length > 0 && line.creatives.every(({ creative_id: id }) => blockedCreatives[ordinal]!.has(id))),
   );
+}
+
+/** A policy with its answers about the lines of a plan. */
+function indexPolicy(policy: PlanPolicy, lines: readonly PolicedLine[]): Indexed {
+  const blocked = blockedCreativesOf(policy, lines);
+  const creatives = new Map([...blocked.entries()].filter(([, ids]) => ids.size > 0));
+  return {
+    policy,
+    podcasts: new Set(policy.place?.podcasts),
+    episodes: new Set(policy.place?.episodes),
+    lines: linesOf(policy, lines, blocked),
+    creatives: creatives.size > 0 ? creatives : undefined,
+  };
 }
 
 /** Whether a policy of brand safety keeps all advertising out of the episode. */
@@ -129,6 +171,7 @@ function combine(found: readonly Indexed[], play: PolicedPlay, none: Bits): Play
       const code = one.policy.kind === 'privacy' ? 'policy_privacy' : 'policy_brand_safety';
       return [{ code, allowed: blocksEpisode(one, play) ? none : one.lines }];
     }),
+    blockedCreatives: found.flatMap(({ creatives }) => creatives ?? []),
     caps: of('frequency').flatMap(({ rules }) =>
       rules.caps.map(({ max, per, window_seconds: seconds }) => ({ max, per, windowMs: seconds * 1000 })),
     ),
@@ -146,12 +189,7 @@ function combine(found: readonly Indexed[], play: PolicedPlay, none: Bits): Play
 export function indexPolicies(policies: readonly PlanPolicy[], lines: readonly PolicedLine[]): IndexedPolicies {
   if (policies.length === 0) return noPolicies;
   const none = createBits(lines.length);
-  const indexed = policies.map((policy) => ({
-    policy,
-    podcasts: new Set(policy.place?.podcasts),
-    episodes: new Set(policy.place?.episodes),
-    lines: linesOf(policy, lines),
-  }));
+  const indexed = policies.map((policy) => indexPolicy(policy, lines));
   const holdsIn = ({ policy, podcasts, episodes }: Indexed, { podcastId, episodeId }: PolicedPlay) =>
     policy.place === null || podcasts.has(podcastId) || episodes.has(episodeId);
   return {

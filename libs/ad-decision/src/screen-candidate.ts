@@ -98,12 +98,17 @@ function rotate(
 
 /** Creatives of the line that may fill a slot of the break, those of neighbouring breaks last; or the verdict that excludes them all. */
 function findCreatives(screening: Screening, ordinal: number): readonly CandidateCreative[] | VerdictCode {
-  const { context, adBreak, limitMs, neighbours } = screening;
+  const { context, policies, adBreak, limitMs, neighbours } = screening;
   const line = screening.index.lines[ordinal]!;
   const out = screening.inputs.suspended?.creativeIds.get(ordinal);
   let creatives = line.creativesByRenditions.get(screening.renditions) ?? [];
   if (out) creatives = creatives.filter(({ creativeId }) => !out.has(creativeId));
   if (creatives.length === 0) return 'creative_unapproved';
+  for (const blocked of policies.blockedCreatives) {
+    const ids = blocked.get(ordinal);
+    if (ids) creatives = creatives.filter(({ creativeId }) => !ids.has(creativeId));
+  }
+  if (creatives.length === 0) return 'policy_brand_safety';
   if (creatives.some((one) => one.window))
     creatives = creatives.filter(
       ({ window }) => !window || (window.startMs <= context.atMs && context.atMs < window.endMs),

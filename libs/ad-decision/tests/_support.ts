@@ -15,7 +15,7 @@ type PlanCreative = PlanLineItem['creatives'][number];
 
 /** A creative as the cases write it: its length in the usual stream format. */
 interface CaseCreative extends Partial<
-  Pick<PlanCreative, 'weight' | 'sequence_no' | 'window' | 'place' | 'production'>
+  Pick<PlanCreative, 'weight' | 'sequence_no' | 'window' | 'place' | 'production' | 'categories'>
 > {
   readonly creative_id: string;
   readonly duration_ms: number;

@@ -83,6 +83,8 @@ const planCreative = z.strictObject({
   place: z.enum(['any', 'first', 'last']),
   production: z.enum(['host_read', 'producer_read', 'produced']),
   click_url: z.string().nullable(),
+  /** The ad's own, beside those of its advertiser. Absent: none. */
+  categories: z.array(z.string()).min(1).optional(),
   media: z.array(planMedia),
   /** All four, the same for every loudness; absent when the creative has none. */
   pictures: z.array(adPictureSchema).length(4).optional(),

@@ -50,7 +50,7 @@ const separation = z
 
 const brandSafety = z
   .strictObject({
-    /** Ad product categories of advertisers whose ads do not serve. */
+    /** Categories of advertisers, and of ads themselves, whose ads do not serve. */
     blocked_ad_categories: taxonomyIds.min(1).optional(),
     blocked_advertiser_ids: z.array(reference('adv')).min(1).max(1000).optional(),
     /** Episodes of these content categories have no ads. */
@@ -127,7 +127,7 @@ const review = z.strictObject({
           .string()
           .regex(/^\d{1,18}$/)
           .optional(),
-        /** Only for an advertiser, or for what belongs to one, with any of these product categories. */
+        /** Only for an advertiser, or for what belongs to one, with any of these product categories, and for creatives that name one themselves. */
         ad_product_categories: taxonomyIds.min(1).optional(),
         mode: z.enum(['single', 'dual']),
         /** Hours that reviewers have; absent: a week. */

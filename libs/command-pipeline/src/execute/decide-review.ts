@@ -8,6 +8,8 @@ export interface ReviewQuestion {
   readonly definition: CommandDefinition;
   readonly workspaceId: string;
   readonly actor: Actor;
+  /** The locked subject; undefined when the command creates it. */
+  readonly subjectId: string | undefined;
   /** Attributes of the locked subject; undefined when the command creates it. */
   readonly current: Readonly<Record<string, unknown>> | undefined;
   readonly changes: Readonly<Record<string, unknown>>;

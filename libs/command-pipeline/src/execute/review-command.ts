@@ -19,7 +19,8 @@ export async function reviewOf(
   if (!decideReview) throw new Error(`${definition.type} declares a review, and nothing decides about it`);
   const { workspaceId } = request;
   const { changes } = parsed;
-  return decideReview(tx, { definition, workspaceId, actor, current: current?.attributes, changes, now });
+  const { id: subjectId, attributes } = current ?? {};
+  return decideReview(tx, { definition, workspaceId, actor, subjectId, current: attributes, changes, now });
 }
 
 /** The earlier request that the reason names as corrected by this one. */

@@ -145,7 +145,7 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
   ...trackRules(options),
   ...pictureRules(options),
 
-  'creative.submit': async ({ tx, workspaceId, current, changes, actor, now }) => {
+  'creative.submit': async ({ tx, workspaceId, subjectId, current, changes, actor, now }) => {
     if (current.media.length === 0)
       throw new Problem(
         'creative_not_ready',
@@ -155,7 +155,7 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
     if (current.production === 'host_read' && attributes.host_podcast_id === undefined)
       refuseField('/changes/host_podcast_id', 'required', 'Name the podcast whose host reads the ad.');
     await checkHost(tx, workspaceId, attributes);
-    await requireNoReview(tx, { workspaceId, actor, current, changes, now });
+    await requireNoReview(tx, { workspaceId, actor, subjectId, current, changes, now });
     return { attributes, also: (inner) => markUnsettled(inner, current.demand_source_id, now) };
   },
 

@@ -76,6 +76,8 @@ export function judgeAd(
     return refuse(401, `The media file is at the host ${hostname}, which is not among allowed_hosts.`);
   const blocked = ad.categories.find((category) => source.blocked_categories.includes(category));
   if (blocked !== undefined) return refuse(900, `The ad has the blocked category ${blocked}.`);
+  // Policies ask for each of them: none may be left out.
+  if (ad.categories.length > maxCategories) return refuse(900, `The ad names more than ${maxCategories} categories.`);
   const lifeMs = lifeOf(ad.expiresSeconds);
   if (lifeMs < shortestLifeMs)
     return refuse(900, `The ad expires after ${ad.expiresSeconds} s, before it could be prepared and played.`);
@@ -93,7 +95,7 @@ export function judgeAd(
       mediaUrl: choice.file.url,
       mediaType: choice.type,
       clickUrl: click !== undefined && click.length <= maxUrlCharacters ? click : undefined,
-      categories: ad.categories.filter(({ length }) => length <= 64).slice(0, maxCategories),
+      categories: ad.categories.filter(({ length }) => length <= 64),
       trackers: ad.trackers.map(({ event, url }) => ({ event: events[event], url_template: url })),
     },
   };

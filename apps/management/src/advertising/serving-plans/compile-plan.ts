@@ -79,6 +79,7 @@ function planCreative(
   const window = common([assignment.window, creative.valid_window], from);
   if (window === undefined) return undefined;
   const pictures = planPictures(creative);
+  const categories = [...new Set(creative.categories)].sort();
   return {
     creative_id: id,
     weight: assignment.weight,
@@ -87,6 +88,8 @@ function planCreative(
     place: assignment.position_limits ?? 'any',
     production: creative.production,
     click_url: creative.click_url ?? null,
+    // Without any a plan has the same bytes, and so the same digest, as one of an earlier release.
+    ...(categories.length > 0 && { categories }),
     media: creative.media.map((media) => ({
       stream_format: media.stream_format,
       loudness_lufs: media.loudness_lufs,

@@ -5,7 +5,7 @@ import { partiesOf } from './parties.ts';
 import { listPoliciesInForce } from '../policies/policies-in-force.ts';
 import { requiredReview, reviewAmong, stricterReview } from './required-review.ts';
 import { asksForCategories, reviewDemand } from './review-policy.ts';
-import { productCategoriesOf } from './product-categories.ts';
+import { categoriesOf } from './product-categories.ts';
 
 /** Whether the command submits an ad that a host reads. */
 const isHostRead = ({ definition: { type }, current }: ReviewQuestion) =>
@@ -40,7 +40,7 @@ export const decideReview: DecideReview = async (tx, question) => {
   const policies = await listPoliciesInForce(tx, workspaceId, ['review']);
   const attributes = { ...question.current, ...changes };
   const asked = asksForCategories(policies, definition.type);
-  const categories = asked ? await productCategoriesOf(tx, workspaceId, attributes) : [];
+  const categories = asked ? await categoriesOf(tx, question, attributes) : [];
   const demand = reviewDemand(policies, definition.type, attributes, categories);
   const builtIn = requiredReview(isHostRead(question) ? { ...definition, review: 'host' } : definition);
   const { declared } = builtIn;

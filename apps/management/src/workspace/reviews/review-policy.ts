@@ -37,7 +37,7 @@ export const asksForCategories = (policies: readonly PolicyInForce<'review'>[], 
  * The strictest review that the policies in force demand of a command; undefined when none does. A rule with an amount is not about what
  * has no amount, and one with categories not about what has none of them.
  * @param attributes of the subject, with the changes of the command
- * @param categories product categories of the advertiser that the subject is, or belongs to
+ * @param categories of the advertiser that the subject is or belongs to, and of its creatives
  */
 export function reviewDemand(
   policies: readonly PolicyInForce<'review'>[],
