@@ -18,15 +18,19 @@ export interface TestTrack {
   readonly frames: number;
 }
 
-/** A tone as a track of HLS in the store, with cells as the encoder makes them; `cutsMs` are places for ads. */
+/**
+ * A tone as a track of HLS in the store, with cells as the encoder makes them; `cutsMs` are places for ads. A long one is encoded sooner as so
+ * many `parts` that are all the same.
+ */
 export async function storeTone(
   { store }: Pick<Bench, 'store'>,
   seconds: number,
   hertz: number,
   cutsMs: readonly number[] = [],
+  parts = 1,
 ): Promise<TestTrack> {
   const samples = Math.round(seconds * sampleRate);
-  const tone = `sine=frequency=${hertz}:sample_rate=${sampleRate}:duration=${seconds}`;
+  const tone = `sine=frequency=${hertz}:sample_rate=${sampleRate}:duration=${seconds / parts}`;
   const filters = ['aformat=sample_fmts=fltp:channel_layouts=stereo', 'volume=0.5'];
   const { stdout: adts } = await run('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', tone, ...aacArguments(filters)], {
     maxBuffer: 1 << 28,
@@ -35,7 +39,12 @@ export async function storeTone(
   const frames = aacFramesOfSamples(samples);
   const pieces: Buffer[] = [];
   const starts = firstFrames(cellGrid(samples, cutsMs, []), aacFrameRate);
-  const index = await muxAac([adts], starts, frames, (bytes) => void pieces.push(Buffer.from(bytes)));
+  const index = await muxAac(
+    Array<Buffer>(parts).fill(adts),
+    starts,
+    frames,
+    (bytes) => void pieces.push(Buffer.from(bytes)),
+  );
   const bytes = Buffer.concat(pieces);
   const indexBytes = Buffer.from(JSON.stringify(index));
   await store.put(`media/${sha256(bytes)}`, bytes, { contentType: 'audio/mp4' });

@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sha256, until } from '@longwave/test-kit';
 import hls from 'hls-parser';
 import { Redis } from 'ioredis';
-import { askAt, newListener } from './_ask.ts';
+import { askAt, newListener, type Ask } from './_ask.ts';
 import { decideAds, publishHlsShow, storeTone } from './_hls.ts';
 import { serveOnce, tokensOf } from './_serving.ts';
 import { storeSegment } from './_stitched.ts';
@@ -51,6 +52,14 @@ async function readAll(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
+}
+
+/** A listener's play by HLS. */
+async function openHlsPlay(ask: Ask, entry: string, listener: Record<string, string>) {
+  const media = String((await ask(entry, listener)).headers.location).replace('main.m3u8', 'a192/media.m3u8');
+  const text = (await ask(media, listener)).body.toString();
+  const readList = () => ask(/X-ASSET-LIST="([^"]+)"/.exec(text)![1]!, listener);
+  return { media, readList, segments: (hls.parse(text) as hls.types.MediaPlaylist).segments };
 }
 
 const factsOf = (response: IncomingMessage) =>
@@ -128,14 +137,8 @@ test('kill -9 in the middle of a list of HLS: received segments are told once, l
   const ads = [{ mp3: audio(125), tone: await storeTone(bench, 3, 660) }];
   await storeSegment(bench, ads[0]!.mp3);
   const { entry, episodeId } = await publishHlsShow(bench, ask, await storeTone(bench, 20, 440), []);
-  const open = async (listener: Record<string, string>) => {
-    const media = String((await ask(entry, listener)).headers.location).replace('main.m3u8', 'a192/media.m3u8');
-    const text = (await ask(media, listener)).body.toString();
-    const readList = () => ask(/X-ASSET-LIST="([^"]+)"/.exec(text)![1]!, listener);
-    return { media, readList, segments: (hls.parse(text) as hls.types.MediaPlaylist).segments };
-  };
   const listener = newListener();
-  const [play, other] = [await open(listener), await open(newListener())];
+  const [play, other] = [await openHlsPlay(ask, entry, listener), await openHlsPlay(ask, entry, newListener())];
   bench.serving.answer = async (request) => decideAds(request, ads);
   const listed = await play.readList();
   const redis = new Redis(bench.environment['REDIS_URL']!);
@@ -175,6 +178,49 @@ test('kill -9 in the middle of a list of HLS: received segments are told once, l
   };
   await until('the facts of the segments', told, { holds: (written) => written.length >= received.length });
   expect(told()).toEqual(received);
+}, 60_000);
+
+test('kill -9 in the middle of a range of HLS: the player gets the rest of it at its next try, and the ads of the play stay', async () => {
+  const ask = askAt(() => Number(new URL(service.url).port));
+  const ads = [{ mp3: audio(125), tone: await storeTone(bench, 3, 660) }];
+  await storeSegment(bench, ads[0]!.mp3);
+  // More than the sockets between them hold.
+  const long = await storeTone(bench, 400, 440, [], 20);
+  const { entry } = await publishHlsShow(bench, ask, long, []);
+  const listener = newListener();
+  const play = await openHlsPlay(ask, entry, listener);
+  bench.serving.answer = async (request) => decideAds(request, ads);
+  const listed = (await play.readList()).body;
+  bench.serving.requests.length = 0;
+
+  const [{ uri, byterange }] = play.segments as [hls.types.Segment];
+  const track = new URL(uri, play.media).pathname;
+  const range = await openUrl(service.url + track, { ...listener, range: `bytes=${byterange.offset}-` });
+  expect(range.statusCode).toBe(206);
+  const chunks: Buffer[] = [];
+  range.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const broken = new Promise((resolve) => range.once('close', resolve));
+  await once(range, 'data');
+  range.pause();
+  await service.stop('SIGKILL');
+  range.resume();
+  await broken;
+  const received = Buffer.concat(chunks);
+  const at = byterange.offset + received.length;
+  expect(at).toBeLessThan(long.bytes.length);
+
+  service = await startServiceProcess(bench);
+  const again = { ...listener, range: `bytes=${at}-`, 'if-range': String(range.headers.etag) };
+  const rest = await ask(track, again);
+  expect([rest.status, rest.headers['content-range']]).toEqual([
+    206,
+    `bytes ${at}-${long.bytes.length - 1}/${long.bytes.length}`,
+  ]);
+  expect(Buffer.concat([received, rest.body]).equals(long.bytes.subarray(byterange.offset))).toBe(true);
+  expect((await play.readList()).body.equals(listed)).toBe(true);
+  const [asset, ...more] = (JSON.parse(listed.toString()) as { ASSETS: { URI: string }[] }).ASSETS;
+  expect([(await ask(asset!.URI, listener)).status, more]).toEqual([200, []]);
+  expect(bench.serving.requests).toEqual([]);
 }, 60_000);
 
 test('bytes written to a listener who stops reading are reported meanwhile, and no more is written than the sockets take', async () => {
