@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import { rm } from 'node:fs/promises';
-import { encodingJobKinds } from '@longwave/events';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { objectStoreFromConfig } from '@longwave/object-store';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
@@ -12,6 +11,7 @@ import { leasedWorker, openSubscriber } from '@longwave/worker-kit';
 import { Redis } from 'ioredis';
 import { createPrepareArtwork } from './artwork/prepare-artwork.ts';
 import type { EncoderConfig } from './config.ts';
+import { claimableKinds } from './jobs/claimable-kinds.ts';
 import { watchRoom } from './jobs/free-disk.ts';
 import { openWorkFolder } from './jobs/work-folder.ts';
 import { workOnJob, type JobDeps } from './jobs/work-on-job.ts';
@@ -75,10 +75,10 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
     leasedWorker<Job>({
       concurrency,
       pollMs,
-      claim: async (signal) => {
+      claim: async (signal, running) => {
         if (!(await isRoom())) return undefined;
         await findsObjects();
-        const request = { workerId, kinds: [...encodingJobKinds], maxExpectedMs };
+        const request = { workerId, kinds: [...claimableKinds(running, concurrency)], maxExpectedMs };
         return (await jobs.claimJob(request, { deadlineMs: 5_000, signal })).job;
       },
       leaseOf: ({ jobId, leaseId, leaseMs }) => ({

@@ -12,7 +12,6 @@ const { encodePictures } = await import('./media/encode-pictures.ts');
 const { encodeTrack } = await import('./media/encode-track.ts');
 const { inspectPicture } = await import('./media/inspect-source.ts');
 const { countSamples } = await import('./media/measure-source.ts');
-const { untrustedInput } = await import('./media/run-ffmpeg.ts');
 
 const pictureTracks = ['v360', 'v480', 'v720', 'v1080', 'iframe'] as const;
 const [inputPath, outputPath, track, indexPath] = process.argv.slice(2);
@@ -32,10 +31,10 @@ async function encodeSound(input: string, output: string) {
 }
 
 async function encodePicture(of: (typeof pictureTracks)[number], input: string, output: string, index: string) {
-  const { picture, offsetSeconds } = await inspectPicture(input, signal);
+  const { source } = await inspectPicture(input, signal);
   return encodePictures({
     name: of,
-    source: { input: untrustedInput(`file:${input}`), frameRate: picture.frameRate, offsetSeconds },
+    source,
     sound: cellIndexSchema.parse(JSON.parse(readFileSync(index, 'utf8'))),
     outputPath: output,
     signal,

@@ -61,13 +61,21 @@ export interface PictureSpan {
 }
 
 /**
+ * One step, from any shape of pixels to the size with square ones: a step between would be as wide as the file says. Sides are even.
+ */
+const fit = ({ width, height }: Pick<PictureRung, 'width' | 'height'>) => {
+  const side = (most: number, other: string) => `'max(2,2*trunc(round(min(${most},${other}))/2))'`;
+  return `scale=w=${side(width, `${height}*dar`)}:h=${side(height, `${width}/dar`)}`;
+};
+
+/**
  * Pictures at the rate, from the beginning of the track on and without end: each whole, with square pixels, and with bars where the source has
  * another shape.
  */
 const pictureFilters = ({ width, height }: Pick<PictureRung, 'width' | 'height'>, rate: string, offset: number) =>
   [
     `setpts=PTS-${offset.toFixed(6)}/TB,fps=${rate}:start_time=0`,
-    `scale=iw*sar:ih,scale=${width}:${height}:force_original_aspect_ratio=decrease:force_divisible_by=2`,
+    fit({ width, height }),
     `pad=${width}:${height}:-1:-1,setsar=1,tpad=stop=-1:stop_mode=clone`,
   ].join(',');
 

@@ -98,6 +98,29 @@ describe.each([
   });
 });
 
+test('pixels of any shape are fitted in one step, with even sides and bars, in little memory', () => {
+  const rate = { frames: 1, seconds: 1 };
+  /** Width and height of the white that is not bar. */
+  const shown = (source: string) => {
+    const args = pictureArguments({ ...tiny, width: 640, height: 360 }, rate, [0], whole(1), 'pipe:1');
+    const filters = args[args.indexOf('-vf') + 1]!;
+    const input = ['-nostdin', '-v', 'error', '-max_alloc', '8000000', '-f', 'lavfi', '-i', `color=white:${source}`];
+    const raw = ['-frames:v', '1', '-pix_fmt', 'gray', '-f', 'rawvideo', 'pipe:1'];
+    const bytes = execFileSync('ffmpeg', [...input, '-vf', filters, ...raw], { maxBuffer: 1 << 20 });
+    const white = (at: number) => bytes[at]! > 128;
+    const [row, column] = [180 * 640, 320];
+    return [
+      Array.from({ length: 640 }, (_none, x) => white(row + x)).filter(Boolean).length,
+      Array.from({ length: 360 }, (_none, y) => white(y * 640 + column)).filter(Boolean).length,
+    ];
+  };
+  expect(shown('size=64x2000,setsar=sar=2000/1:max=2000')).toEqual([640, 10]);
+  expect(shown('size=720x576,setsar=64/45:max=2000')).toEqual([640, 360]);
+  expect(shown('size=1440x1080')).toEqual([480, 360]);
+  expect(shown('size=1080x1920')).toEqual([202, 360]);
+  expect(shown('size=854x480')).toEqual([640, 360]);
+});
+
 test('two encodes of a rung give equal bytes', () => {
   const [one, other] = ['one', 'other'].map((name) => {
     const file = path.join(folder, `${name}.mp4`);

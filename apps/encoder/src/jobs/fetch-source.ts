@@ -32,9 +32,9 @@ export const tooManyBytes = (maxBytes: number): MediaFault =>
     `The file has more than ${inEnglish.format(maxBytes)} bytes. Upload a smaller one, for example as FLAC or MP3.`,
   );
 
-/** Throws a plain error when the disk cannot hold a source of `sizeBytes` and its segments. */
+/** Throws a plain error when the disk cannot hold a file of `sizeBytes` and what is made beside it: then another try takes the job. */
 export async function checkFreeDisk(target: string, sizeBytes: number): Promise<void> {
-  if (!(await isRoomFor(sizeBytes, path.dirname(target)))) throw new Error('not enough free disk for this source');
+  if (!(await isRoomFor(sizeBytes, path.dirname(target)))) throw new Error('not enough free disk for this file');
 }
 
 /**

@@ -11,7 +11,7 @@ import { listChapters } from '../media/list-chapters.ts';
 import { fetchAddress } from './fetch-address.ts';
 import { fetchSource, type FetchedFile, type FetchOptions } from './fetch-source.ts';
 import type { JobInput } from './job-input.ts';
-import { makeAdPictures, makePictures } from './make-pictures.ts';
+import { makeStillPictures, makeVideo } from './make-pictures.ts';
 import { makeAdTracks, makeLaterTrack, makeTrack, type Workplace } from './make-track.ts';
 import type { ProgressReporter } from './progress.ts';
 import type { Completion } from './report.ts';
@@ -36,24 +36,22 @@ export async function makeMedia(
   signal: AbortSignal,
 ): Promise<Completion> {
   await mkdir(folder, { recursive: true });
-  const workplace = { store: deps.store, folder, signal };
+  const workplace = { store: deps.store, folder, signal, progress };
   if (input.kind === 'encode_creative_pictures' && !('storage_key' in input))
-    return { commandType: 'creative.record_pictures', changes: await makeAdPictures(input, undefined, workplace) };
+    return { commandType: 'creative.record_pictures', changes: await makeStillPictures(input, workplace) };
   const inputPath = path.join(folder, 'source');
-  const fetched = await fetchInput(input, deps, inputPath, {
-    maxBytes: deps.maxSourceBytes,
-    signal,
-    onProgress: (fraction) => progress.report('downloading', fraction),
-  });
-  if (input.kind === 'encode_creative_pictures')
-    return { commandType: 'creative.record_pictures', changes: await makeAdPictures(input, inputPath, workplace) };
+  const fetch = () =>
+    fetchInput(input, deps, inputPath, {
+      maxBytes: deps.maxSourceBytes,
+      signal,
+      onProgress: (fraction) => progress.report('downloading', fraction),
+    });
+  if (input.kind === 'encode_hls_video' || input.kind === 'encode_creative_pictures')
+    return makeVideo(input, workplace, async () => ({ path: inputPath, ...(await fetch()) }));
+  const fetched = await fetch();
   if (input.kind === 'encode_hls_audio') {
     const file = await makeLaterTrack(input, { path: inputPath, sha256: fetched.sha256 }, workplace);
     return { commandType: 'production.record_track', changes: { track: 'a192', file } };
-  }
-  if (input.kind === 'encode_hls_video') {
-    const changes = await makePictures(input, { path: inputPath, sha256: fetched.sha256 }, workplace);
-    return { commandType: 'production.record_track', changes };
   }
   if (input.kind === 'encode_creative') {
     return { commandType: 'creative.record_media', changes: await makeAd(input, inputPath, workplace) };

@@ -6,6 +6,7 @@ import { encodeTrack } from '../media/encode-track.ts';
 import { MediaFault } from '../media/media-fault.ts';
 import { countSamples } from '../media/measure-source.ts';
 import type { JobInput } from './job-input.ts';
+import type { ProgressReporter } from './progress.ts';
 import { storeTrack, type StoredTrack } from './stored-blobs.ts';
 
 type Sound = Pick<Parameters<typeof encodeTrack>[0], 'source' | 'plan' | 'silences' | 'markersMs'>;
@@ -15,15 +16,19 @@ export interface Workplace {
   readonly store: ObjectStore;
   readonly folder: string;
   readonly signal: AbortSignal;
+  readonly progress: Pick<ProgressReporter, 'report'>;
 }
 
 /** Encodes a sound as a track of HLS and stores it. Throws as `encodeTrack`. */
 export async function makeTrack(
   { source, plan, silences, markersMs }: Sound,
-  { store, folder, signal }: Workplace,
+  { store, folder, signal, progress }: Workplace,
 ): Promise<StoredTrack> {
   const outputPath = path.join(folder, 'track.mp4');
-  return storeTrack(store, await encodeTrack({ source, plan, silences, markersMs, outputPath, signal }), signal);
+  const onFraction = (fraction: number) => progress.report('encoding', fraction);
+  const track = await encodeTrack({ source, plan, silences, markersMs, outputPath, onFraction, signal });
+  progress.report('storing', 0);
+  return storeTrack(store, track, signal);
 }
 
 /** Throws `MediaFault` unless the source is still the file that the MP3 was made of. */

@@ -16,24 +16,15 @@ import {
 } from '@longwave/hls-media';
 import type { EncodedTrack } from './encode-track.ts';
 import { MediaFault } from './media-fault.ts';
+import { checkPictureLength, maxEncodingMs, tookTooLong } from './picture-limits.ts';
 import { FfmpegExit, runFfmpeg } from './run-ffmpeg.ts';
-import { usualRate } from './source-picture.ts';
+import { usualRate, type PictureSource } from './source-picture.ts';
 
 /** One track of pictures in a file, and the index of its cells. */
 export interface EncodedPictures extends Omit<EncodedTrack, 'frames'> {
   readonly width: number;
   readonly height: number;
   readonly frameRate: FrameRate;
-}
-
-/** What is shown. */
-export interface PictureSource {
-  /** ffmpeg's options for it. */
-  readonly input: readonly string[];
-  /** Of the source. */
-  readonly frameRate: FrameRate;
-  /** Seconds of the source before the sound begins. */
-  readonly offsetSeconds: number;
 }
 
 /** A size of the picture by its height, or the pictures for seeking. */
@@ -43,11 +34,21 @@ export type PictureTrackName = 'v360' | 'v480' | 'v720' | 'v1080' | 'iframe';
 const picturesOf = (sound: CellIndex, { frames, seconds }: FrameRate) =>
   Math.max(1, Math.round((durationTicks(sound) * frames) / (sound.timescale * seconds)));
 
+const rungOf = (name: Exclude<PictureTrackName, 'iframe'>) =>
+  pictureLadder.find(({ height }) => name === `v${height}`)!;
+
+/** Pictures for seeking have no limit of their own; those of noise have about 100 kB each. kbit/s. */
+const iFrameRate = 2000;
+
+/** Room for a track on the disk: what its encoder may write at most, and a tenth for the container. */
+export const maxTrackBytes = (name: PictureTrackName, sound: CellIndex): number =>
+  Math.ceil(((name === 'iframe' ? iFrameRate : rungOf(name).maxRate) * 137.5 * durationTicks(sound)) / sound.timescale);
+
 /** ffmpeg's arguments for a track with the cells of a sound. */
 function argumentsFor(name: PictureTrackName, { frameRate, offsetSeconds }: PictureSource, sound: CellIndex) {
   if (name === 'iframe')
     return iFrameArguments({ offsetSeconds, pictures: picturesOf(sound, iFrameTrack.rate) }, 'pipe:1');
-  const rung = pictureLadder.find(({ height }) => name === `v${height}`)!;
+  const rung = rungOf(name);
   const rate = usualRate(pictureRate(frameRate));
   const starts = firstFrames(
     sound.cells.map(([, , start]) => (start * 1000) / sound.timescale),
@@ -63,16 +64,23 @@ const rateOf = (name: PictureTrackName, { frameRate }: PictureSource) =>
  * Encodes the pictures of a source in one size into a file at `outputPath`, and its index beside it: with the cells of the sound, to the
  * nearest picture, and as long as it. Leaves no file behind when it fails.
  * @param sound the index of the sound's track
- * Throws `MediaFault` for a picture that cannot be decoded, the signal's reason when aborted, anything else for a failure of ours.
+ * @param maxMs how long it may take; absent: by the length of the sound
+ * Throws `MediaFault` for a picture that cannot be decoded, one that takes too long and one that is too long, the signal's reason when aborted, anything else for a failure of ours.
  */
 export async function encodePictures(options: {
   readonly name: PictureTrackName;
   readonly source: PictureSource;
   readonly sound: CellIndex;
   readonly outputPath: string;
+  readonly maxMs?: number;
+  /** Receives the encoded part, 0 … 1. */
+  readonly onFraction?: (fraction: number) => void;
   readonly signal: AbortSignal;
 }): Promise<EncodedPictures> {
-  const { name, source, sound, outputPath, signal } = options;
+  const { name, source, sound, outputPath, maxMs = maxEncodingMs(options.sound), onFraction, signal } = options;
+  checkPictureLength(sound);
+  const soundMs = (durationTicks(sound) * 1000) / sound.timescale;
+  const deadline = AbortSignal.timeout(maxMs);
   const indexPath = `${outputPath}.json`;
   try {
     await using file = await open(outputPath, 'w+');
@@ -81,8 +89,11 @@ export async function encodePictures(options: {
     let isEmpty = true;
     const args = ['-loglevel', 'error', ...source.input, ...argumentsFor(name, source, sound)];
     await runFfmpeg('ffmpeg', args, {
-      signal,
-      onPosition: (positionMs) => void (isEmpty &&= positionMs <= 0),
+      signal: AbortSignal.any([signal, deadline]),
+      onPosition: (positionMs) => {
+        isEmpty &&= positionMs <= 0;
+        onFraction?.(Math.min(1, positionMs / soundMs));
+      },
       consume: async (stdout) => {
         for await (const chunk of stdout as AsyncIterable<Buffer>) {
           hash.update(chunk);
@@ -91,6 +102,7 @@ export async function encodePictures(options: {
         }
       },
     }).catch((error: unknown) => {
+      if (deadline.aborted && !signal.aborted) throw tookTooLong();
       // What ffmpeg writes goes through this process, so a full disk is no end of its own.
       throw error instanceof FfmpegExit ? undecodable(error) : error;
     });

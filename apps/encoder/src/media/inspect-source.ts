@@ -3,8 +3,16 @@ import { z } from 'zod';
 import { estimateDurationMs } from './estimate-duration.ts';
 import type { FoundChapter } from './list-chapters.ts';
 import { MediaFault } from './media-fault.ts';
+import { checkPicture, maxPixels } from './picture-limits.ts';
 import { FfmpegExit, runFfmpeg, untrustedInput } from './run-ffmpeg.ts';
-import { pictureEntries, pictureFields, pictureOf, type SourcePicture } from './source-picture.ts';
+import {
+  pictureEntries,
+  pictureFields,
+  pictureOf,
+  videoStreamOf,
+  type PictureSource,
+  type SourcePicture,
+} from './source-picture.ts';
 import { inspectStructure, type ByteReader, type SourceStructure } from './source-structure.ts';
 
 /** Facts about a source that need no decoding of all of it. */
@@ -193,22 +201,29 @@ export async function inspectSource(source: Source, signal: AbortSignal): Promis
 }
 
 /**
- * The moving picture of a local file, and where its sound begins on the clock of ffmpeg, which begins with the first of its streams.
- * Throws `MediaFault` for a file without a sound or a moving picture.
+ * The moving picture of a local file, and how it is opened: sound begins on the clock of ffmpeg, which begins with the first of its streams.
+ * Throws `MediaFault` for a file without a sound or a moving picture, and for a picture beyond the limits.
  */
 export async function inspectPicture(
   path: string,
   signal: AbortSignal,
-): Promise<{ readonly picture: SourcePicture; readonly offsetSeconds: number }> {
+): Promise<{ readonly picture: SourcePicture; readonly source: PictureSource }> {
   const probe = await probeSource({ url: `file:${path}` }, signal);
   const sound = requireSoundTrack(probe);
+  const stream = videoStreamOf(probe.streams);
   const picture = pictureOf(probe.streams);
-  if (!picture)
+  if (!stream || !picture)
     throw new MediaFault(
       'media_without_picture',
       'The file has no moving picture: a cover image is none. Upload a video to get HLS with pictures.',
     );
-  return { picture, offsetSeconds: Math.max(0, sound.start_time - probe.format.start_time) };
+  checkPicture(picture, { codec: stream.codec_name, width: stream.width, height: stream.height });
+  const source = {
+    input: ['-max_pixels', String(maxPixels), ...untrustedInput(`file:${path}`)],
+    frameRate: picture.frameRate,
+    offsetSeconds: Math.max(0, sound.start_time - probe.format.start_time),
+  };
+  return { picture, source };
 }
 
 /** A damaged file whose bytes are all there may lack up to half of its sound; the encoding warns of it. */

@@ -5,6 +5,7 @@ export type MediaFaultCode =
   | 'media_truncated'
   | 'media_without_picture'
   | 'media_unsupported_codec'
+  | 'media_picture_beyond_limits'
   | 'media_size_mismatch'
   | 'media_checksum_mismatch'
   | 'media_not_fetchable'

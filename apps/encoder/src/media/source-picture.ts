@@ -9,6 +9,16 @@ export interface SourcePicture {
   readonly frameRate: FrameRate;
 }
 
+/** What a track of pictures is made of. */
+export interface PictureSource {
+  /** ffmpeg's options for it. */
+  readonly input: readonly string[];
+  /** Of the source. */
+  readonly frameRate: FrameRate;
+  /** Seconds of the source before the sound begins. */
+  readonly offsetSeconds: number;
+}
+
 /** What ffprobe is asked about the streams. */
 export const pictureEntries = {
   stream: 'width,height,sample_aspect_ratio,avg_frame_rate,r_frame_rate,nb_frames',
@@ -44,17 +54,24 @@ type Stream = z.output<z.ZodObject<typeof pictureFields>> & {
 /** The rate of a source that does not state one. */
 const assumedRate: FrameRate = { frames: 30, seconds: 1 };
 
-function rateOf({ avg_frame_rate, r_frame_rate }: Stream): FrameRate {
-  const [frames, seconds] = [avg_frame_rate, r_frame_rate].find((rate) => rate.every((each) => each > 0)) ?? [];
+/** ffprobe's second rate is a guess: where pictures have no rate, it is the clock of the file, such as 1000 or 90000 a second. */
+function rateOf({ avg_frame_rate: average, r_frame_rate: guess }: Stream): FrameRate {
+  const isRate = (rate: readonly [number, number]) => rate.every((each) => each > 0);
+  const isPlausible = isRate(guess) && guess[0] <= 120 * guess[1];
+  const [frames, seconds] = isRate(average) ? average : isPlausible ? guess : [];
   return frames && seconds ? { frames, seconds } : assumedRate;
 }
 
-/** The moving picture of a file: no cover image, and more than one picture long. ffmpeg calls the same stream "V:0". */
-export function pictureOf(streams: readonly Stream[]): SourcePicture | undefined {
-  const stream = streams.find(
+/** The stream that ffmpeg calls "V:0": no cover image. */
+export const videoStreamOf = <S extends Stream>(streams: readonly S[]): S | undefined =>
+  streams.find(
     ({ codec_type: type, disposition }) =>
       type === 'video' && disposition.attached_pic === 0 && disposition.timed_thumbnails === 0,
   );
+
+/** The moving picture of a file: more than one picture long. */
+export function pictureOf(streams: readonly Stream[]): SourcePicture | undefined {
+  const stream = videoStreamOf(streams);
   if (!stream || stream.width < 1 || stream.height < 1) return undefined;
   const frameRate = rateOf(stream);
   const { nb_frames: pictures, duration, sample_aspect_ratio: aspect, side_data_list: sideData } = stream;

@@ -1,4 +1,4 @@
-import type { PictureSource } from './encode-pictures.ts';
+import type { PictureSource } from './source-picture.ts';
 
 /** Heights of the bars in the middle of the card, as of a voice: pixels of 1080. */
 const bars = [120, 280, 440, 200, 360, 520, 360, 200, 440, 280, 120];
