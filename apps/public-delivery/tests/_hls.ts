@@ -109,8 +109,8 @@ export const readyTracks = (a192: HlsTrack, pictures: Partial<PictureTracks> = {
   Object.fromEntries(Object.entries({ a192, ...pictures }).map(([name, file]) => [name, { state: 'ready', file }]));
 
 /**
- * A published show whose episode has this track, these breaks and these pictures, if any, once it is presented; `entry` is its lasting
- * address.
+ * A published show whose episode has this track, these breaks and these pictures, if any, and these attributes, once it is presented;
+ * `entry` is its lasting address.
  */
 export async function publishHlsShow(
   bench: Bench,
@@ -118,11 +118,12 @@ export async function publishHlsShow(
   { track }: TestTrack,
   markers: readonly Marker[],
   pictures?: PictureTracks,
+  episode: Record<string, unknown> = {},
 ) {
   const made = await publishShow(
     bench,
     audio(Math.floor(track.duration_ms / 24)),
-    { markers },
+    { ...episode, markers },
     { tracks: readyTracks(track, pictures) },
   );
   const events = {
