@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
+import { createTokenKeys, openToken } from '@longwave/delivery-token';
+import { idFromBytes } from '@longwave/ids';
 import type { DecideRequest } from '@longwave/rpc/serving';
 import { startFaultProxy } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
-import { askAt } from './_ask.ts';
+import { askAt, type Ask } from './_ask.ts';
 import { decideAds, publishHlsShow, storeTone, type TestAd, type TestTrack } from './_hls.ts';
 import { storeSegment } from './_stitched.ts';
 import { audio, openBench, type Bench } from './_support.ts';
@@ -14,6 +16,26 @@ export const tokenOf = (url: string) => /t1\.[\w-]{100}/.exec(url)![0];
 
 /** Another token of the same form. */
 export const flipped = (token: string) => token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+
+/** The serving that a token names. */
+export function servingOf(bench: Pick<Bench, 'environment'>, purpose: 'ada' | 'evt', url: string): string {
+  const keys = createTokenKeys([Buffer.from(bench.environment['DELIVERY_TOKEN_SECRETS']!, 'hex')]);
+  const opened = openToken(keys, purpose, 'media.test', tokenOf(url), Math.floor(Date.now() / 1000));
+  return idFromBytes('srv', opened.claims!.subject);
+}
+
+/** The servings of a listener's play by MP3, in order. */
+export async function servingsInMp3(
+  bench: Pick<Bench, 'environment'>,
+  ask: Ask,
+  enclosure: string,
+  listener: Record<string, string>,
+): Promise<readonly string[]> {
+  const { headers } = await ask(enclosure, listener);
+  const { body } = await ask(headers.location!.replace(/[^/]+$/, 'timeline.json'));
+  const reports = [...body.toString().matchAll(/"event_url":"([^"]+)"/g)];
+  return reports.map(([, url]) => servingOf(bench, 'evt', url!));
+}
 
 interface BreakAddresses {
   readonly key: string;

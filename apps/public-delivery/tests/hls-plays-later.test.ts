@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { createTokenKeys, openToken } from '@longwave/delivery-token';
-import { idFromBytes, newId } from '@longwave/ids';
+import { newId } from '@longwave/ids';
 import { eraseListeners } from '../src/plays/listener-erasure-table.ts';
 import { applySeen, next } from './_apply.ts';
 import { askAt, newListener } from './_ask.ts';
-import { createHlsPlays, folderOf, tokenOf, type AssetList } from './_hls-plays.ts';
+import { createHlsPlays, folderOf, servingOf, servingsInMp3, type AssetList } from './_hls-plays.ts';
 import { eventOf, workspaceId } from './_support.ts';
 
 const world = createHlsPlays();
@@ -18,15 +17,8 @@ const startAnother = (name: string, extra: Readonly<Record<string, string>> = {}
     ...extra,
   });
 
-/** The serving that a token names. */
-function servingOf(purpose: 'ada' | 'evt', url: string): string {
-  const keys = createTokenKeys([Buffer.from(world.bench.environment['DELIVERY_TOKEN_SECRETS']!, 'hex')], () => 0);
-  const opened = openToken(keys, purpose, 'media.test', tokenOf(url), Math.floor(Date.now() / 1000));
-  return idFromBytes('srv', opened.claims!.subject);
-}
-
 describe('one listener', () => {
-  test('has the same ads by HLS and by the MP3, whichever comes first and also both at once in two processes', async () => {
+  test('has the same ads in the same order by HLS and by the MP3, whichever comes first and also both at once in two processes', async () => {
     const made = await show();
     const second = await startAnother('second');
     const askSecond = askAt(() => second.port);
@@ -39,12 +31,8 @@ describe('one listener', () => {
       if (order === 'mp3') await byMp3();
       const [assets] = await Promise.all([byHls(), ...(order === 'both' ? [byMp3()] : [])]);
       if (order === 'hls') await byMp3();
-      const { headers } = await byMp3();
-      const timeline = await askSecond(headers.location!.replace(/[^/]+$/, 'timeline.json'));
-      const inMp3 = [...timeline.body.toString().matchAll(/"event_url":"([^"]+)"/g)].map(([, url]) =>
-        servingOf('evt', url!),
-      );
-      expect(assets.map(({ URI }) => servingOf('ada', URI)).toSorted()).toEqual(inMp3.toSorted());
+      const inMp3 = await servingsInMp3(world.bench, askSecond, made.enclosure, listener);
+      expect(assets.map(({ URI }) => servingOf(world.bench, 'ada', URI))).toEqual(inMp3);
       expect(inMp3).toHaveLength(4);
     };
     try {
@@ -115,7 +103,9 @@ describe('a play that nothing is decided for yet', () => {
       const bindings = await bindingsOf(made);
       expect(bindings).toHaveLength(2);
       const servings = bindings.map(({ ads }) => Object.values(ads).map(({ serving_id: id }) => id));
-      const listed = (JSON.parse(here.body.toString()) as AssetList).ASSETS.map(({ URI }) => servingOf('ada', URI));
+      const listed = (JSON.parse(here.body.toString()) as AssetList).ASSETS.map(({ URI }) =>
+        servingOf(world.bench, 'ada', URI),
+      );
       expect(servings[0]).toEqual(expect.arrayContaining(listed));
     } finally {
       await second[Symbol.asyncDispose]();

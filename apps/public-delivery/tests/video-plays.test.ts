@@ -9,7 +9,7 @@ import type { DeliveryApp } from '../src/app.ts';
 import { apply, next } from './_apply.ts';
 import { askAt, newListener } from './_ask.ts';
 import { decideAds, publishHlsShow, storeTone, type TestAd, type TestTrack } from './_hls.ts';
-import { folderOf, tokenOf, type AssetList } from './_hls-plays.ts';
+import { folderOf, servingOf, servingsInMp3, tokenOf, type AssetList } from './_hls-plays.ts';
 import { storePictures, type TestPictures } from './_pictures.ts';
 import { storeSegment } from './_stitched.ts';
 import { audio, openBench, type Bench } from './_support.ts';
@@ -146,22 +146,48 @@ test("a listener's presentation and its ads have nothing against them by Apple's
   expect([...findings, ...checkPresentation(presentation!, { profile: 'apple', checkedAt: Date.now() })]).toEqual([]);
 });
 
-test.each(['the MP3', 'HLS'])(
-  'a listener has the same ads in the MP3 and with pictures, when %s comes first',
-  async (first) => {
-    const made = await show();
+test('a listener has the same ads in the same order in the MP3 and with pictures, whichever comes first and also both at once in two processes', async () => {
+  const made = await show();
+  const second = await bench.start({ CACHE_FOLDER: `${bench.folder}/2`, JOURNAL_FOLDER: `${bench.folder}/2-journal` });
+  const askSecond = askAt(() => second.port);
+  const compare = async (order: 'mp3' | 'hls' | 'both') => {
     const listener = newListener();
-    if (first === 'the MP3') await ask(made.enclosure, listener);
-    const folder = await enter(made, listener);
-    const assets = await assetsOf(folder, listener);
-    if (first === 'HLS') await ask(made.enclosure, listener);
-    const servings = await servingsOf(made.episodeId);
-    expect([servings.length, assets.length, bench.serving.requests.length]).toEqual([1, 3, 1]);
-    // The pictures are gone: the listener plays the sound alone of the same play, with the same ads.
-    await apply(bench, next(made.events.podcast, { hls_video: false }));
-    expect(await servingsOf(made.episodeId)).toEqual(servings);
-  },
-);
+    if (order === 'mp3') await askSecond(made.enclosure, listener);
+    const byHls = async () => assetsOf(await enter(made, listener), listener);
+    const [assets] = await Promise.all([byHls(), ...(order === 'both' ? [askSecond(made.enclosure, listener)] : [])]);
+    const servings = assets.map(({ URI }) => servingOf(bench, 'ada', URI));
+    expect(servings).toHaveLength(3);
+    expect(servings).toEqual(await servingsInMp3(bench, askSecond, made.enclosure, listener));
+  };
+  try {
+    await compare('mp3');
+    await compare('hls');
+    for (let attempt = 0; attempt < 20; attempt++) await compare('both');
+    expect(bench.serving.requests.length).toBeLessThanOrEqual(2 + 2 * 20);
+  } finally {
+    await second[Symbol.asyncDispose]();
+  }
+}, 60_000);
+
+test('once the pictures are switched off, who plays goes on with the same ads, and who has the MP3 gets them with the sound alone', async () => {
+  const made = await show();
+  const [first, second] = [newListener(), newListener()];
+  const inMp3 = await servingsInMp3(bench, ask, made.enclosure, second);
+  const folder = await enter(made, first);
+  const assets = await assetsOf(folder, first);
+  const everybody = async () => (await ask(made.entry, newListener(), 'HEAD')).headers.location;
+  const before = await everybody();
+  await apply(bench, next(made.events.podcast, { hls_audio: true, hls_video: false }));
+  await until('the sound alone', async () => ![before, undefined].includes(await everybody()));
+  expect([await enter(made, first), await assetsOf(folder, first)]).toEqual([folder, assets]);
+  const alone = await enter(made, second);
+  const { variants } = hls.parse(await textAt(`${alone}main.m3u8`)) as hls.types.MasterPlaylist;
+  expect(variants.map(({ resolution }) => resolution?.height)).toEqual([undefined]);
+  const servings = (await assetsOf(alone, second)).map(({ URI }) => servingOf(bench, 'ada', URI));
+  expect(servings).toHaveLength(3);
+  expect(servings).toEqual(inMp3);
+  expect(bench.serving.requests).toHaveLength(2);
+});
 
 test('an ad that was decided before the show had pictures is left out of plays with pictures', async () => {
   bench.serving.answer = async (request) => decideAds(request, [{ ...ads[0]!, pictures: undefined! }]);
