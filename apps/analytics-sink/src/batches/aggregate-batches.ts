@@ -21,6 +21,7 @@ import {
   byteRangeFact,
   declaredUserAgentsSeen,
   deliveryEventFact,
+  mediaRangeFact,
   type KnownLayout,
   type RejectionCode,
 } from './row-facts.ts';
@@ -42,6 +43,7 @@ const isClaim = (one: IndexedRow): one is { readonly index: number; readonly row
 
 function factOf(producer: string, row: BatchRow, layout: KnownLayout): DeliveryFact | RejectionCode | undefined {
   if (row.kind === 'byte_range_served') return byteRangeFact(producer, row, layout);
+  if (row.kind === 'media_range_served') return mediaRangeFact(producer, row, layout);
   return row.kind === 'delivery_event' ? deliveryEventFact(producer, row, layout) : undefined;
 }
 
@@ -52,7 +54,7 @@ interface SortedRows {
   readonly waiting: readonly (IndexedRow & { readonly awaits: string })[];
 }
 
-/** Turns rows into facts when their workspace knows the arrangement or serving that they name. */
+/** Turns rows into facts when their workspace knows the arrangement, track or serving that they name. */
 async function sortRows(tx: Transaction, producer: string, rows: readonly IndexedRow[]): Promise<SortedRows> {
   const named = rows.flatMap((one) => {
     const awaits = awaitedName(one.row);
@@ -128,7 +130,7 @@ export async function aggregateNextBatch(deps: AggregationDeps): Promise<boolean
       });
       return [...new Set(waiting.map((one) => one.awaits))];
     });
-    if (awaited.length > 0) await wakeWaitingRows(deps.pool, awaited);
+    if (awaited.length > 0) await wakeWaitingRows(deps.pool, { names: awaited });
     return taken !== undefined;
   } catch (error) {
     if (taken) await postponeBatch(deps.pool, taken, deps.clock());

@@ -48,15 +48,10 @@ const verdicts = {
   address_verdict: z.enum(addressVerdicts),
 };
 
-const byteRangeServed = z.strictObject({
-  kind: z.literal('byte_range_served'),
-  /** The response; the bytes of its rows add up. */
-  request: givenName,
-  arrangement: z.string().regex(/^[0-9a-f]{64}$/, 'expected SHA-256 in lower-case hex'),
-  /** A serving of the decision that the bytes were made for; without it no ad is delivered. */
-  serving_id: id('srv').optional(),
-  /** Index of the arrangement's part that `from` and `to` count from; without it they count from the start of the arrangement. */
-  part: z.int().min(0).max(9_999).optional(),
+const digest = z.string().regex(/^[0-9a-f]{64}$/, 'expected SHA-256 in lower-case hex');
+
+/** Written bytes. The id of their fact depends on the order of all fields of a row. */
+const written = {
   /** First byte written. */
   from: offset,
   /** After the last byte written. */
@@ -74,6 +69,33 @@ const byteRangeServed = z.strictObject({
   /** The request announced a prefetch or a preview. */
   prefetch: z.boolean().default(false),
   ...region,
+};
+
+const byteRangeServed = z.strictObject({
+  kind: z.literal('byte_range_served'),
+  /** The response; the bytes of its rows add up. */
+  request: givenName,
+  arrangement: digest,
+  /** A serving of the decision that the bytes were made for; without it no ad is delivered. */
+  serving_id: id('srv').optional(),
+  /** Index of the arrangement's part that `from` and `to` count from; without it they count from the start of the arrangement. */
+  part: z.int().min(0).max(9_999).optional(),
+  ...written,
+});
+
+const mediaRangeServed = z.strictObject({
+  kind: z.literal('media_range_served'),
+  /** The response; the bytes of its rows add up. */
+  request: givenName,
+  /** The listener's play by HLS, as the producer names it: requests of a minute are one request within a play. */
+  play: givenName,
+  /** The presentation of the episode, for tracks of its ads too. */
+  presentation: digest,
+  /** The track of which `from` and `to` are bytes, initialization section included. */
+  track: digest,
+  /** The serving that the track of an ad was served for; absent for the content. */
+  serving_id: id('srv').optional(),
+  ...written,
 });
 
 const playlistServed = z.strictObject({
@@ -131,6 +153,7 @@ const adDelivered = z.strictObject({
 
 const rowSchema = z.discriminatedUnion('kind', [
   byteRangeServed,
+  mediaRangeServed,
   playlistServed,
   assetServed,
   deliveryEvent,
@@ -183,7 +206,7 @@ function contradictions({ window, rows }: Batch, now: Date): FieldError[] {
       found.push(error(`/rows/${index}/at`, 'outside_window', 'The time is outside the window of the batch.'));
     if ('region' in row && row.region !== 'unknown' && !row.region.startsWith(`${row.country}-`))
       found.push(error(`/rows/${index}/region`, 'other_country', 'The region is not in the country of the row.'));
-    if (row.kind !== 'byte_range_served') return found;
+    if (row.kind !== 'byte_range_served' && row.kind !== 'media_range_served') return found;
     if (row.previous_listener === row.listener)
       found.push(
         error(

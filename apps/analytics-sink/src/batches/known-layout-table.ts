@@ -1,8 +1,10 @@
+import { servedBytesOf } from '@longwave/audience';
 import { columns, type Columns, type JsonRows, partsOf, type StoredParts } from '@longwave/audience-store';
-import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
+import type { ByteRangeServed, DeliveryFact, MediaRangeServed } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { layoutDigest } from '../counting/fact-table.ts';
-import type { KnownLayout } from './row-facts.ts';
+import { isTrackWhole } from '../counting/track-table.ts';
+import { trackName, type KnownLayout } from './row-facts.ts';
 
 type LayoutRow = Columns<
   'known_layout',
@@ -10,7 +12,10 @@ type LayoutRow = Columns<
 > &
   Columns<'layout', 'total_bytes' | 'parts', { parts: StoredParts }>;
 
-/** Layouts of these workspaces by name: the id of an arrangement or a serving. */
+/** SQL: whether `l` is the layout of an MP3, or of a track that is described in whole. So no fact of another party waits for a description. */
+const isDescribed = `(l.track is null or ${isTrackWhole('l.track')})`;
+
+/** Layouts of these workspaces by name: the id of an arrangement or a serving, or `trackName`. */
 export async function findKnownLayouts(
   tx: Transaction,
   names: readonly string[],
@@ -20,7 +25,7 @@ export async function findKnownLayouts(
   const { rows } = await tx.query<LayoutRow>(
     `select k.name, k.arrangement_id, k.workspace_id, k.podcast_id, k.episode_id, k.published_at, l.total_bytes, l.parts
      from known_layout k join layout l on l.digest = k.layout_digest
-     where k.name = any($1) and k.workspace_id = any($2)`,
+     where k.name = any($1) and k.workspace_id = any($2) and ${isDescribed}`,
     [names, workspaceIds],
   );
   return new Map(
@@ -41,52 +46,74 @@ export async function findKnownLayouts(
 
 /**
  * Marks waiting rows as ready when their layout is known.
- * @param names of the layouts; undefined: all
+ * @param only rows that wait for layouts of these names, or for these tracks; undefined: all
  */
-export async function wakeWaitingRows(pool: Pool, names?: readonly string[]): Promise<void> {
+export async function wakeWaitingRows(
+  pool: Pool,
+  only?: { readonly names: readonly string[] } | { readonly tracks: readonly string[] },
+): Promise<void> {
+  const [condition, values] = !only
+    ? ['', []]
+    : 'names' in only
+      ? ['and w.awaits = any($1)', [only.names]]
+      : ['and l.track = any($1)', [only.tracks]];
   await pool.query(
-    `update waiting_row w set is_ready = true from known_layout k
-     where k.name = w.awaits and k.workspace_id = w.workspace_id and not w.is_ready ${names ? 'and w.awaits = any($1)' : ''}`,
-    names ? [names] : [],
+    `update waiting_row w set is_ready = true from known_layout k join layout l on l.digest = k.layout_digest
+     where k.name = w.awaits and k.workspace_id = w.workspace_id and not w.is_ready and ${isDescribed} ${condition}`,
+    values,
   );
 }
 
-const namesOf = (fact: ByteRangeServed): string[] => [
-  fact.arrangement_id,
-  ...fact.parts.flatMap((part) => (part.ad ? [part.ad.serving_id] : [])),
-];
+type NamingFact = ByteRangeServed | MediaRangeServed;
+
+const namesOf = (fact: NamingFact): string[] =>
+  fact.kind === 'media_range_served'
+    ? [trackName(fact.presentation, fact.track, fact.ad?.serving_id)]
+    : [fact.arrangement_id, ...fact.parts.flatMap((part) => (part.ad ? [part.ad.serving_id] : []))];
 
 const maxRemembered = 50_000;
 
+/** Stores what the names stand for; what a name stood for first stays. */
+async function insertKnownLayouts(
+  pool: Pool,
+  names: readonly string[],
+  factOf: ReadonlyMap<string, NamingFact>,
+): Promise<void> {
+  const rows = names.map((name): JsonRows['known_layout'] => {
+    const fact = servedBytesOf(factOf.get(name)!);
+    const { arrangement_id, workspace_id, podcast_id, episode_id, published_at } = fact;
+    return {
+      ...{ name, arrangement_id, layout_digest: layoutDigest(fact) },
+      ...{ workspace_id, podcast_id, episode_id, published_at },
+    };
+  });
+  await pool.query(
+    `insert into known_layout (${columns.known_layout})
+     select ${columns.known_layout} from json_populate_recordset(null::known_layout, $1) order by name on conflict do nothing`,
+    [JSON.stringify(rows)],
+  );
+}
+
 /**
- * Stores the layouts of arrangements and servings from our own facts, and wakes the rows that wait for them. Layouts are committed before
- * waiting rows are searched, and a waiting row is committed before its layout is searched again: whoever commits second sees the other.
+ * Stores the layouts of arrangements, tracks and servings from our own facts, and wakes the rows that wait for them. Layouts and descriptions
+ * of tracks are committed before waiting rows are searched, and a waiting row is committed before its layout is searched again: whoever
+ * commits second sees the other.
  */
 export function createNoteLayouts(pool: Pool): (facts: readonly DeliveryFact[]) => Promise<void> {
   const noted = new Set<string>();
   return async (facts) => {
     if (noted.size > maxRemembered) noted.clear();
-    const unknown = new Map<string, ByteRangeServed>();
+    const unknown = new Map<string, NamingFact>();
+    const described = facts.flatMap((fact) => (fact.kind === 'track_described' ? [fact.track] : []));
     for (const fact of facts)
-      if (fact.kind === 'byte_range_served')
+      if (fact.kind === 'byte_range_served' || fact.kind === 'media_range_served')
         for (const name of namesOf(fact)) if (!noted.has(name) && !unknown.has(name)) unknown.set(name, fact);
-    if (unknown.size === 0) return;
     const names = [...unknown.keys()].sort();
-    await pool.query(
-      `insert into known_layout (${columns.known_layout})
-       select ${columns.known_layout} from json_populate_recordset(null::known_layout, $1) order by name on conflict do nothing`,
-      [
-        JSON.stringify(
-          names.map((name): JsonRows['known_layout'] => {
-            const fact = unknown.get(name)!;
-            const { arrangement_id, workspace_id, podcast_id, episode_id, published_at } = fact;
-            const layout_digest = layoutDigest(fact);
-            return { name, arrangement_id, layout_digest, workspace_id, podcast_id, episode_id, published_at };
-          }),
-        ),
-      ],
-    );
-    await wakeWaitingRows(pool, names);
+    if (names.length > 0) {
+      await insertKnownLayouts(pool, names, unknown);
+      await wakeWaitingRows(pool, { names });
+    }
+    if (described.length > 0) await wakeWaitingRows(pool, { tracks: [...new Set(described)] });
     for (const name of names) noted.add(name);
   };
 }

@@ -5,7 +5,7 @@ import type { Transaction } from '@longwave/postgres';
 type Link = readonly [listenerKey: string, previousKey: string];
 
 const linkOf = (fact: DeliveryFact): Link | undefined =>
-  fact.kind === 'byte_range_served' && fact.previous_listener_key !== undefined
+  (fact.kind === 'byte_range_served' || fact.kind === 'media_range_served') && fact.previous_listener_key !== undefined
     ? [fact.listener_key, fact.previous_listener_key]
     : undefined;
 

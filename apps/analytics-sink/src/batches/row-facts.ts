@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
-import { classifyFact, keyMonths, userAgentDigest } from '@longwave/audience';
+import { classifyFact, keyMonths, servedBytesOf, userAgentDigest } from '@longwave/audience';
 import {
   deliveryEventFactId,
   type ByteRangeServed,
   type CountedPart,
   type DeliveryEvent,
+  type MediaRangeServed,
   type UserAgentSeen,
 } from '@longwave/events';
 import type { BatchRow, RowOf } from './batch.ts';
 
-/** The layout of the arrangement or serving that a row names, from our own facts. */
+/** The layout of the arrangement, track or serving that a row names, from our own facts. */
 export interface KnownLayout {
   readonly arrangementId: string;
   readonly workspaceId: string;
@@ -20,6 +21,9 @@ export interface KnownLayout {
   /** In byte order; its fields in the order of the fact's schema, on which the layout's digest depends. */
   readonly parts: readonly CountedPart[];
 }
+
+/** A row about written bytes, of an MP3 or of a track of HLS. */
+type BytesRow = RowOf<'byte_range_served' | 'media_range_served'>;
 
 /** Why an accepted row is rejected. */
 export const rejectionCodes = [
@@ -32,7 +36,7 @@ export const rejectionCodes = [
 ] as const;
 export type RejectionCode = (typeof rejectionCodes)[number];
 
-type UserAgentVerdict = RowOf<'byte_range_served'>['user_agent_verdict'];
+type UserAgentVerdict = BytesRow['user_agent_verdict'];
 
 /**
  * User agents that stand for the verdicts of producers: the lists give each text the verdict of its name, and no app or device. A test
@@ -89,15 +93,55 @@ function writtenBytes(
 const withoutAds = (parts: readonly CountedPart[]): CountedPart[] =>
   parts.map(({ ad, ...part }) => (ad ? { ...part, kind: 'ident' } : part));
 
-const byteRangeFactId = (producer: string, row: RowOf<'byte_range_served'>) =>
+const bytesFactId = (producer: string, row: BytesRow) =>
   `batch:${createHash('sha256')
     .update(`${producer}\n${JSON.stringify(row)}`)
     .digest('hex')}`;
 
 /** Id of the fact that a row becomes, from the row alone, in whatever batch it comes; undefined for rows that become no fact. */
 export function rowFactId(producer: string, row: BatchRow): string | undefined {
-  if (row.kind === 'byte_range_served') return byteRangeFactId(producer, row);
+  if (row.kind === 'byte_range_served' || row.kind === 'media_range_served') return bytesFactId(producer, row);
   return row.kind === 'delivery_event' ? deliveryEventFactId(row.serving_id, row.event, row.seq) : undefined;
+}
+
+/** What the facts of an MP3 and of HLS have alike. */
+function servedBytes(producer: string, row: BytesRow, layout: KnownLayout, written: readonly [number, number]) {
+  return {
+    fact_id: bytesFactId(producer, row),
+    request_id: `${producer}/${row.request}`,
+    started_at: rfc3339(row.started_at),
+    at: rfc3339(row.at),
+    workspace_id: row.workspace,
+    podcast_id: row.podcast,
+    episode_id: row.episode,
+    method: 'GET',
+    status: row.status,
+    requested: [[...written]],
+    written: [[...written]],
+    total_bytes: layout.totalBytes,
+    published_at: layout.publishedAt.toISOString(),
+    listener_key: listenerOf(producer, row.listener),
+    // The address is unknown, so the bucket stands for it.
+    address_key: listenerOf(producer, row.listener),
+    address_verdict: row.address_verdict,
+    user_agent_digest: digestOf(row.user_agent_verdict),
+    prefetch: row.prefetch,
+    preload: false,
+    internal: false,
+    country: row.country,
+    region: regionOf(row.region),
+    late: false,
+    lists_version: `declared by ${producer}`,
+  } satisfies Partial<ByteRangeServed>;
+}
+
+/** The link of a row to the bucket under the previous salt: only an eligible row of the first 48 h of a month may link two buckets. */
+function previousKey(producer: string, row: BytesRow, fact: ByteRangeServed | MediaRangeServed) {
+  const { user_agent_verdict: agent, previous_listener: previous } = row;
+  const isInTime = keyMonths(new Date(row.started_at)).previous !== undefined;
+  const isLink =
+    previous !== undefined && isInTime && agent !== 'no_ua' && classifyFact(servedBytesOf(fact), agent) === 'eligible';
+  return isLink ? { previous_listener_key: listenerOf(producer, previous) } : {};
 }
 
 /** The fact that `public-delivery` would have reported of the same bytes. */
@@ -112,39 +156,38 @@ export function byteRangeFact(
   if (typeof written === 'string') return written;
   const fact: ByteRangeServed = {
     kind: 'byte_range_served',
-    fact_id: byteRangeFactId(producer, row),
-    request_id: `${producer}/${row.request}`,
-    started_at: rfc3339(row.started_at),
-    at: rfc3339(row.at),
-    workspace_id: row.workspace,
-    podcast_id: row.podcast,
-    episode_id: row.episode,
+    ...servedBytes(producer, row, layout, written),
     arrangement_id: row.arrangement,
-    method: 'GET',
-    status: row.status,
-    requested: [[...written]],
-    written: [[...written]],
-    total_bytes: layout.totalBytes,
     parts: row.serving_id === undefined ? withoutAds(layout.parts) : [...layout.parts],
-    published_at: layout.publishedAt.toISOString(),
-    listener_key: listenerOf(producer, row.listener),
-    // The address is unknown, so the bucket stands for it.
-    address_key: listenerOf(producer, row.listener),
-    address_verdict: row.address_verdict,
-    user_agent_digest: digestOf(row.user_agent_verdict),
-    prefetch: row.prefetch,
-    preload: false,
-    internal: false,
-    country: row.country,
-    region: regionOf(row.region),
-    late: false,
-    lists_version: `declared by ${producer}`,
   };
-  const { user_agent_verdict: agent, previous_listener: previous } = row;
-  // Only an eligible row of the first 48 h of a month may link two buckets.
-  const isInTime = keyMonths(new Date(row.started_at)).previous !== undefined;
-  const isLink = previous !== undefined && isInTime && agent !== 'no_ua' && classifyFact(fact, agent) === 'eligible';
-  return isLink ? { ...fact, previous_listener_key: listenerOf(producer, previous) } : fact;
+  return { ...fact, ...previousKey(producer, row, fact) };
+}
+
+/**
+ * A producer's play. Each bucket has plays of its own, so that none joins two buckets: by what a play joins keys, the address and the user
+ * agent, only the producer knows (docs/counting.md#one-play-several-keys).
+ */
+const playOf = (producer: string, { play, listener }: RowOf<'media_range_served'>) =>
+  createHash('sha256').update(`${producer}\n${play}\n${listener}`).digest('hex').slice(0, 32);
+
+/** The fact that `public-delivery` would have reported of the same bytes of a track. */
+export function mediaRangeFact(
+  producer: string,
+  row: RowOf<'media_range_served'>,
+  layout: KnownLayout,
+): MediaRangeServed | RejectionCode {
+  if (layout.podcastId !== row.podcast || layout.episodeId !== row.episode) return 'other_episode';
+  if (row.to > layout.totalBytes) return 'outside';
+  const ad = layout.parts[0]?.ad;
+  const fact: MediaRangeServed = {
+    kind: 'media_range_served',
+    ...servedBytes(producer, row, layout, [row.from, row.to]),
+    track: row.track,
+    presentation: row.presentation,
+    play_id: playOf(producer, row),
+    ...(ad && { ad }),
+  };
+  return { ...fact, ...previousKey(producer, row, fact) };
 }
 
 /** The client event of a row. Its ad comes from our own facts. */
@@ -182,8 +225,13 @@ export function deliveryEventFact(
   };
 }
 
+/** The name under which the layout of a track of a presentation is known: of an ad's track, for each of its servings. */
+export const trackName = (presentation: string, track: string, servingId: string | undefined): string =>
+  [presentation, track, ...(servingId === undefined ? [] : [servingId])].join('/');
+
 /** The name of the layout that a row needs; undefined when it needs none. */
 export function awaitedName(row: BatchRow): string | undefined {
   if (row.kind === 'delivery_event') return row.serving_id;
+  if (row.kind === 'media_range_served') return trackName(row.presentation, row.track, row.serving_id);
   return row.kind === 'byte_range_served' ? (row.serving_id ?? row.arrangement) : undefined;
 }
