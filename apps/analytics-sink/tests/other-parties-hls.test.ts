@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { completeUntilMs } from '@longwave/audience-store';
+import { completeUntilMs, factColumns, factOf, type FactRow } from '@longwave/audience-store';
 import type { DeliveryFact, TrackDescribed } from '@longwave/events';
 import { newId } from '@longwave/ids';
-import { shuffledTwice, totalBytes } from '@longwave/test-kit/delivery-facts';
+import { seen, shuffledTwice, totalBytes } from '@longwave/test-kit/delivery-facts';
 import { described, inParts, mediaFact } from '@longwave/test-kit/media-facts';
 import {
   arrangement,
@@ -17,6 +17,7 @@ import {
   workspace,
 } from './_audience.ts';
 import type { Audience } from './_audience.ts';
+import { recounted, stored } from './_counts.ts';
 
 let api: Audience;
 useAudience((audience) => void (api = audience));
@@ -63,6 +64,14 @@ const sessions = () =>
     `select arrangement_id, credited_ms::int, duplicate_arrangements::int as duplicates from session where counted`,
   );
 
+/** The counts that follow from the stored facts alone, with what they name. */
+async function recountedFacts() {
+  const sql = `select ${factColumns} from fact f join layout l on l.digest = f.layout_digest`;
+  const facts = (await api.pool.query<FactRow>(sql)).rows.map(factOf);
+  const agents = await api.query<{ text: string }>('select text from user_agent');
+  return recounted([...facts, ...agents.map(({ text }) => seen(text)), ...own]);
+}
+
 test('bytes of known tracks are counted by our method: one download with its ad, each billed once', async () => {
   await api.report(...own);
   await api.send(batch({ rows: [mediaRow('audio'), mediaRow('video'), mediaRow('ad_audio')] }));
@@ -102,6 +111,7 @@ test.each([1, 2, 3])(
     expect(
       await api.query(`select judgement from fact where fact_id like 'batch:%' and judgement = 'eligible'`),
     ).toHaveLength(6);
+    expect(await stored(api.pool)).toEqual(await recountedFacts());
     // However many rows a minute has, it is one request for each track.
     expect(await api.query(`select from served_request`)).toHaveLength(2);
   },
@@ -115,6 +125,7 @@ test('the MP3 and HLS of one bucket are one download, and a serving of both is d
   expect(await sessions()).toEqual([{ arrangement_id: presentation, credited_ms: 132_000, duplicates: 1 }]);
   expect(await api.ads()).toHaveLength(1);
   expect(await api.query(`select quantity from ad_entry where stage = 'billable'`)).toEqual([{ quantity: 1 }]);
+  expect(await stored(api.pool)).toEqual(await recountedFacts());
 });
 
 test('half a minute of HLS and half a minute of the MP3 are no download', async () => {

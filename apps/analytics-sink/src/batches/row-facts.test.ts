@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { deliveryEventFactId, deliveryFactSchema, type CountedPart } from '@longwave/events';
 import type { RowOf } from './batch.ts';
-import { byteRangeFact, deliveryEventFact, type KnownLayout } from './row-facts.ts';
+import { byteRangeFact, deliveryEventFact, mediaRangeFact, type KnownLayout } from './row-facts.ts';
 
 const ad = {
   serving_id: 'srv_1',
@@ -55,6 +55,31 @@ const bytes: RowOf<'byte_range_served'> = {
   prefetch: false,
   ...judged,
 };
+
+const media: RowOf<'media_range_served'> = (() => {
+  const { arrangement: _, serving_id: __, ...served } = bytes;
+  return { ...served, kind: 'media_range_served', play: 'p1', presentation: 'presentation_1', track: 'track_1' };
+})();
+
+test("bytes of a track become a complete fact, with the ad of our own fact, in a play of the bucket's own", () => {
+  const adTrack = { ...layout, parts: [{ kind: 'ad' as const, from: 0, to: 1000, duration_ms: 0, ad }] };
+  const fact = mediaRangeFact('acme', media, adTrack);
+  expect(deliveryFactSchema.parse(fact)).toEqual(fact);
+  expect(fact).toMatchObject({ track: 'track_1', presentation: 'presentation_1', total_bytes: 1000, ad });
+  const playOf = (producer: string, changes: Partial<typeof media>) => {
+    const made = mediaRangeFact(producer, { ...media, ...changes }, layout);
+    return typeof made === 'string' ? made : made.play_id;
+  };
+  const plays = [
+    playOf('acme', {}),
+    playOf('acme', { request: 'r2' }),
+    playOf('acme', { play: 'p2' }),
+    playOf('acme', { listener: '1'.repeat(32) }),
+    playOf('rival', {}),
+  ];
+  expect(plays[0]).toBe(plays[1]);
+  expect(new Set(plays).size).toBe(4);
+});
 
 test('an event takes its ad from our own facts of the serving', () => {
   const fact = deliveryEventFact('acme', event, layout);
