@@ -237,3 +237,28 @@ test('a producer describes no track: such a row is refused, and so are fields th
   expect(await api.query('select from track_part')).toEqual([]);
   expect(await api.query('select from batch')).toEqual([]);
 });
+
+test('events of an ad by HLS are client events of the line item of its serving, before and after an MP3 has the serving too', async () => {
+  const event = (kind: string) => ({
+    ...{ kind: 'delivery_event', serving_id: serving, event: kind, seq: 0, at, late: false, workspace },
+    ...{ listener: '0'.repeat(32), user_agent_verdict: 'ok', address_verdict: 'ok' },
+  });
+  await api.send(batch({ rows: [event('start'), byteRow()] }));
+  await api.aggregate();
+  await api.report(...own);
+  await api.aggregate();
+  // Bytes of an MP3 are not those of a track, although both have the serving.
+  expect(await api.statusOf('batch-1')).toMatchObject({ aggregated: 1, waiting: 1 });
+  await api.send(batch({ batch_id: 'batch-2', sequence: 2, rows: [event('complete'), byteRow()] }));
+  await api.aggregate();
+  expect(await api.statusOf('batch-2')).toMatchObject({ aggregated: 1, waiting: 1 });
+  await api.report(ownFact());
+  await api.aggregate();
+  await api.send(batch({ batch_id: 'batch-3', sequence: 3, rows: [event('skip')] }));
+  await api.aggregate();
+  expect(await api.query(`select line_item_id, event, events::int from client_event_hour order by event`)).toEqual(
+    ['complete', 'skip', 'start'].map((name) => ({ line_item_id: 'li_1', event: name, events: 1 })),
+  );
+  expect(await api.statusOf('batch-1')).toMatchObject({ aggregated: 2, waiting: 0 });
+  expect(await api.downloads()).toBe(1);
+});

@@ -22,6 +22,7 @@ import {
   declaredUserAgentsSeen,
   deliveryEventFact,
   mediaRangeFact,
+  playedServing,
   type KnownLayout,
   type RejectionCode,
 } from './row-facts.ts';
@@ -54,6 +55,10 @@ interface SortedRows {
   readonly waiting: readonly (IndexedRow & { readonly awaits: string })[];
 }
 
+/** The names of layouts that may tell what a row needs, the better one first. */
+const namesFor = ({ row, awaits }: { readonly row: BatchRow; readonly awaits: string }): string[] =>
+  row.kind === 'delivery_event' ? [awaits, playedServing(awaits)] : [awaits];
+
 /** Turns rows into facts when their workspace knows the arrangement, track or serving that they name. */
 async function sortRows(tx: Transaction, producer: string, rows: readonly IndexedRow[]): Promise<SortedRows> {
   const named = rows.flatMap((one) => {
@@ -62,12 +67,14 @@ async function sortRows(tx: Transaction, producer: string, rows: readonly Indexe
   });
   const layouts = await findKnownLayouts(
     tx,
-    [...new Set(named.map((one) => one.awaits))],
+    [...new Set(named.flatMap(namesFor))],
     [...new Set(named.map((one) => one.row.workspace))],
   );
   const outcomes = named.map((one) => {
-    const layout = layouts.get(one.awaits);
-    return { one, outcome: layout?.workspaceId === one.row.workspace ? factOf(producer, one.row, layout) : undefined };
+    const layout = namesFor(one)
+      .map((name) => layouts.get(name))
+      .find((it) => it?.workspaceId === one.row.workspace);
+    return { one, outcome: layout && factOf(producer, one.row, layout) };
   });
   const mayLink = await lockLinks(
     tx,

@@ -4,7 +4,7 @@ import type { ByteRangeServed, DeliveryFact, MediaRangeServed } from '@longwave/
 import type { Pool, Transaction } from '@longwave/postgres';
 import { layoutDigest } from '../counting/fact-table.ts';
 import { isTrackWhole } from '../counting/track-table.ts';
-import { trackName, type KnownLayout } from './row-facts.ts';
+import { awaitedOf, playedServing, trackName, type KnownLayout } from './row-facts.ts';
 
 type LayoutRow = Columns<
   'known_layout',
@@ -59,7 +59,8 @@ export async function wakeWaitingRows(
       : ['and l.track = any($1)', [only.tracks]];
   await pool.query(
     `update waiting_row w set is_ready = true from known_layout k join layout l on l.digest = k.layout_digest
-     where k.name = w.awaits and k.workspace_id = w.workspace_id and not w.is_ready and ${isDescribed} ${condition}`,
+     where k.name = any(array[w.awaits, case when w.row->>'kind' = 'delivery_event' then '${playedServing('')}' || w.awaits end])
+       and k.workspace_id = w.workspace_id and not w.is_ready and ${isDescribed} ${condition}`,
     values,
   );
 }
@@ -68,7 +69,10 @@ type NamingFact = ByteRangeServed | MediaRangeServed;
 
 const namesOf = (fact: NamingFact): string[] =>
   fact.kind === 'media_range_served'
-    ? [trackName(fact.presentation, fact.track, fact.ad?.serving_id)]
+    ? [
+        trackName(fact.presentation, fact.track, fact.ad?.serving_id),
+        ...(fact.ad ? [playedServing(fact.ad.serving_id)] : []),
+      ]
     : [fact.arrangement_id, ...fact.parts.flatMap((part) => (part.ad ? [part.ad.serving_id] : []))];
 
 const maxRemembered = 50_000;
@@ -111,7 +115,7 @@ export function createNoteLayouts(pool: Pool): (facts: readonly DeliveryFact[]) 
     const names = [...unknown.keys()].sort();
     if (names.length > 0) {
       await insertKnownLayouts(pool, names, unknown);
-      await wakeWaitingRows(pool, { names });
+      await wakeWaitingRows(pool, { names: names.map(awaitedOf) });
     }
     if (described.length > 0) await wakeWaitingRows(pool, { tracks: [...new Set(described)] });
     for (const name of names) noted.add(name);

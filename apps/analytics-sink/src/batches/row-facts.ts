@@ -197,6 +197,8 @@ export function deliveryEventFact(
   layout: KnownLayout,
 ): DeliveryEvent | RejectionCode {
   const parts = layout.parts.filter((part) => part.ad?.serving_id === row.serving_id);
+  // Of a track of HLS its cells know the duration, and nothing else.
+  const durationMs = parts.reduce((sum, part) => sum + part.duration_ms, 0);
   const ad = parts[0]?.ad;
   if (!ad) return 'other_arrangement';
   return {
@@ -215,7 +217,7 @@ export function deliveryEventFact(
     creative_id: ad.creative_id,
     break_key: ad.break_key,
     slot: ad.slot,
-    ad_duration_ms: parts.reduce((sum, part) => sum + part.duration_ms, 0),
+    ...(durationMs > 0 && { ad_duration_ms: durationMs }),
     listener_key: listenerOf(producer, row.listener),
     address_verdict: row.address_verdict,
     user_agent_digest: digestOf(row.user_agent_verdict),
@@ -229,7 +231,13 @@ export function deliveryEventFact(
 export const trackName = (presentation: string, track: string, servingId: string | undefined): string =>
   [presentation, track, ...(servingId === undefined ? [] : [servingId])].join('/');
 
-/** The name of the layout that a row needs; undefined when it needs none. */
+/** The name under which a serving by HLS is known, for events: one of an MP3 has its own id, which bytes of that MP3 need. */
+export const playedServing = (servingId: string): string => `hls/${servingId}`;
+
+/** What rows await that a layout of this name makes known. */
+export const awaitedOf = (name: string): string => name.replace(/^hls\//, '');
+
+/** The name of the layout that a row needs; undefined when it needs none. An event may take that of `playedServing` instead. */
 export function awaitedName(row: BatchRow): string | undefined {
   if (row.kind === 'delivery_event') return row.serving_id;
   if (row.kind === 'media_range_served') return trackName(row.presentation, row.track, row.serving_id);
