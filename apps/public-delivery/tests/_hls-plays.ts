@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
 import { createTokenKeys, openToken } from '@longwave/delivery-token';
-import { idFromBytes } from '@longwave/ids';
+import { idFromBytes, newId } from '@longwave/ids';
 import type { DecideRequest } from '@longwave/rpc/serving';
 import { startFaultProxy } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
@@ -122,16 +122,24 @@ export function createHlsPlays(environment: Readonly<Record<string, string>> = {
       )
     ).rows;
 
-  /** One more app on the same engines, whose database a test may cut off. */
-  async function startBehindProxy(extra: Readonly<Record<string, string>>) {
+  /** One more app on the same engines, whose database and Redis a test may cut off. */
+  async function startBehindProxy(extra: Readonly<Record<string, string>> = {}) {
     const stack = new AsyncDisposableStack();
-    const address = new URL(bench.environment['DATABASE_URL']!);
-    const database = stack.use(await startFaultProxy());
-    database.aimAt({ host: address.hostname, port: Number(address.port) });
-    address.host = `127.0.0.1:${database.port}`;
-    const folders = { CACHE_FOLDER: `${bench.folder}/own`, JOURNAL_FOLDER: `${bench.folder}/own-journal` };
-    const own = stack.use(await bench.start({ ...environment, ...folders, ...extra, DATABASE_URL: address.href }));
-    return { database, ask: askAt(() => own.port), [Symbol.asyncDispose]: () => stack.disposeAsync() };
+    const through = async (name: 'DATABASE_URL' | 'REDIS_URL') => {
+      const address = new URL(bench.environment[name]!);
+      const proxy = stack.use(await startFaultProxy());
+      proxy.aimAt({ host: address.hostname, port: Number(address.port) });
+      address.host = `127.0.0.1:${proxy.port}`;
+      return { proxy, url: { [name]: address.href } };
+    };
+    const [database, redis] = [await through('DATABASE_URL'), await through('REDIS_URL')];
+    const folder = `${bench.folder}/own-${newId('req')}`;
+    const folders = { CACHE_FOLDER: `${folder}/cache`, JOURNAL_FOLDER: `${folder}/journal` };
+    const own = stack.use(await bench.start({ ...environment, ...folders, ...extra, ...database.url, ...redis.url }));
+    return {
+      ...{ database: database.proxy, redis: redis.proxy, ask: askAt(() => own.port) },
+      [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    };
   }
 
   /** The addresses of the breaks of a play, by their keys, as its presentation binding tells them. */

@@ -5,7 +5,7 @@ import { until } from '@longwave/test-kit';
 import hls from 'hls-parser';
 import { apply, next } from './_apply.ts';
 import { bodyButTrace, newListener, type Answer } from './_ask.ts';
-import { createHlsPlays, flipped, folderOf, tokenOf } from './_hls-plays.ts';
+import { createHlsPlays, flipped, folderOf, tokenOf, type AssetList } from './_hls-plays.ts';
 import { eventOf, workspaceId } from './_support.ts';
 
 const world = createHlsPlays();
@@ -218,5 +218,41 @@ describe('while an engine is away', () => {
     // Somebody new listens without breaks.
     const fresh = await askOwn(made.entry, newListener());
     expect(fresh.headers.location).toContain('/delivery/v1/h/');
+  }, 60_000);
+
+  test('without Redis playlists, lists and media go on, for new listeners too, and what was sent is told when it is back', async () => {
+    const made = await show();
+    await using own = await world.startBehindProxy();
+    const { ask: askOwn, redis } = own;
+    const playOf = async (listener: Record<string, string>) => {
+      const { location } = (await askOwn(made.entry, listener)).headers;
+      const media = `${folderOf(location!)}a192/media.m3u8`;
+      const playlist = (await askOwn(media, listener)).body.toString();
+      return { media, playlist, track: new URL(/URI="([^"]+)"/.exec(playlist)![1]!, media).pathname };
+    };
+    const listOf = async ({ playlist }: { readonly playlist: string }, listener: Record<string, string>) => {
+      const { body } = await askOwn(/X-ASSET-LIST="([^"]+)"/.exec(playlist)![1]!, listener);
+      return JSON.parse(body.toString()) as AssetList;
+    };
+    const [listener, stranger] = [newListener(), newListener()];
+    const before = await playOf(listener);
+    await redis.cut('refused');
+    const during = await playOf(listener);
+    expect(during).toEqual(before);
+    const { ASSETS: ads } = await listOf(during, listener);
+    expect(ads).toHaveLength(1);
+    expect((await askOwn(ads[0]!.URI, listener)).status).toBe(200);
+    const range = await askOwn(during.track, { ...listener, range: 'bytes=605-40000' });
+    expect(range.body.equals(world.content.bytes.subarray(605, 40_001))).toBe(true);
+    const theirs = await playOf(stranger);
+    expect(theirs.media).toContain('/delivery/v1/hp/');
+    expect((await listOf(theirs, stranger)).ASSETS).toHaveLength(1);
+
+    const told = () =>
+      world.bench.facts.filter((fact) => fact.kind === 'media_range_served' && fact.episode_id === made.episodeId);
+    expect(told()).toEqual([]);
+    await redis.heal();
+    await until('the fact of the range', () => told().length > 0, { timeoutMs: 30_000 });
+    expect(told()).toMatchObject([{ written: [[605, 40_001]] }]);
   }, 60_000);
 });
