@@ -314,6 +314,7 @@ export function createAdvertising(hosting: HostingWorld) {
     },
     demandAdOf: (source: ResourceView) => ({
       demand_source_id: source.id,
+      demand_ad_key: digest,
       demand_key: digest,
       name: 'Northwind Tea',
       universal_ad_id: 'CNPA0484000H',

@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import { findResource, listLinked } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { refreshDueSources } from '../src/advertising/demand-sources/refresh-sources.ts';
+import { settleDueSources } from '../src/advertising/demand-sources/settle-sources.ts';
 import { createValidateHandler } from '../src/advertising/demand-sources/validate-source.ts';
 import { claimJob } from '../src/background/job-table.ts';
 import { startDemandHost } from './_demand-host.ts';
@@ -24,6 +25,8 @@ export async function startDemandWorld() {
   const world = {
     management,
     host,
+    /** What asks and settles sources. */
+    deps,
     sourceAt: (given: object = {}) => ({
       endpoint: `${host.origin('ads.example')}/vast?cb=[CACHEBUSTING]&ip=[DEVICEIP]&type=[ADTYPE]`,
       allowed_hosts: ['ads.example', 'cdn.example'],
@@ -56,6 +59,7 @@ export async function startDemandWorld() {
     async round(): Promise<void> {
       const errors: unknown[] = [];
       await refreshDueSources(deps(), (error) => errors.push(error));
+      while (await settleDueSources(deps(), (error) => errors.push(error)));
       expect(errors).toEqual([]);
     },
     /** An active source that was asked once. */

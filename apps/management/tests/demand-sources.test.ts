@@ -43,7 +43,7 @@ test('an ad of a source becomes a creative with its trackers, is prepared from o
     [creative!.id],
   );
   expect(rows).toMatchObject([
-    { work_class: 'bulk', input: { storage_key: expect.stringMatching(/^demand\/[0-9a-f]{64}$/) } },
+    { work_class: 'bulk', input: { storage_key: expect.stringMatching(/^demand\/dms_\w+\/[0-9a-f]{64}$/) } },
   ]);
   expect(await demand.assignmentsOf(world, source)).toEqual([]);
 

@@ -2,6 +2,8 @@ import { replaceMacros } from './macros.ts';
 
 /** Longest address that is read. */
 const maxUrlCharacters = 4_096;
+/** A host that is no address of IPv6, a port, and a path or a query without white space of any kind. */
+const inboundShape = /^https:\/\/[^\s\\@/?#[\]]+(?:[/?][^\s\\]*)?$/i;
 
 /** What is wrong with an https address that may hold macros in its path and query, as the end of a sentence; undefined for a good one. */
 export function httpsUrlFault(url: string): string | undefined {
@@ -14,3 +16,7 @@ export function httpsUrlFault(url: string): string | undefined {
   if (replaceMacros(authority, () => '') !== authority) return 'has a macro in its host';
   return URL.canParse(replaceMacros(url, () => '0')) ? undefined : 'is no address';
 }
+
+/** The same for an address in a document of a demand source. The catalog takes trackers by this rule: what it would refuse is not read. */
+export const inboundUrlFault = (url: string): string | undefined =>
+  httpsUrlFault(url) ?? (inboundShape.test(url) ? undefined : 'is no address of a host with a path or a query');

@@ -1,5 +1,5 @@
 export { chooseMediaFile } from './choose-media-file.ts';
-export { httpsUrlFault } from './https-url.ts';
+export { httpsUrlFault, inboundUrlFault } from './https-url.ts';
 export { fillMacros, type MacroContext } from './macros.ts';
 export { maxVastBytes, parseVast } from './parse-vast.ts';
 export { renderVast, type AnsweredAd, type TrackingEvent, type VastAnswer } from './render-vast.ts';

@@ -40,7 +40,7 @@ function readAd(ad: XmlElement): ReadAd {
     return body.name === 'InLine' ? { inline: readInline(ad, body) } : { wrapper: readWrapper(ad, body) };
   } catch (error) {
     if (!(error instanceof VastError)) throw error;
-    const id = ad.attribute('id')?.slice(0, 255);
+    const id = ad.attribute('id')?.slice(0, 255).toWellFormed();
     const errorUrls = body ? errorUrlsOf(body) : [];
     return { refused: { id, code: error.code, reason: error.message, errorUrls } };
   }

@@ -1,5 +1,5 @@
 import { tryParseDuration } from './duration.ts';
-import { httpsUrlFault } from './https-url.ts';
+import { inboundUrlFault } from './https-url.ts';
 import type { XmlElement } from './read-xml.ts';
 import type { InlineAd, MediaFile, Tracker, TrackerEvent, WrapperAd } from './vast-document.ts';
 import { VastError } from './vast-error.ts';
@@ -30,7 +30,7 @@ class UrlReader {
   read(element: XmlElement): string | undefined {
     const { text } = element;
     if (text === '') return undefined;
-    if (httpsUrlFault(text) === undefined) return text;
+    if (inboundUrlFault(text) === undefined) return text;
     this.unusable += 1;
     return undefined;
   }
@@ -144,7 +144,7 @@ const flagOf = (text: string | undefined, absent: boolean) =>
 export function readWrapper(ad: XmlElement, wrapper: XmlElement): WrapperAd {
   const urls = new UrlReader();
   const tag = childOf(wrapper, 'VASTAdTagURI');
-  const fault = tag ? httpsUrlFault(tag.text) : 'is missing';
+  const fault = tag ? inboundUrlFault(tag.text) : 'is missing';
   if (!tag || fault !== undefined) throw new VastError(101, `The VASTAdTagURI of the wrapper ${fault}.`);
   const linears = linearCreatives(wrapper).map(({ linear }) => linear);
   const trackers = readTrackers(wrapper, linears, urls);

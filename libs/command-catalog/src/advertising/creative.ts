@@ -89,8 +89,9 @@ export const creatives = defineResource({
     disclosure: shortText.optional(),
     /** Of an ad that a demand source answered with; absent in every other. */
     trackers: creativeTrackers.optional(),
-    /** The source that answered with it, and the digest of its id and its file there (docs/vast.md). */
+    /** The source that answered with it; digests of its id there, and of what was reviewed of it (docs/vast.md). */
     demand_source_id: reference('dms').optional(),
+    demand_ad_key: sha256.optional(),
     demand_key: sha256.optional(),
     problem: foundProblem.optional(),
     state_reason: stateReason,
@@ -133,6 +134,7 @@ export const creativeCommands = {
     to: 'processing',
     changes: z.strictObject({
       demand_source_id: reference('dms'),
+      demand_ad_key: sha256,
       demand_key: sha256,
       name: settings.name,
       universal_ad_id: settings.universal_ad_id,
@@ -378,6 +380,7 @@ export const creativeCommands = {
     to: 'archived',
     changes: z.strictObject({}),
     roles: ['trafficker', 'admin'],
+    machines: ['management'],
     settles: 'cancelled',
     settlesOf: ['creative.attach_media', 'creative.import'],
     versionGuard: 'required',

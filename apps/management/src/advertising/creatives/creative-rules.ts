@@ -137,9 +137,12 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
     },
   }),
 
-  'creative.fail_media': ({ current, changes, subjectId, reason }) => ({
+  'creative.fail_media': ({ current, changes, subjectId, reason, now }) => ({
     attributes: { ...current, problem: changes.problem },
-    also: (tx) => finishJob(tx, subjectId, reason),
+    also: async (tx) => {
+      await finishJob(tx, subjectId, reason);
+      await markUnsettled(tx, current.demand_source_id, now);
+    },
   }),
 
   ...trackRules(options),

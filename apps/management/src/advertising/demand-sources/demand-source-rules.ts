@@ -1,8 +1,9 @@
 import type { Attributes, productCatalog, CommandWithRule } from '@longwave/command-catalog';
-import { findResource, type Rules } from '@longwave/command-pipeline';
+import { findResource, listInStates, type Rules } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { httpsUrlFault } from '@longwave/vast';
 import { finishJob, insertJob } from '../../background/job-table.ts';
+import { assertFewOpenJobs } from '../../background/open-jobs.ts';
 import { refuseField } from '../../workspace/refuse-field.ts';
 import { requireCurrency } from '../../workspace/require-currency.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
@@ -13,6 +14,16 @@ import { allowsHost, isPriced } from './demand-source.ts';
 type Catalog = typeof productCatalog;
 type DemandSource = Attributes<'demand_sources'>;
 type DemandSourceRules = Pick<Rules<Catalog>, Extract<CommandWithRule<Catalog>, `demand_source.${string}`>>;
+
+/** Sources of a workspace that are not retired: each is asked every quarter of an hour. */
+const maxSources = 50;
+
+/** Throws `validation_failed` when the workspace has as many sources as it may. */
+async function assertRoom(tx: Transaction, workspaceId: string): Promise<void> {
+  const sources = await listInStates(tx, workspaceId, 'demand_sources', ['draft', 'validating', 'active', 'paused']);
+  if (sources.length < maxSources) return;
+  refuseField('/changes/name', 'too_many', `The workspace has ${maxSources} demand sources. Retire one first.`);
+}
 
 /** Throws for an address that is never asked. */
 function checkEndpoint({ endpoint, allowed_hosts: hosts }: DemandSource, at: string): void {
@@ -49,28 +60,32 @@ const withoutProblem = ({ problem: _problem, ...kept }: Readonly<DemandSource>):
 
 /** Rules of the demand source commands. */
 export const demandSourceRules: DemandSourceRules = {
-  'demand_source.create': async ({ tx, workspaceId, changes }) => ({
-    attributes: await checked(tx, workspaceId, changes, '/changes'),
-  }),
+  'demand_source.create': async ({ tx, workspaceId, changes }) => {
+    await assertRoom(tx, workspaceId);
+    return { attributes: await checked(tx, workspaceId, changes, '/changes') };
+  },
 
   'demand_source.revise': async ({ tx, workspaceId, current, changes, subjectId, now }) => ({
     attributes: await checked(tx, workspaceId, { ...withoutProblem(current), ...changes }, '/changes'),
     also: (inner) => stopRefreshing(inner, subjectId, now),
   }),
 
-  'demand_source.validate': async ({ tx, workspaceId, subjectId, current, now }) => ({
-    attributes: await checked(tx, workspaceId, withoutProblem(current), '/attributes'),
-    also: (inner, { version }) =>
-      insertJob(inner, {
-        kind: 'validate_demand_source',
-        workspaceId,
-        subjectType: 'demand_sources',
-        subjectId,
-        subjectVersion: version,
-        input: {},
-        now,
-      }),
-  }),
+  'demand_source.validate': async ({ tx, workspaceId, subjectId, current, now }) => {
+    await assertFewOpenJobs(tx, workspaceId, 'validate_demand_source', 'validations of demand sources');
+    return {
+      attributes: await checked(tx, workspaceId, withoutProblem(current), '/attributes'),
+      also: (inner, { version }) =>
+        insertJob(inner, {
+          kind: 'validate_demand_source',
+          workspaceId,
+          subjectType: 'demand_sources',
+          subjectId,
+          subjectVersion: version,
+          input: {},
+          now,
+        }),
+    };
+  },
 
   'demand_source.record_validation': ({ workspaceId, subjectId, current, changes, reason, now }) => ({
     attributes: { ...current, ...changes },

@@ -1,14 +1,12 @@
 import type { Pool, Transaction } from '@longwave/postgres';
 import type { Columns } from '../../generated/rows.ts';
 
-/** A demand source that is due, under the lease of this process. */
+/** A demand source that is due to be asked, under the lease of this process. */
 export interface DueSource {
   readonly sourceId: string;
   readonly workspaceId: string;
   /** Refreshes in a row that failed. */
   readonly failures: number;
-  /** Whether the source is to be asked; otherwise its ads are only settled. */
-  readonly isRefresh: boolean;
 }
 
 /** Asks an active source from `now` on, and settles its ads. */
@@ -40,20 +38,63 @@ export async function markUnsettled(tx: Transaction, sourceId: string | undefine
   });
 }
 
-/** Leases due sources, the longest due first. */
-export async function claimDueSources(pool: Pool, now: Date, until: Date, limit: number): Promise<DueSource[]> {
+/**
+ * Leases sources that are due to be asked. Workspaces take turns: the one with the fewest sources under a lease comes first, and among equal ones the
+ * source that has been due for longest.
+ * @param limits.limitOfWorkspace leases that a workspace may have at the same time
+ */
+export async function claimDueSources(
+  pool: Pool,
+  now: Date,
+  until: Date,
+  { limit, limitOfWorkspace }: { readonly limit: number; readonly limitOfWorkspace: number },
+): Promise<DueSource[]> {
   const { rows } = await pool.query<DueSource>({
     name: 'claim_due_sources',
-    text: `with due as (
-             select source_id from demand_refresh where (refresh_at <= $1 or settle_at <= $1) and leased_until <= $1
-             order by least(refresh_at, settle_at) limit $3 for update skip locked)
+    text: `with leased as (select workspace_id, count(*) as sources from demand_refresh where leased_until > $1 group by workspace_id),
+           ranked as (
+             select d.source_id, coalesce(leased.sources, 0) + row_number() over (partition by d.workspace_id order by d.refresh_at) as turn
+             from demand_refresh d left join leased using (workspace_id) where d.refresh_at <= $1 and d.leased_until <= $1),
+           due as (
+             select d.source_id from demand_refresh d join ranked using (source_id)
+             where ranked.turn <= $4 and d.leased_until <= $1 order by ranked.turn, d.refresh_at limit $3 for update of d skip locked)
            update demand_refresh set leased_until = $2 from due
            where demand_refresh.source_id = due.source_id
-           returning demand_refresh.source_id as "sourceId", workspace_id as "workspaceId", failures,
-             coalesce(refresh_at <= $1, false) as "isRefresh"`,
+           returning demand_refresh.source_id as "sourceId", workspace_id as "workspaceId", failures`,
+    values: [now, until, limit, limitOfWorkspace],
+  });
+  return rows;
+}
+
+/** A demand source whose ads are to be settled. */
+export type UnsettledSource = Pick<DueSource, 'sourceId' | 'workspaceId'>;
+
+/** Takes sources whose ads are to be settled, the longest due first; they are due again at `until` unless their settlement is finished. */
+export async function claimUnsettled(pool: Pool, now: Date, until: Date, limit: number): Promise<UnsettledSource[]> {
+  const { rows } = await pool.query<UnsettledSource>({
+    name: 'claim_unsettled',
+    text: `with due as (
+             select source_id from demand_refresh where settle_at <= $1 order by settle_at limit $3 for update skip locked)
+           update demand_refresh set settle_at = $2 from due
+           where demand_refresh.source_id = due.source_id
+           returning demand_refresh.source_id as "sourceId", workspace_id as "workspaceId"`,
     values: [now, until, limit],
   });
   return rows;
+}
+
+/** Ends a settlement that was taken until `until`. What was to be settled meanwhile still is. */
+export async function finishSettlement(
+  pool: Pool,
+  sourceId: string,
+  until: Date,
+  next: Date | undefined,
+): Promise<void> {
+  await pool.query({
+    name: 'finish_settlement',
+    text: `update demand_refresh set settle_at = case when settle_at = $2 then $3 else least(settle_at, $3) end where source_id = $1`,
+    values: [sourceId, until, next ?? null],
+  });
 }
 
 /**

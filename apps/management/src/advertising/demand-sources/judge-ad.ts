@@ -19,10 +19,14 @@ export interface UsableAd {
   readonly id: string;
   readonly name: string;
   readonly universalAdId: string;
+  /** Digest of the id: ads of a source with the same one are versions of each other. */
+  readonly adKey: string;
   /** Address of the media file as it was written, with macros. */
   readonly mediaUrl: string;
   readonly mediaType: string;
   readonly clickUrl: string | undefined;
+  /** The same as it was written, with macros. */
+  readonly clickTemplate: string | undefined;
   readonly categories: readonly string[];
   readonly trackers: Trackers;
   /** How long it may be assigned, in milliseconds. */
@@ -55,11 +59,26 @@ function identityOf(ad: InlineAd): string {
   );
 }
 
-/** The key of an answer: what names the ad, and where its file is. */
-export const answerKeyOf = ({ id, mediaUrl }: UsableAd): string => jcsDigest([id, mediaUrl]);
+/** What is reviewed of an ad beside its file: where it leads to, and its categories. */
+const claimsOf = ({ clickTemplate, categories }: UsableAd) => [clickTemplate ?? null, [...categories]] as const;
 
-/** The key of a creative: what names the ad, and the bytes of its file (SHA-256, hex). */
-export const demandKeyOf = ({ id }: Pick<UsableAd, 'id'>, mediaSha256: string): string => jcsDigest([id, mediaSha256]);
+/** The key of an answer: what names the ad, where its file is, where it leads to, and its categories. */
+export const answerKeyOf = (ad: UsableAd): string => jcsDigest([ad.id, ad.mediaUrl, ...claimsOf(ad)]);
+
+/** The key of a creative: what names the ad, the bytes of its file (SHA-256, hex), where it leads to, and its categories. */
+export const demandKeyOf = (ad: UsableAd, mediaSha256: string): string =>
+  jcsDigest([ad.id, mediaSha256, ...claimsOf(ad)]);
+
+/** Categories one by one: some people and sources write several into one text. */
+const apart = (categories: readonly string[]): readonly string[] => [
+  ...new Set(categories.flatMap((text) => text.split(/[\s,;|]+/)).filter((one) => one !== '')),
+];
+
+/** Whether a category is the blocked one or below it, as IAB7-39 is below IAB7; letters of any case. */
+function isBlocked(category: string, blocked: string): boolean {
+  const [one, parent] = [category.toLowerCase(), blocked.toLowerCase()];
+  return one === parent || one.startsWith(`${parent}-`);
+}
 
 /** Judges an ad by the terms of its source: an ad that can be prepared, or a refusal with the error code of VAST. */
 export function judgeAd(
@@ -74,10 +93,13 @@ export function judgeAd(
   const { hostname } = new URL(fillMacros(choice.file.url, macros));
   if (!allowsHost(source.allowed_hosts, hostname))
     return refuse(401, `The media file is at the host ${hostname}, which is not among allowed_hosts.`);
-  const blocked = ad.categories.find((category) => source.blocked_categories.includes(category));
+  const categories = apart(ad.categories);
+  const blocked = categories.find((category) =>
+    apart(source.blocked_categories).some((parent) => isBlocked(category, parent)),
+  );
   if (blocked !== undefined) return refuse(900, `The ad has the blocked category ${blocked}.`);
   // Policies ask for each of them: none may be left out.
-  if (ad.categories.length > maxCategories) return refuse(900, `The ad names more than ${maxCategories} categories.`);
+  if (categories.length > maxCategories) return refuse(900, `The ad names more than ${maxCategories} categories.`);
   const lifeMs = lifeOf(ad.expiresSeconds);
   if (lifeMs < shortestLifeMs)
     return refuse(900, `The ad expires after ${ad.expiresSeconds} s, before it could be prepared and played.`);
@@ -89,13 +111,14 @@ export function judgeAd(
   const id = identityOf(ad);
   return {
     usable: {
-      ...{ id, errorUrls, lifeMs },
+      ...{ id, errorUrls, lifeMs, adKey: jcsDigest([id]) },
       name: ad.title ?? ad.id ?? 'Ad of a demand source',
       universalAdId: registeredIdOf(ad)?.value ?? 'unknown',
       mediaUrl: choice.file.url,
       mediaType: choice.type,
       clickUrl: click !== undefined && click.length <= maxUrlCharacters ? click : undefined,
-      categories: ad.categories.filter(({ length }) => length <= 64),
+      clickTemplate: ad.clickThroughUrl,
+      categories: categories.filter(({ length }) => length <= 64),
       trackers: ad.trackers.map(({ event, url }) => ({ event: events[event], url_template: url })),
     },
   };

@@ -4,14 +4,19 @@ import { pollLoop } from '@longwave/worker-kit';
 import { executeAsManagement } from '../../background/execute-as-management.ts';
 import { maxFailures, pauseMs } from './demand-source.ts';
 import { claimDueSources, releaseSource, type DueSource } from './demand-table.ts';
-import { refreshSource, type RefreshDeps } from './refresh-source.ts';
-import { settleAds, type Settlement } from './settle-ads.ts';
+import { refreshSource, type Refreshed, type RefreshDeps } from './refresh-source.ts';
+import { raceCodes, settleAds, type Settlement } from './settle-ads.ts';
+import { isOpen, settleDueSources } from './settle-sources.ts';
 import { problemOf } from './validate-source.ts';
 
-/** Sources that one process works on at the same time. */
-const batchSize = 4;
+/** Sources that one process asks at the same time. */
+const workers = 8;
+/** Sources of one workspace that all processes ask at the same time. */
+const workersOfWorkspace = 2;
 /** Longer than the documents and files of one source may take. */
 const leaseMs = 5 * 60_000;
+/** After a settlement that failed. */
+const settleAgainMs = 60_000;
 
 type FoundProblem = NonNullable<ResourceRow<'demand_sources'>['attributes']['problem']>;
 
@@ -27,67 +32,111 @@ async function recordProblem({ execute }: RefreshDeps, source: ResourceRow<'dema
     : executeAsManagement(execute, envelope, { type: 'demand_source.record_recovery', id, version, changes: {} }));
 }
 
-/** Asks one source, settles its ads and says when it is due again. */
-async function refresh(deps: RefreshDeps, source: ResourceRow<'demand_sources'>, due: DueSource) {
-  const refusal = await refreshSource(deps, source);
-  const failures = refusal ? due.failures + 1 : 0;
-  const settled = await settleAds(deps, due.workspaceId, due.sourceId);
-  const unassigned = settled.fault === undefined ? undefined : { code: 'ad_not_assigned', detail: settled.fault };
-  // A few failures in a row are usual, and a problem that is shown stays until an answer can be used.
-  if (!refusal) await recordProblem(deps, source, unassigned);
-  else if (failures >= maxFailures) await recordProblem(deps, source, problemOf(refusal));
-  const refreshAt = new Date(deps.clock().getTime() + pauseMs(failures, deps.random()));
-  return { ...settled, next: { refreshAt, failures } };
+/** A look that broke off for a reason that is not the source's. */
+const brokenOff: Refreshed = {
+  refusal: {
+    id: undefined,
+    code: 900,
+    reason: 'The answer could not be taken over; it is tried again.',
+    errorUrls: [],
+  },
+  fault: undefined,
+};
+
+/** The problem to show of a source; `kept`: the one that it has, for a few failures in a row are usual. */
+function problemToShow({ refusal, fault }: Refreshed, failures: number, settled: Settlement | undefined) {
+  if (refusal) return failures >= maxFailures ? problemOf(refusal) : 'kept';
+  if (fault !== undefined) return { code: 'too_many_ads', detail: fault };
+  if (settled?.fault !== undefined) return { code: 'ad_not_assigned', detail: settled.fault };
+  return undefined;
 }
 
-/** In a workspace that is suspended or closed nobody is asked, and no ad serves. */
-async function isOpen({ pool }: RefreshDeps, workspaceId: string): Promise<boolean> {
-  const workspace = await findResource(pool, workspaceId, 'workspaces', workspaceId);
-  return workspace === undefined || ['provisioning', 'active'].includes(workspace.lifecycle_state);
+/**
+ * Asks one source, settles its ads and says when it is due again. Whatever fails on the way, its ads are settled, the failure counts, and the source
+ * waits for its turn as any other; then the first error is thrown.
+ */
+async function refresh(deps: RefreshDeps, source: ResourceRow<'demand_sources'>, due: DueSource, claimedAt: Date) {
+  const errors: unknown[] = [];
+  const attempt = async <T>(one: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await one();
+    } catch (error) {
+      errors.push(error);
+      return undefined;
+    }
+  };
+  const { workspaceId, sourceId } = due;
+  const refreshed = (await attempt(() => refreshSource(deps, source))) ?? brokenOff;
+  const failures = refreshed.refusal ? due.failures + 1 : 0;
+  const settled = await attempt(() => settleAds(deps, workspaceId, sourceId));
+  const problem = problemToShow(refreshed, failures, settled);
+  if (problem !== 'kept') await attempt(() => recordProblem(deps, source, problem));
+  const now = deps.clock().getTime();
+  const next = { refreshAt: new Date(now + pauseMs(failures, deps.random())), failures };
+  const settleAt = settled ? settled.nextEnd : new Date(now + settleAgainMs);
+  await releaseSource(deps.pool, sourceId, { claimedAt, settleAt, next });
+  if (errors.length > 0) throw errors[0];
 }
 
 async function work(deps: RefreshDeps, due: DueSource): Promise<void> {
   const claimedAt = deps.clock();
-  const { pool } = deps;
   const { workspaceId, sourceId, failures } = due;
-  const release = (settled?: Settlement, next?: { readonly refreshAt: Date; readonly failures: number }) =>
-    releaseSource(pool, sourceId, { claimedAt, settleAt: settled?.nextEnd, next });
-  const source = await findResource(pool, workspaceId, 'demand_sources', sourceId);
-  if (!source || !(await isOpen(deps, workspaceId))) {
-    const refreshAt = new Date(claimedAt.getTime() + pauseMs(failures, deps.random()));
-    return await release({ nextEnd: refreshAt, fault: undefined }, { refreshAt, failures });
-  }
-  if (!due.isRefresh || source.lifecycle_state !== 'active')
-    return await release(await settleAds(deps, workspaceId, sourceId));
-  const { next, ...settled } = await refresh(deps, source, due);
-  await release(settled, next);
+  const source = await findResource(deps.pool, workspaceId, 'demand_sources', sourceId);
+  if (source?.lifecycle_state === 'active' && (await isOpen(deps.pool, workspaceId)))
+    return await refresh(deps, source, due, claimedAt);
+  const refreshAt = new Date(claimedAt.getTime() + pauseMs(failures, deps.random()));
+  await releaseSource(deps.pool, sourceId, { claimedAt, settleAt: refreshAt, next: { refreshAt, failures } });
 }
 
-/** One round: asks the sources that are due and settles their ads. True when there may be more. */
-export async function refreshDueSources(deps: RefreshDeps, onError: (error: Error) => void): Promise<boolean> {
-  const now = deps.clock();
-  const due = await claimDueSources(deps.pool, now, new Date(now.getTime() + leaseMs), batchSize);
-  await Promise.all(
-    due.map((one) =>
-      work(deps, one).catch((error: unknown) => {
-        // A person or another process changed the source at the same moment: the next round sees it, when the lease is over.
-        if (!isProblem(error, 'version_conflict', 'state_not_allowed', 'idempotency_in_progress'))
-          onError(new Error(`demand source ${one.sourceId} was not refreshed`, { cause: error }));
-      }),
-    ),
-  );
-  return due.length === batchSize;
+const claim = ({ pool, clock }: RefreshDeps, limit: number) => {
+  const now = clock();
+  const until = new Date(now.getTime() + leaseMs);
+  return claimDueSources(pool, now, until, { limit, limitOfWorkspace: workersOfWorkspace });
+};
+
+const workSafely = (deps: RefreshDeps, due: DueSource, onError: (error: Error) => void) =>
+  work(deps, due).catch((error: unknown) => {
+    // A person or another process changed the source at the same moment: the next look sees it.
+    if (!isProblem(error, ...raceCodes))
+      onError(new Error(`demand source ${due.sourceId} was not refreshed`, { cause: error }));
+  });
+
+/** One round: asks sources that are due, as many as there are workers. */
+export async function refreshDueSources(deps: RefreshDeps, onError: (error: Error) => void): Promise<void> {
+  await Promise.all((await claim(deps, workers)).map((due) => workSafely(deps, due, onError)));
 }
 
-/** Keeps the ads of all demand sources up to date until it is disposed. Several processes may do so. */
-export const startDemandRefresh = (
+/**
+ * Keeps the ads of all demand sources up to date until it is disposed. Several processes may do so. A worker takes the next source as soon as it is
+ * free, and ads that are over end by a loop of their own: neither waits for a slow source.
+ */
+export function startDemandRefresh(
   options: RefreshDeps & {
     readonly everyMs: number;
     readonly onError: (error: unknown) => void;
   },
-): AsyncDisposable =>
-  pollLoop({
-    everyMs: options.everyMs,
-    run: () => refreshDueSources(options, options.onError),
-    onError: options.onError,
+): AsyncDisposable {
+  const { everyMs, onError } = options;
+  const running = new Set<Promise<void>>();
+  const asking = pollLoop({
+    everyMs,
+    run: async () => {
+      if (running.size === workers) return;
+      for (const due of await claim(options, workers - running.size)) {
+        const one = workSafely(options, due, onError).finally(() => {
+          running.delete(one);
+          asking.wake();
+        });
+        running.add(one);
+      }
+    },
+    onError,
   });
+  const settling = pollLoop({ everyMs, run: () => settleDueSources(options, onError), onError });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([asking[Symbol.asyncDispose](), settling[Symbol.asyncDispose]()]);
+      await Promise.all(running);
+    },
+  };
+}

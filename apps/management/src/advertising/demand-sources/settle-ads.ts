@@ -1,4 +1,4 @@
-import { findResource, listLinked, type ExecuteCommand, type ResourceRow } from '@longwave/command-pipeline';
+import { findResource, type ExecuteCommand, type ResourceRow } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import { isProblem, Problem, type ProblemCode } from '@longwave/problems';
 import {
@@ -10,6 +10,7 @@ import { endedLineItemStates } from '../campaigns/campaign.ts';
 import { isPriced } from './demand-source.ts';
 import { listValidAds } from './demand-table.ts';
 import { settlementOf, type SettlementStep } from './settlement.ts';
+import { listAssignments, listSourceCreatives } from './source-creative-table.ts';
 
 export interface SettleDeps {
   readonly pool: Pool;
@@ -18,7 +19,7 @@ export interface SettleDeps {
 }
 
 /** Another process was faster, or a person changed the same thing: the next round sees what is there. */
-const raceCodes: readonly ProblemCode[] = ['version_conflict', 'state_not_allowed', 'idempotency_in_progress'];
+export const raceCodes: readonly ProblemCode[] = ['version_conflict', 'state_not_allowed', 'idempotency_in_progress'];
 
 const endedBecause = 'The demand source no longer answers with this ad, or is not asked any more.';
 const disclosure = 'Advertisement';
@@ -95,8 +96,8 @@ export async function settleAds(deps: SettleDeps, workspaceId: string, sourceId:
     nextEnd = valid.map(({ validUntil }) => validUntil).sort((a, b) => a.getTime() - b.getTime())[0];
     const steps = settlementOf(
       new Set(valid.map(({ demandKey }) => demandKey)),
-      await listLinked(pool, workspaceId, 'creatives', 'demand_source', sourceId),
-      await listLinked(pool, workspaceId, 'creative_assignments', 'line_item', source.attributes.line_item_id),
+      await listSourceCreatives(pool, workspaceId, sourceId),
+      await listAssignments(pool, workspaceId, source.attributes.line_item_id),
     ).filter((step) => !refused.has(idOf(step)));
     if (steps.length === 0) break;
     for (const step of steps) {

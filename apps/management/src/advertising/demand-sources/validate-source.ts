@@ -24,7 +24,7 @@ export function judgeAnswer(deps: AskDeps, source: DemandSource, { ads, refusals
 /** Why nothing of an answer can be used, for people. */
 export const problemOf = ({ code, reason }: RefusedAd) => ({
   code: 'demand_not_usable',
-  detail: `VAST error ${code}: ${reason}`.slice(0, 1000),
+  detail: `VAST error ${code}: ${reason}`.slice(0, 1000).toWellFormed(),
 });
 
 const maxRefused = 32;
@@ -34,7 +34,7 @@ function findingOf(usable: readonly UsableAd[], refusals: readonly RefusedAd[], 
     ...{ checked_at: now.toISOString(), ads: usable.length, wrappers },
     refused: refusals.slice(0, maxRefused).map(({ id, code, reason }) => ({
       ...(id !== undefined && { ad_id: id }),
-      ...{ vast_error: code, detail: reason.slice(0, 1000) },
+      ...{ vast_error: code, detail: reason.slice(0, 1000).toWellFormed() },
     })),
   };
 }
@@ -56,7 +56,7 @@ export const createValidateHandler = ({
     const source = (await findResource(pool, workspaceId, 'demand_sources', id))!.attributes;
     const answer = await askSource(deps, source);
     const { usable, refusals } = judgeAnswer(deps, source, answer);
-    await reportErrors(deps, refusals);
+    await reportErrors(deps, source, refusals);
     const finding = findingOf(usable, refusals, answer.wrappers, deps.clock());
     const envelope = { workspaceId, idempotencyKey: `${job.id}:${job.lease_id}`, reason: leaseOf(job) };
     const [first] = refusals;

@@ -107,8 +107,9 @@ export const platformSubmissionRules = (options: SubmissionRuleOptions): Submiss
   },
 
   'platform_submission.withdraw': async (input) => {
-    const { tx, current, subjectId, changes, now } = input;
+    const { tx, workspaceId, current, subjectId, changes, actor, now } = input;
     await assertIdle(tx, subjectId);
+    if (actor.kind === 'principal') await assertFewOpenJobs(tx, workspaceId, kind, 'requests to platforms');
     const { refresh_at: _, problem: _p, ...kept } = current;
     const withdrawal = { requested_at: now.toISOString(), cause: changes.cause };
     return { attributes: { ...kept, withdrawal }, also: queue('withdraw', input) };
