@@ -49,8 +49,11 @@ function workplaceOf(index: CellIndex, stored: (key: string) => void = () => und
 }
 const ad = { kind: 'encode_creative_pictures', creative_id: 'crv_1' } as const;
 const episode = {
-  ...{ kind: 'encode_hls_video', production_id: 'pro_1', track: 'v720' },
-  ...{ storage_key: 'uploads/a', source_etag: 'e' },
+  kind: 'encode_hls_video',
+  production_id: 'pro_1',
+  storage_key: 'uploads/a',
+  source_etag: 'e',
+  track: 'v720',
 } as const;
 
 test('a file whose pixels make its picture too wide, or whose codec is not taken, is refused before it is decoded', async () => {
