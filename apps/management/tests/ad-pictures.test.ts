@@ -59,7 +59,7 @@ test('an ad with a picture of its own is refused by the encoder without one; an 
   }
 });
 
-test('pictures that fail say why, and are made again by another start; other media takes them away', async () => {
+test('pictures that fail say why, and are made again by another start', async () => {
   const world = createWorld(management);
   const { creative, lease } = await world.adPicturesEncoding();
   await expect(world.send('creative.start_pictures', creative, {}, service('management'))).rejects.toMatchObject({
@@ -73,6 +73,19 @@ test('pictures that fail say why, and are made again by another start; other med
   const ready = await world.send('creative.record_pictures', again, pictures, service('encoder'), second);
   expect(ready.attributes['pictures']).toEqual({ state: 'ready', ...pictures });
   expect(ready.lifecycle_state).toBe('approved');
+});
+
+test('other media takes away the pictures of a creative that waits for its review', async () => {
+  const world = createWorld(management);
+  const draft = await prepared(world, 'audio');
+  const started = await world.send('creative.start_pictures', draft, {}, service('management'));
+  const lease = await world.lease('encode_creative_pictures', started.id);
+  const ready = await world.send('creative.record_pictures', started, pictures, service('encoder'), lease);
+  expect(stateIn(ready)).toBe('ready');
+  await management.pool.query(`update resource set lifecycle_state = 'pending_review' where id = $1`, [ready.id]);
+  const upload = await world.upload('other.mp4');
+  const other = await world.send('creative.attach_media', ready, { upload_ref: upload.id });
+  expect(other.attributes).not.toHaveProperty('pictures');
 });
 
 test('a creative without tracks gets no pictures, which need the cells of its sound', async () => {

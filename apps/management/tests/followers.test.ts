@@ -3,7 +3,7 @@ import { topics, type ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { until as waitUntil } from '@longwave/test-kit';
 import { bus, caughtUp, encode, management, read, until } from './_following.ts';
-import { service } from './_values.ts';
+import { hlsTrack, service } from './_values.ts';
 import { createWorld } from './_world.ts';
 
 test('an encoded production becomes the audio of its episode and publishes it when the production asks for it', async () => {
@@ -152,6 +152,21 @@ test('each encoded production is one clip of its episode, beside earlier ones; a
   await caughtUp(world);
   await untilClips(newer.id, 'active');
   expect((await read(episode.id)).attributes['current_production_id']).toBe(newer.id);
+});
+
+test('an episode has one media clip, the MP3, after its track of HLS is recorded', async () => {
+  const world = createWorld(management);
+  const { production, lease } = await world.trackEncoding();
+  await untilClips(production.id, 'active');
+  const changes = { track: 'a192', file: hlsTrack };
+  await world.send('production.record_track', production, changes, service('encoder'), lease);
+  await caughtUp(world);
+  const { rows } = await management.pool.query(
+    `select lifecycle_state, attributes ->> 'file_format' as format from resource
+     where resource_type = 'media_clips' and attributes ->> 'episode_id' = $1`,
+    [production.attributes['episode_id']],
+  );
+  expect(rows).toEqual([{ lifecycle_state: 'active', format: 'mp3' }]);
 });
 
 test('a production with another source loses the clip of the first one and gets a new one when it is encoded', async () => {

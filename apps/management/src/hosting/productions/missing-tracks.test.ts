@@ -47,6 +47,18 @@ test('what failed is made again only when that is asked for', () => {
   expect([next(both, silent), next(both, silent, true)]).toEqual([[], ['a192']]);
 });
 
+test.each([
+  ['encoder_failed', ['v1080']],
+  ['media_not_fetchable', ['v1080']],
+  ['upload_not_received', ['v1080']],
+  ['media_picture_beyond_limits', []],
+  ['media_unsupported_codec', []],
+])('of what failed with %s these are made again: %j', (code, again) => {
+  const states = film({ a192: 'ready', v720: 'ready', iframe: 'ready' });
+  const v1080 = { state: 'failed', problem: { code, detail: 'Words.' } } as const;
+  expect(next(both, { ...states, tracks: { ...states.tracks, v1080 } }, true)).toEqual(again);
+});
+
 describe('a source that nobody has found a picture in', () => {
   test.each(['mp3', 'm4a', 'flac'])('has none where it is %s', (format) => {
     expect(next(video, encoded({}, { files: [file(format)] }))).toEqual([]);

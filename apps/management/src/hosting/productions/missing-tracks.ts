@@ -34,10 +34,13 @@ const soundOnly: ReadonlySet<string> = new Set([
 const mayHavePicture = ({ picture, files }: Production): boolean =>
   picture !== undefined || files.some(({ role, format }) => role === 'source' && !soundOnly.has(format));
 
+/** Codes of faults that the same file has in every try, whatever its podcast's switches do; not those of the host that has the file. */
+const finalFault = /^media_(?!not_fetchable$)/;
+
 /**
  * The tracks of HLS to start next for an encoded production of a podcast: first the sound, whose cells the pictures get, then the pictures
  * that every presentation needs, then the others.
- * @param retry also those that failed
+ * @param retry also those that failed, unless the file itself is at fault
  */
 export function missingTracks(
   podcast: Pick<Podcast, 'hls_audio' | 'hls_video'>,
@@ -47,8 +50,10 @@ export function missingTracks(
   const hasPictures = podcast.hls_video === true && mayHavePicture(production);
   if (!podcast.hls_audio && !hasPictures) return [];
   const stateOf = (name: TrackName) => production.tracks?.[name]?.state;
+  const mayRetry = (name: TrackName) =>
+    retry && stateOf(name) === 'failed' && !finalFault.test(production.tracks?.[name]?.problem?.code ?? '');
   const missing = (names: readonly TrackName[]) =>
-    names.filter((name) => stateOf(name) === undefined || (retry && stateOf(name) === 'failed'));
+    names.filter((name) => stateOf(name) === undefined || mayRetry(name));
   if (stateOf('a192') !== 'ready') return missing(['a192']);
   if (!hasPictures) return [];
   if (!production.picture) return missing(neededPictures.slice(0, 1));
