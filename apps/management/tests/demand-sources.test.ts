@@ -222,6 +222,11 @@ test.each<[string, () => void, string, object?]>([
     { blocked_categories: ['IAB9-9'] },
   ],
   [
+    'more categories than policies can be asked about',
+    says(vast(inlineAd({ more: '<Category>IAB1</Category>'.repeat(101) }))),
+    'VAST error 900: The ad names more than 100 categories.',
+  ],
+  [
     'an ad that expires at once',
     says(vast(inlineAd({ more: '<Expires>60</Expires>' }))),
     'VAST error 900: The ad expires after 60 s',

@@ -9,6 +9,8 @@ import { trackerCallsOf, type ServingEvent } from './tracker-calls-of.ts';
 export type ListAdEvents = RpcClient<typeof AdEventServiceService>['listAdEvents'];
 
 const deadlineMs = 20_000;
+/** Workspaces of one question: the sink takes no longer list. */
+const defaultMaxWorkspaces = 20_000;
 
 const positions = ['pre', 'mid', 'post'] as const;
 
@@ -24,8 +26,11 @@ export interface CollectOptions {
   readonly listAdEvents: ListAdEvents;
   readonly clock: () => Date;
   readonly everyMs: number;
+  readonly maxWorkspaces?: number;
   /** Called when calls may be due. */
   readonly onQueued: () => void;
+  /** Called with how many calls their workspaces had no room for. */
+  readonly onGivenUp: (calls: number) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -34,20 +39,34 @@ export interface CollectOptions {
  * behind it are saved in one transaction, so that a page that is read again after a crash queues nothing twice.
  */
 export const collectEvents = (options: CollectOptions): AsyncDisposable => {
-  const { pool, listAdEvents, clock, everyMs, onQueued, onError } = options;
+  const { pool, listAdEvents, clock, everyMs, onQueued, onGivenUp, onError } = options;
+  const { maxWorkspaces = defaultMaxWorkspaces } = options;
+  /** What the sink counted since a time; in workspaces beyond the limit of one question only as far as all answers reach. */
+  async function ask(from: Date | undefined, signal: AbortSignal) {
+    const workspaceIds = await listTrackedWorkspaces(pool, clock());
+    const answers = [];
+    for (let at = 0; at === 0 || at < workspaceIds.length; at += maxWorkspaces) {
+      const asked = { workspaceIds: workspaceIds.slice(at, at + maxWorkspaces) };
+      const since = from && { fromMs: BigInt(from.getTime()) };
+      answers.push(await listAdEvents({ ...asked, ...since }, { deadlineMs, signal }));
+    }
+    return {
+      events: answers.flatMap(({ events }) => events.map(eventOf)),
+      // What lies behind it is told again, and queued once.
+      until: new Date(Math.min(...answers.map(({ untilMs }) => Number(untilMs)))),
+      isBehind: answers.some((answer) => answer.isBehind),
+    };
+  }
   return pollLoop({
     everyMs,
     run: async (signal) => {
-      const from = await findCursor(pool);
-      const workspaceIds = await listTrackedWorkspaces(pool);
-      const asked = { workspaceIds, ...(from && { fromMs: BigInt(from.getTime()) }) };
-      const { events: told, untilMs, isBehind } = await listAdEvents(asked, { deadlineMs, signal });
-      const events = told.map(eventOf);
+      const { events, until, isBehind } = await ask(await findCursor(pool), signal);
       const subjects = events.length > 0 ? await readTrackedSubjects(pool, events) : undefined;
       const calls = subjects ? events.flatMap((event) => trackerCallsOf(event, subjects)) : [];
-      const page = { until: new Date(Number(untilMs)), calls };
-      const queued = await transaction(pool, (tx) => savePage(tx, page, clock()));
+      const page = { until, calls };
+      const { queued, givenUp } = await transaction(pool, (tx) => savePage(tx, page, clock()));
       if (queued > 0) onQueued();
+      if (givenUp > 0) onGivenUp(givenUp);
       return isBehind;
     },
     onError,

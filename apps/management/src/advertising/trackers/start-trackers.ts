@@ -4,6 +4,7 @@ import { observeGauge, type Logger } from '@longwave/service-kit';
 import { createCallTracker } from './call-tracker.ts';
 import { collectEvents, type ListAdEvents } from './collect-events.ts';
 import { countCalls, makeCalls, type CallOptions } from './make-calls.ts';
+import { forgetHosts } from './tracker-attempt-table.ts';
 import { countWaiting, giveUpLate, removeCalls } from './tracker-call-table.ts';
 
 const minuteMs = 60_000;
@@ -37,6 +38,7 @@ export function startTrackers(options: TrackerOptions): AsyncDisposable {
   const { pool, clock, logger, allowOrigins, collectEveryMs = 2_000 } = options;
   const { fetch = createGuardedFetch({ allowOrigins, userAgent: 'Longwave-Tracking/1.0' }) } = options;
   const stack = new AsyncDisposableStack();
+  const count = countCalls();
   const making = stack.use(
     makeCalls({
       ...options,
@@ -50,10 +52,10 @@ export function startTrackers(options: TrackerOptions): AsyncDisposable {
       ...options,
       everyMs: collectEveryMs,
       onQueued: making.wake,
+      onGivenUp: (calls) => count('given_up', calls),
       onError: (err) => logger.warn({ err }, 'trackers.not_collected'),
     }),
   );
-  const count = countCalls();
   stack.use(
     repeatSweeps({
       sweeps: [
@@ -68,6 +70,10 @@ export function startTrackers(options: TrackerOptions): AsyncDisposable {
         {
           name: 'tracker_calls',
           remove: (maxRows) => removeCalls(pool, new Date(clock().getTime() - keptDays * dayMs), maxRows),
+        },
+        {
+          name: 'failing_tracker_hosts',
+          remove: (maxRows) => forgetHosts(pool, new Date(clock().getTime() - dayMs), maxRows),
         },
       ],
       everyMs: minuteMs,

@@ -2,19 +2,33 @@ import type { Attributes } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 import type { ServingEvent, Tracked, TrackedSubjects } from './tracker-calls-of.ts';
 
-/** More are not asked for: the sink takes no longer list. */
-const maxWorkspaces = 20_000;
+/** A report of a player counts for so long: until then a creative that serves no more may still be told of. */
+const reportedForMs = 30 * 24 * 3_600_000;
 
-/** Workspaces with an active tracking endpoint, or with a creative that has trackers. */
-export async function listTrackedWorkspaces(pool: Pool): Promise<string[]> {
+/**
+ * Workspaces with an active tracking endpoint, or with a creative with trackers that is approved or changed in the last 30 days, in the order of
+ * their ids. They are read by steps through the indexes, whose conditions these are.
+ */
+export async function listTrackedWorkspaces(pool: Pool, now: Date): Promise<string[]> {
+  const tracked = `((resource_type = 'tracking_endpoints' and lifecycle_state = 'active')
+      or (resource_type = 'creatives' and lifecycle_state = 'approved' and attributes ? 'trackers'))`;
+  const formerly = `resource_type = 'creatives' and attributes ? 'trackers'`;
   const { rows } = await pool.query<{ workspace_id: string }>({
     name: 'list_tracked_workspaces',
-    // As the index has it.
-    text: `select distinct workspace_id from resource
-           where (resource_type = 'tracking_endpoints' and lifecycle_state = 'active')
-              or (resource_type = 'creatives' and attributes ? 'trackers')
-           order by workspace_id limit $1`,
-    values: [maxWorkspaces],
+    text: `with recursive tracked as (
+             (select workspace_id from resource where ${tracked} order by workspace_id limit 1)
+             union all
+             select further.workspace_id from tracked t cross join lateral (
+               select workspace_id from resource where ${tracked} and workspace_id > t.workspace_id order by workspace_id limit 1) further
+           ), formerly as (
+             (select workspace_id, updated_at from resource where ${formerly} order by workspace_id desc, updated_at desc limit 1)
+             union all
+             select further.* from formerly f cross join lateral (
+               select workspace_id, updated_at from resource where ${formerly} and workspace_id < f.workspace_id
+               order by workspace_id desc, updated_at desc limit 1) further
+           )
+           select workspace_id from tracked union select workspace_id from formerly where updated_at > $1 order by workspace_id`,
+    values: [new Date(now.getTime() - reportedForMs)],
   });
   return rows.map((row) => row.workspace_id);
 }

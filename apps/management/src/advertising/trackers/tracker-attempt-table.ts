@@ -8,6 +8,7 @@ export type ClaimedCall = Readonly<
   Columns<
     'tracker_call',
     | 'id'
+    | 'workspace_id'
     | 'owner_id'
     | 'serving_id'
     | 'host'
@@ -27,29 +28,53 @@ export type ClaimedCall = Readonly<
   >
 >;
 
-/** Calls to one host that are made at a time, from all workspaces; one while it fails, so that hosts that are away hold few connections. */
-const maxInFlight = { healthy: 16, failing: 1 };
+/**
+ * Calls that are made at a time: of one workspace, so that no other waits for its hosts; of one workspace to a host that fails there, so that
+ * hosts that are away hold few connections; and to one host from all workspaces.
+ */
+const maxInFlight = { workspace: 16, failing: 1, host: 16 };
+/** Hosts of one workspace, in alphabetical order, among which a call is looked for: what a workspace with more costs the others is bounded. */
+const maxHosts = 500;
 
 /**
- * The first due call of the host with the fewest calls in flight. The list of hosts with waiting calls is read by steps through the index,
- * so that the backlog of one costs nothing to the others. Calls in flight are waiting calls too.
+ * The first due call of the workspace with the fewest calls in flight, and there of the host with the fewest. Workspaces and hosts with waiting
+ * calls are read by steps through indexes, so that the backlog of one costs nothing to the others. Calls in flight are waiting calls too.
  */
 const nextDue = `with recursive waiting as (
-    (select host from tracker_call where state = 'pending' order by host limit 1)
+    (select workspace_id, next_attempt_at as oldest from tracker_call where state = 'pending' order by workspace_id, next_attempt_at limit 1)
     union all
-    select (select c.host from tracker_call c where c.state = 'pending' and c.host > w.host order by c.host limit 1)
-    from waiting w where w.host is not null
+    select further.* from waiting w cross join lateral (
+      select c.workspace_id, c.next_attempt_at from tracker_call c where c.state = 'pending' and c.workspace_id > w.workspace_id
+      order by c.workspace_id, c.next_attempt_at limit 1) further
   ), load as (
-    select w.host, case when h.failing_since is null then ${maxInFlight.healthy} else ${maxInFlight.failing} end as most,
-      (select count(*) from tracker_call b where b.state = 'pending' and b.host = w.host and b.lease_until > $1) as busy
-    from waiting w left join tracker_host h on h.host = w.host where w.host is not null
+    select w.workspace_id, w.oldest,
+      (select count(*) from tracker_call b where b.state = 'pending' and b.workspace_id = w.workspace_id and b.lease_until > $1) as busy
+    from waiting w where w.oldest <= $1
   )
   select due.id from load cross join lateral (
-    select c.id, c.next_attempt_at from tracker_call c
-    where c.state = 'pending' and c.host = load.host and c.next_attempt_at <= $1 order by c.next_attempt_at limit 1) due
-  where load.busy < load.most order by load.busy, due.next_attempt_at limit 1`;
+    with recursive hosts as (
+      (select c.host from tracker_call c where c.state = 'pending' and c.workspace_id = load.workspace_id order by c.host limit 1)
+      union all
+      select further.host from hosts h cross join lateral (
+        select c.host from tracker_call c where c.state = 'pending' and c.workspace_id = load.workspace_id and c.host > h.host
+        order by c.host limit 1) further
+    ), own as (
+      select h.host, case when f.host is null then ${maxInFlight.workspace} else ${maxInFlight.failing} end as most,
+        (select count(*) from tracker_call b
+         where b.state = 'pending' and b.workspace_id = load.workspace_id and b.host = h.host and b.lease_until > $1) as busy
+      from (select host from hosts limit ${maxHosts}) h
+      left join failing_tracker_host f on f.workspace_id = load.workspace_id and f.host = h.host
+    )
+    select first.id from own cross join lateral (
+      select c.id, c.next_attempt_at from tracker_call c
+      where c.state = 'pending' and c.workspace_id = load.workspace_id and c.host = own.host and c.next_attempt_at <= $1
+      order by c.next_attempt_at limit 1) first
+    where own.busy < own.most
+      and (select count(*) from tracker_call b where b.state = 'pending' and b.host = own.host and b.lease_until > $1) < ${maxInFlight.host}
+    order by own.busy, first.next_attempt_at limit 1) due
+  where load.busy < ${maxInFlight.workspace} order by load.busy, load.oldest limit 1`;
 
-/** Claims the next due call; undefined when there is none, or every host with one has enough in flight. */
+/** Claims the next due call; undefined when there is none, or every workspace or host with one has enough in flight. */
 export async function claimCall(pool: Pool, now: Date, leaseMs: number): Promise<ClaimedCall | undefined> {
   for (;;) {
     const { rows: due } = await pool.query<{ id: string }>({
@@ -62,7 +87,7 @@ export async function claimCall(pool: Pool, now: Date, leaseMs: number): Promise
       name: 'claim_tracker_call',
       text: `update tracker_call set lease_id = $2, lease_until = $3, next_attempt_at = $3
              where id = $1 and state = 'pending' and next_attempt_at <= $4
-             returning id, owner_id, serving_id, host, counted_at, playhead_ms, attempts, lease_id, url_template, break_position, ad_type`,
+             returning id, workspace_id, owner_id, serving_id, host, counted_at, playhead_ms, attempts, lease_id, url_template, break_position, ad_type`,
       values: [due[0].id, newId('lse'), new Date(now.getTime() + leaseMs), now],
     });
     // Otherwise another process was faster.
@@ -135,7 +160,7 @@ export const recordUnmade = (
 ): Promise<void> => saveOutcome(pool, call, { problem, status: undefined, attempts: 0 }, { state: 'given_up' }, now);
 
 /**
- * Records an attempt and what follows from it, and whether the host is away.
+ * Records an attempt and what follows from it, and whether the host of the address is away for its workspace, whoever it leads on to.
  * @param next `nextAt` of a call that stays pending
  */
 export async function recordCall(
@@ -148,11 +173,30 @@ export async function recordCall(
   await saveOutcome(pool, call, { problem, status, attempts: 1 }, next, now);
   // A host that answers with a refusal is not away.
   const isAway = problem !== undefined && (status === undefined || status >= 500);
-  await pool.query({
-    name: 'note_tracker_host',
-    text: `insert into tracker_host as h (host, failing_since) values ($1, $2)
-           on conflict (host) do update set failing_since = excluded.failing_since
-           where (h.failing_since is null) <> (excluded.failing_since is null)`,
-    values: [call.host, isAway ? now : null],
+  const { workspace_id: workspaceId, host } = call;
+  if (isAway)
+    await pool.query({
+      name: 'note_failing_host',
+      text: `insert into failing_tracker_host (workspace_id, host, failing_since) values ($1, $2, $3) on conflict do nothing`,
+      values: [workspaceId, host, now],
+    });
+  else
+    await pool.query({
+      name: 'forget_failing_host',
+      text: `delete from failing_tracker_host where workspace_id = $1 and host = $2`,
+      values: [workspaceId, host],
+    });
+}
+
+/** Forgets hosts that have failed since before a time and for which no call waits, at most `maxRows`; answers how many. */
+export async function forgetHosts(pool: Pool, before: Date, maxRows: number): Promise<number> {
+  const { rowCount } = await pool.query({
+    name: 'forget_failing_hosts',
+    text: `delete from failing_tracker_host where (workspace_id, host) in (
+             select f.workspace_id, f.host from failing_tracker_host f where f.failing_since < $1 and not exists (
+               select from tracker_call c where c.state = 'pending' and c.workspace_id = f.workspace_id and c.host = f.host)
+             limit $2)`,
+    values: [before, maxRows],
   });
+  return rowCount ?? 0;
 }

@@ -4,61 +4,110 @@ import type { FetchFailure } from '../../outside/fetch-failure.ts';
 import type { NewTrackerCall } from './tracker-calls-of.ts';
 
 /** Why the last attempt at a call failed, or why there was none. */
-export type TrackerProblem = FetchFailure | 'status' | 'endpoint_disabled' | 'too_late';
+export type TrackerProblem = FetchFailure | 'status' | 'endpoint_disabled' | 'too_late' | 'too_many_waiting';
 
 /** A call that nobody could make for so long is given up. */
 export const giveUpAfterMs = 24 * 3_600_000;
 
-/** Queues calls; one that the serving had already stays as it is. Answers how many are new. */
-async function insertCalls(tx: Transaction, calls: readonly NewTrackerCall[], now: Date): Promise<number> {
-  if (calls.length === 0) return 0;
-  const column = <T>(of: (call: NewTrackerCall) => T) => calls.map(of);
-  const { rowCount } = await tx.query({
-    name: 'insert_tracker_calls',
-    text: `insert into tracker_call (id, workspace_id, serving_id, tracker_id, owner_id, url_template, host, counted_at, playhead_ms,
-             break_position, ad_type, state, next_attempt_at)
-           select c.id, c.workspace_id, c.serving_id, c.tracker_id, c.owner_id, c.url_template, c.host, c.counted_at, c.playhead_ms,
-             c.break_position, c.ad_type, 'pending', $12::timestamptz
-           from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::int[],
-             $10::text[], $11::text[])
-             as c (id, workspace_id, serving_id, tracker_id, owner_id, url_template, host, counted_at, playhead_ms, break_position, ad_type)
-           order by c.serving_id, c.tracker_id
-           on conflict (serving_id, tracker_id) do nothing`,
-    values: [
-      column(() => newId('tcl')),
-      column(({ workspaceId }) => workspaceId),
-      column(({ servingId }) => servingId),
-      column(({ trackerId }) => trackerId),
-      column(({ ownerId }) => ownerId),
-      column(({ urlTemplate }) => urlTemplate),
-      column(({ host }) => host),
-      column(({ countedAt }) => countedAt),
-      column(({ playheadMs = null }) => playheadMs),
-      column(({ breakPosition = null }) => breakPosition),
-      column(({ adType = null }) => adType),
-      now,
-    ],
+/** Calls of one workspace that may wait: more of them than its hosts take in a day would only hold room. */
+const defaultMaxWaiting = 200_000;
+/** Calls that one statement adds. */
+const maxInserted = 1_000;
+
+/** A call with its id, and whether it waits or is given up at once. */
+interface PlacedCall extends NewTrackerCall {
+  readonly id: string;
+  readonly isQueued: boolean;
+}
+
+/** Queues or gives up calls; one that the serving had already stays as it is. Answers the ids of those that are new. */
+async function insertCalls(tx: Transaction, calls: readonly PlacedCall[], now: Date): Promise<ReadonlySet<string>> {
+  const added = new Set<string>();
+  for (let at = 0; at < calls.length; at += maxInserted) {
+    const piece = calls.slice(at, at + maxInserted);
+    const column = <T>(of: (call: PlacedCall) => T) => piece.map(of);
+    const { rows } = await tx.query<{ id: string }>({
+      name: 'insert_tracker_calls',
+      text: `insert into tracker_call (id, workspace_id, serving_id, tracker_id, owner_id, url_template, host, counted_at, playhead_ms,
+               break_position, ad_type, state, problem, next_attempt_at, ended_at)
+             select c.id, c.workspace_id, c.serving_id, c.tracker_id, c.owner_id, case when c.is_queued then c.url_template end, c.host,
+               c.counted_at, c.playhead_ms, c.break_position, c.ad_type, case when c.is_queued then 'pending' else 'given_up' end,
+               case when not c.is_queued then 'too_many_waiting' end, $13::timestamptz, case when not c.is_queued then $13::timestamptz end
+             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::int[],
+               $10::text[], $11::text[], $12::boolean[]) as c (id, workspace_id, serving_id, tracker_id, owner_id, url_template, host,
+               counted_at, playhead_ms, break_position, ad_type, is_queued)
+             on conflict (serving_id, tracker_id) do nothing returning id`,
+      values: [
+        column(({ id }) => id),
+        column(({ workspaceId }) => workspaceId),
+        column(({ servingId }) => servingId),
+        column(({ trackerId }) => trackerId),
+        column(({ ownerId }) => ownerId),
+        column(({ urlTemplate }) => urlTemplate),
+        column(({ host }) => host),
+        column(({ countedAt }) => countedAt),
+        column(({ playheadMs = null }) => playheadMs),
+        column(({ breakPosition = null }) => breakPosition),
+        column(({ adType = null }) => adType),
+        column(({ isQueued }) => isQueued),
+        now,
+      ],
+    });
+    for (const { id } of rows) added.add(id);
+  }
+  return added;
+}
+
+/** Calls that wait in a workspace, counted up to a bound. */
+async function countWaitingOf(tx: Transaction, workspaceId: string, atMost: number): Promise<number> {
+  const { rows } = await tx.query<{ n: number }>({
+    name: 'count_waiting_calls_of_workspace',
+    text: `select count(*)::int as n from (
+             select from tracker_call where workspace_id = $1 and state = 'pending' limit $2) waiting`,
+    values: [workspaceId, atMost],
   });
-  return rowCount ?? 0;
+  return rows[0]!.n;
+}
+
+/** The calls in one order for all processes, those for which their workspace has no room given up. */
+async function placeCalls(tx: Transaction, calls: readonly NewTrackerCall[], maxWaiting: number) {
+  const keyOf = ({ servingId, trackerId }: NewTrackerCall) => `${servingId} ${trackerId}`;
+  const inOrder = calls.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const placed: PlacedCall[] = [];
+  for (const [workspaceId, own] of Map.groupBy(inOrder, (call) => call.workspaceId)) {
+    const room = maxWaiting - (await countWaitingOf(tx, workspaceId, maxWaiting));
+    placed.push(...own.map((call, at) => ({ ...call, id: newId('tcl'), isQueued: at < room })));
+  }
+  return placed.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
 /**
  * Queues the calls of one page of events, and moves the cursor behind it. A page that another process has read meanwhile queues nothing new.
- * @returns how many calls are new
+ * What a workspace has beyond `maxWaiting` waiting calls is given up.
+ * @returns how many calls are new: those that wait, and those that were given up
  */
 export async function savePage(
   tx: Transaction,
   page: { readonly until: Date; readonly calls: readonly NewTrackerCall[] },
   now: Date,
-): Promise<number> {
-  const queued = await insertCalls(tx, page.calls, now);
+  maxWaiting = defaultMaxWaiting,
+): Promise<{ readonly queued: number; readonly givenUp: number }> {
+  const placed = await placeCalls(tx, page.calls, maxWaiting);
+  const added = await insertCalls(tx, placed, now);
+  const givenUp = placed.filter(({ id, isQueued }) => !isQueued && added.has(id)).map(({ id }) => id);
+  if (givenUp.length > 0)
+    await tx.query({
+      name: 'tally_calls_without_room',
+      text: `with ended as (select owner_id, state, problem, status from tracker_call where id = any($1)) ${tallyEnded('$2::timestamptz')}`,
+      values: [givenUp, now],
+    });
   await tx.query({
     name: 'move_tracker_cursor',
     text: `insert into tracker_cursor as c (until) values ($1)
            on conflict (only_row) do update set until = greatest(c.until, excluded.until)`,
     values: [page.until],
   });
-  return queued;
+  return { queued: added.size - givenUp.length, givenUp: givenUp.length };
 }
 
 /** Adds calls that have just ended, a statement named `ended` with owner_id, state, problem, status, to the tallies of their owners. */

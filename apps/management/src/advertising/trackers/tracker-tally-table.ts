@@ -12,6 +12,7 @@ const sentences: Readonly<Record<TrackerProblem, string>> = {
   status: 'The host answered with another status than 2xx.',
   endpoint_disabled: 'The endpoint was disabled or retired while the call waited.',
   too_late: 'The call could not be made within 24 hours.',
+  too_many_waiting: 'So many calls of the workspace waited already that this one was not queued.',
 };
 
 const codes = Object.keys(sentences) as TrackerProblem[];
