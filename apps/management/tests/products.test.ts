@@ -200,7 +200,7 @@ test('a product is published with a published rate card only, and prices are in 
 test('a break plan is published for surfaces that are served now, and the receipt names the version of their capability', async () => {
   const world = createWorld(management);
   const published = await world.publishedBreakPlan();
-  expect(await decidedBy(published)).toEqual([{ type: 'surface_capabilities', id: 'progressive', version: 1 }]);
+  expect(await decidedBy(published)).toEqual([{ type: 'surface_capabilities', id: 'progressive', version: 2 }]);
   const { breaks } = published.attributes;
   const plan = await world.send('break_plan.create', null, {
     name: 'Video',

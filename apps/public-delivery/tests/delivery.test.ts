@@ -368,13 +368,13 @@ describe('the media port', () => {
     const { body } = await ask('/delivery/v1/contract');
     expect(JSON.parse(body.toString())).toEqual({
       name: 'Public Delivery API',
-      version: '1.3.1',
+      version: '1.4.0',
       status: 'current',
       deprecations: [],
       surfaces: [
-        { name: 'progressive', status: 'current', media: ['audio'], version: 1 },
-        { name: 'hls', status: 'current', media: ['audio', 'video'], version: 2 },
-        { name: 'vast', status: 'current', media: ['audio', 'video'], version: 2 },
+        { name: 'progressive', status: 'current', media: ['audio'], events: ['GET', 'POST'], version: 2 },
+        { name: 'hls', status: 'current', media: ['audio', 'video'], events: ['GET', 'POST'], version: 3 },
+        { name: 'vast', status: 'current', media: ['audio', 'video'], events: ['GET', 'POST'], version: 3 },
       ],
     });
   });

@@ -5,6 +5,11 @@ interface SurfaceCapability {
   /** Only a current one takes new plans. */
   readonly status: 'current' | 'deprecated' | 'removed';
   readonly media: readonly ('audio' | 'video')[];
+  /**
+   * The methods by which reports about its ads are accepted, at one address: a player uses either
+   * (docs/services/public-delivery.md#delivery-events-and-clicks).
+   */
+  readonly events: readonly ('GET' | 'POST')[];
   /** Grows with every change of this entry. */
   readonly version: number;
 }
@@ -21,13 +26,13 @@ export interface DeliveryContract {
 /** A surface that is added gets an entry here once Public Delivery serves it. */
 export const deliveryContract: DeliveryContract = {
   name: 'Public Delivery API',
-  version: '1.3.1',
+  version: '1.4.0',
   status: 'current',
   deprecations: [],
   surfaces: [
-    { name: 'progressive', status: 'current', media: ['audio'], version: 1 },
-    { name: 'hls', status: 'current', media: ['audio', 'video'], version: 2 },
-    { name: 'vast', status: 'current', media: ['audio', 'video'], version: 2 },
+    { name: 'progressive', status: 'current', media: ['audio'], events: ['GET', 'POST'], version: 2 },
+    { name: 'hls', status: 'current', media: ['audio', 'video'], events: ['GET', 'POST'], version: 3 },
+    { name: 'vast', status: 'current', media: ['audio', 'video'], events: ['GET', 'POST'], version: 3 },
   ],
 };
 

@@ -5,8 +5,8 @@ import { requireSurfaces } from './surfaces.ts';
 const contract: DeliveryContract = {
   ...deliveryContract,
   surfaces: [
-    { name: 'progressive', status: 'current', media: ['audio'], version: 4 },
-    { name: 'hls', status: 'deprecated', media: ['audio'], version: 2 },
+    { name: 'progressive', status: 'current', media: ['audio'], events: ['GET'], version: 4 },
+    { name: 'hls', status: 'deprecated', media: ['audio'], events: ['GET'], version: 2 },
   ],
 };
 
