@@ -7,8 +7,9 @@ import { playedToEnd, watchPlayerPage } from '@longwave/test-kit/player-page';
 import type { Page } from 'playwright-core';
 import type { DeliveryApp } from '../src/app.ts';
 import { apply, next } from './_apply.ts';
-import { askAt } from './_ask.ts';
+import { askAt, newListener } from './_ask.ts';
 import { decideAds, publishHlsShow, storeTone, type TestAd, type TestTrack } from './_hls.ts';
+import { storePictures } from './_pictures.ts';
 import { openPlayerBrowser, type PlayerBrowser } from './_players.ts';
 import { storeSegment } from './_stitched.ts';
 import { audio, openBench, type Bench } from './_support.ts';
@@ -45,18 +46,18 @@ afterAll(async () => {
 });
 beforeEach(() => void (bench.serving.answer = async (request) => decideAds(request, ads)));
 
-const playerPath = () => show.enclosure.replace(/[^/]+$/, 'player');
+const playerPath = ({ enclosure } = show) => enclosure.replace(/[^/]+$/, 'player');
 const secondsOf = ({ frames }: TestTrack) => (frames * 1024) / 48_000;
 const near = (seconds: number) => expect.closeTo(seconds, 1);
 
 /** The page of the player, with what went wrong in it. */
-async function open(): Promise<{ page: Page; errors: string[]; press: (key: string) => Promise<void> }> {
+async function open(of = show): Promise<{ page: Page; errors: string[]; press: (key: string) => Promise<void> }> {
   const page = await browser.openEmptyPage();
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(String(error)));
   page.on('console', (message) => message.text().includes('Security Policy') && errors.push(message.text()));
   await watchPlayerPage(page);
-  await page.goto(`http://media.test${playerPath()}`);
+  await page.goto(`http://media.test${playerPath(of)}`);
   const press = async (key: string) => page.keyboard.press(key);
   return { page, errors, press };
 }
@@ -109,6 +110,30 @@ test('Chromium plays the ads of every list where their break is, and the whole c
     ...['Loading…', 'Advertisement 1 of 1', ''],
   ]);
   expect(taken).toEqual(listed);
+  expect(errors).toEqual([]);
+}, 30_000);
+
+test('an episode that has HLS for its pictures alone plays its sound by HLS, with its ads, and no picture is loaded', async () => {
+  // One file of pictures is enough for the episode and for its ad.
+  const [sound, pictures] = await Promise.all([storeTone(bench, 3, 440), storePictures(bench, 3)]);
+  const spoken = { ...ads[1]!, pictures };
+  const video = await publishHlsShow(bench, ask, sound, [], pictures);
+  await apply(bench, next(video.events.podcast, { hls_audio: false, hls_video: true }));
+  const { location } = (await ask(video.entry, newListener())).headers;
+  expect((await ask(location!)).body.toString()).toContain('RESOLUTION=1920x1080');
+  bench.serving.answer = async (request) => decideAds(request, [spoken]);
+  const { page, errors } = await open(video);
+  const files: string[] = [];
+  page.on('request', (request) => files.push(new URL(request.url()).pathname));
+  await play(page);
+  const played = await playedToEnd(page);
+  expect(played.ads).toEqual([[near(secondsOf(spoken.tone)), 0]]);
+  expect(played.content).toEqual([[0, near(secondsOf(sound))]]);
+  expect(await page.evaluate(`document.querySelector('audio').currentSrc`)).toMatch(/^blob:/);
+  expect(files.filter((file) => file.endsWith('/media.m3u8')).map((file) => file.split('/').at(-2))).toEqual([
+    'a192',
+    'a192',
+  ]);
   expect(errors).toEqual([]);
 }, 30_000);
 
