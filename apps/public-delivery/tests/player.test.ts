@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { DeliveryApp } from '../src/app.ts';
 import { apply, next } from './_apply.ts';
+import { renderPlayerPage } from '../src/feeds/player-page.ts';
+import type { PlayerEpisode } from '../src/projection/player-table.ts';
 import { askAt } from './_ask.ts';
 import { publishShow } from './_stitched.ts';
 import { audio, openBench, type Bench } from './_support.ts';
@@ -63,6 +65,29 @@ test('a player has at most 12 kB, however many chapters there are', async () => 
   expect(body.length).toBeLessThanOrEqual(12_000);
   expect(body.length).toBeGreaterThan(10_000);
   expect(body.toString()).toContain('</li>\n<li>…</li>\n</ol>\n</main></body></html>\n');
+});
+
+test.each(['plain', 'playing'] as const)('it has at most 12 kB with the longest titles and link: %s', (kind) => {
+  const [mediaUrl, alias] = [`https://${'media.'.repeat(20)}test`, `t1.${'x'.repeat(100)}`];
+  for (const letter of ['&', '語', '😀'])
+    for (const chapters of [[], Array.from({ length: 200 }, () => letter.repeat(200))]) {
+      const link = `https://tides.example/?${'&a'.repeat(990)}`;
+      const artwork = `${mediaUrl}/delivery/v1/f/upl/${'x'.repeat(1_900)}.png`;
+      const { html } = renderPlayerPage(
+        {
+          ...{ alias, file_name: 'x'.repeat(80), clip_format: null, hasPresentation: kind === 'playing' },
+          ...{ attributes: { title: letter.repeat(255) }, chapterTitles: chapters },
+          podcast: { title: letter.repeat(255), subdomain: 'x'.repeat(63), language: 'en', link, artwork_url: artwork },
+        } as unknown as PlayerEpisode,
+        mediaUrl,
+      );
+      expect(Buffer.byteLength(html)).toBeLessThanOrEqual(12_000);
+      const [, title] = /<h1>(.*)<\/h1>/.exec(html)!;
+      expect(title).toMatch(/^(?:(?:&amp;)+|語+|(?:😀)+)…$/u);
+      expect(html).toMatch(/<a href="https:\/\/media\.[^"]*\/site\/x+"/);
+      expect(html).not.toContain('<ol>\n<li>…</li>');
+      if (kind === 'plain') expect(html.includes('<ol>')).toBe(chapters.length > 0);
+    }
 });
 
 test('an episode that is not public has no player, and an archived one is gone', async () => {

@@ -41,6 +41,29 @@ const artworkPixels = 192;
 const maxPageBytes = 12_000;
 const more = '<li>…</li>';
 
+/** The most bytes, as they are written, of the title of the episode, which is there twice, of that of the podcast, and of its link. */
+const maxTitleBytes = 500;
+const maxPodcastTitleBytes = 300;
+const maxLinkBytes = 500;
+
+const ellipsis = '…';
+const sizeOf = (text: string) => Buffer.byteLength(text);
+
+/** A text escaped, in at most so many bytes; one that is longer is cut between two code points. */
+function cutXml(text: string, maxBytes: number): string {
+  const whole = escapeXml(text);
+  if (sizeOf(whole) <= maxBytes) return whole;
+  let left = maxBytes - sizeOf(ellipsis);
+  let cut = '';
+  for (const character of text) {
+    const escaped = escapeXml(character);
+    left -= sizeOf(escaped);
+    if (left < 0) break;
+    cut += escaped;
+  }
+  return cut + ellipsis;
+}
+
 const digestOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const styles = { plain: style, playing: style + controlStyle };
 const pageDigests = {
@@ -58,18 +81,18 @@ const policies = {
 /** The chapters as items of a list, in at most so many bytes. Their times depend on the ads of the listener, so none are shown. */
 function chapterItems(titles: readonly string[], maxBytes: number): string[] {
   const items: string[] = [];
-  let left = maxBytes - more.length;
+  let left = maxBytes - sizeOf(more) - 1;
   for (const title of titles) {
     const item = `<li>${escapeXml(title)}</li>`;
-    left -= Buffer.byteLength(item) + 1;
-    if (left < 0) return [...items, more];
+    left -= sizeOf(item) + 1;
+    if (left < 0) return items.length > 0 ? [...items, more] : [];
     items.push(item);
   }
   return items;
 }
 
 /**
- * A player of an episode for pages of others, of at most 12 kB. It plays by HLS where the episode has a presentation and the browser can, else
+ * A player of an episode for pages of others, of at most 12 kB: titles are cut, and a link that is too long is that of our own page. It plays by HLS where the episode has a presentation and the browser can, else
  * the MP3 in the browser's own controls. Nothing is played, and no ad decided, before the listener asks for it.
  */
 export function renderPlayerPage(
@@ -78,9 +101,11 @@ export function renderPlayerPage(
 ): { readonly html: string; readonly policy: string } {
   const { podcast, attributes, chapterTitles, hasPresentation } = episode;
   const kind = hasPresentation ? 'playing' : 'plain';
-  const title = escapeXml(attributes.title);
+  const title = cutXml(attributes.title, maxTitleBytes);
   const artwork = shownArtworkUrl(attributes.artwork ? attributes : podcast, mediaUrl, artworkPixels);
-  const page = podcast.link ?? mediaUrl + sitePath(podcast.subdomain);
+  const ownPage = mediaUrl + sitePath(podcast.subdomain);
+  const page = podcast.link !== undefined && sizeOf(escapeXml(podcast.link)) <= maxLinkBytes ? podcast.link : ownPage;
+  const isOurs = artwork?.startsWith(`${mediaUrl}/`) && sizeOf(escapeXml(artwork)) <= maxLinkBytes;
   const source = escapeXml(mediaUrl + enclosurePath(episode));
   const byHls = hasPresentation ? ` data-hls="${escapeXml(mediaUrl + playlistPath(episode))}"` : '';
   const head = [
@@ -90,15 +115,15 @@ export function renderPlayerPage(
     `<link rel="icon" href="data:,"><style>${styles[kind]}</style></head>`,
     '<body><main>',
     // A picture on another host would tell it who listens.
-    ...(artwork?.startsWith(`${mediaUrl}/`) ? [`<img src="${escapeXml(artwork)}" alt="">`] : []),
+    ...(isOurs ? [`<img src="${escapeXml(artwork)}" alt="">`] : []),
     `<h1>${title}</h1>`,
-    `<p><a href="${escapeXml(page)}" target="_blank" rel="noopener">${escapeXml(podcast.title)}</a></p>`,
+    `<p><a href="${escapeXml(page)}" target="_blank" rel="noopener">${cutXml(podcast.title, maxPodcastTitleBytes)}</a></p>`,
     `<audio controls preload="none" src="${source}"${byHls}></audio>`,
     ...(hasPresentation ? [controls] : []),
   ];
   const tail = [`</main>${hasPresentation ? `<script>${playerScript}</script>` : ''}</body></html>`, ''];
   const list = ['<ol>', '</ol>'];
-  const used = Buffer.byteLength([...head, ...list, ...tail].join('\n'));
+  const used = sizeOf([...head, ...list, ...tail].join('\n'));
   const items = chapterItems(chapterTitles, maxPageBytes - used - 1);
   const html = [...head, ...(items.length > 0 ? [list[0], ...items, list[1]] : []), ...tail].join('\n');
   return { html, policy: policies[kind] };
