@@ -11,14 +11,22 @@ export interface OpenAdFiles {
   openPictures(stored: AdPictures): Promise<OpenPictures>;
 }
 
+/** Ads have few cells. */
 const maxAds = 2_000;
+/** About so many bytes of memory, for the pictures of all ads. A cell takes about 100. */
+const maxPictureBytes = 60_000_000;
+const bytesOf = ({ renditions, iFrames }: OpenPictures): number =>
+  [...renditions.map(({ track }) => track), iFrames.track].reduce(
+    (sum, { reader }) => sum + reader.index.cells.length * 100,
+    1_000,
+  );
 /** From the smallest. */
 const sizes = ['v360', 'v720', 'v1080'] as const;
 
 /** Many plays have the same ads; the last ones stay open. */
 export function createOpenAdFiles(loadIndex: LoadIndex): OpenAdFiles {
   const tracks = new LRUCache<string, OpenTrack>({ max: maxAds });
-  const pictures = new LRUCache<string, OpenPictures>({ max: maxAds });
+  const pictures = new LRUCache<string, OpenPictures>({ maxSize: maxPictureBytes, sizeCalculation: bytesOf });
 
   async function open({ codec, digest, index_digest: indexDigest }: AdTrack, media?: 'video' | 'iframe') {
     return openFile({ codec, digest, indexDigest, index: await loadIndex(indexDigest) }, loadIndex, media);
