@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkPresentation, readPresentation } from '@longwave/hls-profile';
-import { deliveryContract } from '@longwave/services';
+import { deliveryContract, type DeliveryContract } from '@longwave/services';
 import { until } from '@longwave/test-kit';
 import hls from 'hls-parser';
 import type { DeliveryApp } from '../src/app.ts';
@@ -186,12 +186,29 @@ test('the feed names it as video of its largest picture, while the podcast shows
   expect(await until('the tag', tagOf)).toContain('title="Audio (HLS)"');
 });
 
+type Surface = DeliveryContract['surfaces'][number];
+
+/** The same app by another contract. */
+async function restart(change: (surface: Surface) => Surface): Promise<void> {
+  await app[Symbol.asyncDispose]();
+  const surfaces = deliveryContract.surfaces.map(change);
+  app = await bench.start({}, { contract: { ...deliveryContract, surfaces } });
+}
+
+test('while the surface has no video, a show with both gets its sound alone, and one of pictures alone nothing', async () => {
+  await restart((each) =>
+    each.name === 'hls' ? { ...each, media: each.media.filter((media) => media !== 'video') } : each,
+  );
+  expect(await sizesOf(await presented(await show(both)))).toEqual([undefined]);
+  const made = await show({ hls_video: true });
+  await looked(made.episodeId);
+  expect(await presentationOf(made)).toBeUndefined();
+});
+
 test('a surface that is on its way out gets no new presentation, and keeps those that it has', async () => {
   const before = await show({ hls_audio: true });
   const main = await presented(before);
-  await app[Symbol.asyncDispose]();
-  const surfaces = deliveryContract.surfaces.map((each) => ({ ...each, status: 'deprecated' as const }));
-  app = await bench.start({}, { contract: { ...deliveryContract, surfaces } });
+  await restart((surface) => ({ ...surface, status: 'deprecated' }));
   const after = await show(both);
   // Every event of the episode makes it due.
   await apply(bench, next(before.events.podcast, { title: 'Another' }));
