@@ -37,9 +37,9 @@ const marks = {
   ...{ campaign: newId('cmp'), line: newId('li'), plan: newId('spl') },
   ...{ reason: 'marked_no_ad_reason', cause: 'marked cause of a halt' },
 };
-const addresses = ['203.0.113.77', '203.0.113.78'];
+const addresses = ['203.0.113.77', '203.0.113.78'] as const;
 const listenerAt = (address: string) => ({ 'user-agent': 'MarkedPlayer/7.31 (marked)', 'x-forwarded-for': address });
-const [listener, other] = addresses.map(listenerAt) as [Record<string, string>, Record<string, string>];
+const [listener, other] = [listenerAt(addresses[0]), listenerAt(addresses[1])];
 
 const bot = { ...listener, 'user-agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' };
 

@@ -30,7 +30,7 @@ const creative = fc.record({
   tracks: fc.constantFrom(0, 9),
   place: fc.constantFrom('any' as const, 'any' as const, 'any' as const, 'first' as const, 'last' as const),
   production: fc.constantFrom('host_read' as const, 'produced' as const),
-  categories: fc.constantFrom(undefined, undefined, ['food'], ['toys', 'games']),
+  categories: fc.constantFrom<string[] | undefined>(undefined, undefined, ['food'], ['toys', 'games']),
 });
 
 const line = fc.record({

@@ -105,7 +105,9 @@ export function renderPlayerPage(
   const artwork = shownArtworkUrl(attributes.artwork ? attributes : podcast, mediaUrl, artworkPixels);
   const ownPage = mediaUrl + sitePath(podcast.subdomain);
   const page = podcast.link !== undefined && sizeOf(escapeXml(podcast.link)) <= maxLinkBytes ? podcast.link : ownPage;
-  const isOurs = artwork?.startsWith(`${mediaUrl}/`) && sizeOf(escapeXml(artwork)) <= maxLinkBytes;
+  // A picture on another host would tell it who listens.
+  const picture =
+    artwork?.startsWith(`${mediaUrl}/`) && sizeOf(escapeXml(artwork)) <= maxLinkBytes ? artwork : undefined;
   const source = escapeXml(mediaUrl + enclosurePath(episode));
   const byHls = hasPresentation ? ` data-hls="${escapeXml(mediaUrl + playlistPath(episode))}"` : '';
   const head = [
@@ -114,8 +116,7 @@ export function renderPlayerPage(
     `<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>`,
     `<link rel="icon" href="data:,"><style>${styles[kind]}</style></head>`,
     '<body><main>',
-    // A picture on another host would tell it who listens.
-    ...(isOurs ? [`<img src="${escapeXml(artwork)}" alt="">`] : []),
+    ...(picture === undefined ? [] : [`<img src="${escapeXml(picture)}" alt="">`]),
     `<h1>${title}</h1>`,
     `<p><a href="${escapeXml(page)}" target="_blank" rel="noopener">${cutXml(podcast.title, maxPodcastTitleBytes)}</a></p>`,
     `<audio controls preload="none" src="${source}"${byHls}></audio>`,
