@@ -372,3 +372,14 @@ describe('afterwards', () => {
     expect(await stateOf(w, submission)).toEqual(['withdrawn', 'none', undefined]);
   });
 });
+
+test('a withdrawal waits while the workspace has 20 requests to platforms that have not ended', async () => {
+  const { w, submission } = await submittedAs();
+  await management.pool.query(
+    `insert into job (id, kind, workspace_id, subject_type, subject_id, subject_version, state, input, created_at, work_class, expected_ms)
+     select id || n, kind, workspace_id, subject_type, 'another', subject_version, 'queued', input, created_at, work_class, expected_ms
+     from job, generate_series(1, 20) n where kind = 'ask_platform' and subject_id = $1`,
+    [submission.id],
+  );
+  expect(await refusalOf(send(w, submission, 'withdraw', { cause: 'Over.' }))).toMatchObject({ code: 'rate_limited' });
+});
