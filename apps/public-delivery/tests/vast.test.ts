@@ -1,7 +1,10 @@
+import path from 'node:path';
 import { VASTClient, VASTTracker } from '@dailymotion/vast-client';
 import { expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { until } from '@longwave/test-kit';
+import { validateXml } from '@longwave/test-kit/validate-xml';
+import { withPrograms } from '@longwave/test-kit/with-programs';
 import { parseVast, type InlineAd } from '@longwave/vast';
 import { apply, next } from './_apply.ts';
 import { bodyButTrace, newListener } from './_ask.ts';
@@ -12,6 +15,7 @@ import { eventFacts, eventOf } from './_support.ts';
 const world = createHlsPlays({ MEDIA_URL: 'https://media.test' });
 const { ask, show, enter, breaksOf, assetsAt, bindingsOf } = world;
 
+const boundedVast = path.join(import.meta.dirname, '../../../libs/vast/tests/bounded-vast.xsd');
 const none = '<VAST xmlns="http://www.iab.com/VAST" version="4.2"/>';
 const day = 86_400_000;
 
@@ -142,6 +146,20 @@ test('a document is repeated byte for byte, whoever asks and after hours, and na
   others.push(await ask(vast, listener));
   for (const { body } of others) expect(body.equals(first.body)).toBe(true);
   expect(world.bench.serving.requests).toHaveLength(1);
+});
+
+withPrograms('TEST_XMLLINT')('a break with ads, and one without, are valid by the schema of our bounds', async () => {
+  const listener = newListener();
+  const { made, main } = await opportunity(listener);
+  world.bench.serving.answer = async (request) => world.withAds(request, 'https://shop.example/tea');
+  const texts = await Promise.all(
+    [...(await breaksOf(main)).values()].map(async ({ vast }) => (await ask(vast, listener)).body.toString()),
+  );
+  const [unasked] = [...(await breaksOf(await enter(made, newListener()))).values()];
+  texts.push((await ask(unasked!.vast, { 'user-agent': 'Googlebot/2.1' })).body.toString());
+  expect(texts.filter((text) => text.includes('<ClickThrough'))).toHaveLength(3);
+  const verdicts = await validateXml(boundedVast, texts);
+  expect(verdicts.map((line) => line.replace(/^\S+ /, ''))).toEqual(texts.map(() => 'validates'));
 });
 
 test('nothing is decided for who only looks', async () => {

@@ -1,8 +1,11 @@
+import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { recount } from '@longwave/audience';
 import type { DeliveryFact } from '@longwave/events';
 import { checkPresentation, readPresentation } from '@longwave/hls-profile';
 import { until } from '@longwave/test-kit';
+import { validateXml } from '@longwave/test-kit/validate-xml';
+import { withPrograms } from '@longwave/test-kit/with-programs';
 import { lists } from '@longwave/test-kit/delivery-facts';
 import hls from 'hls-parser';
 import type { DeliveryApp } from '../src/app.ts';
@@ -14,6 +17,7 @@ import { storePictures, type TestPictures } from './_pictures.ts';
 import { storeSegment } from './_stitched.ts';
 import { audio, openBench, type Bench } from './_support.ts';
 
+const boundedVast = path.join(import.meta.dirname, '../../../libs/vast/tests/bounded-vast.xsd');
 let bench: Bench;
 let app: DeliveryApp;
 let content: TestTrack;
@@ -83,6 +87,10 @@ const servingsOf = async (episodeId: string) => {
   return rows.map((row) => ['pre/0', 'm1/0', 'end/0'].map((slot) => row.ads[slot]?.serving_id));
 };
 
+/** What is known of the productions of an episode, their tracks among it. */
+const tracksOfEpisode = async (episodeId: string) =>
+  (await bench.pool.query('select * from production where episode_id = $1', [episodeId])).rows;
+
 test('all playlists of a play have the same breaks, byte for byte, and one of pictures begins a segment at each', async () => {
   const folder = await enter(await show(), newListener());
   const playlists = await Promise.all(renditions.map((name) => textAt(`${folder}${name}/media.m3u8`)));
@@ -93,6 +101,30 @@ test('all playlists of a play have the same breaks, byte for byte, and one of pi
   let at = 0;
   const starts = segments.map(({ duration }) => (at += duration) - duration);
   expect(starts).toContainEqual(expect.closeTo(5, 2));
+});
+
+test('a marker that is moved moves the break of the next play, from the tracks that are there', async () => {
+  const made = await show();
+  const [earlier, tracks] = await Promise.all([enter(made, newListener()), tracksOfEpisode(made.episodeId)]);
+  const textsOf = (folder: string) => Promise.all(renditions.map((name) => textAt(`${folder}${name}/media.m3u8`)));
+  const before = await textsOf(earlier);
+  const [m1, end] = (made.events.episode.after.attributes as { markers: { key: string }[] }).markers;
+  await apply(bench, next(made.events.episode, { markers: [{ ...m1, position_ms: 7_000 }, end] }));
+  const startOf = (playlist: string) => {
+    const begins = /#EXT-X-PROGRAM-DATE-TIME:(\S+)/.exec(playlist)![1]!;
+    return (Date.parse(/ID="m1".*?START-DATE="([^"]+)"/.exec(playlist)![1]!) - Date.parse(begins)) / 1000;
+  };
+  const after = await until('the moved break', async () => {
+    const texts = await textsOf(await enter(made, newListener()));
+    return startOf(texts[0]!) !== startOf(before[0]!) && texts;
+  });
+  expect(startOf(before[0]!)).toBeCloseTo(5, 1);
+  expect(startOf(after[0]!)).toBeCloseTo(7.33, 1);
+  const filesOf = (texts: readonly string[]) => texts.map((text) => /s\/([0-9a-f]{64})\/m\.mp4/.exec(text)![1]);
+  expect(filesOf(after)).toEqual(filesOf(before));
+  expect(new Set(after.map((text) => rangesOf(text).join()))).toHaveProperty('size', 1);
+  // The play that was opened stays what it is.
+  expect([await textsOf(earlier), await tracksOfEpisode(made.episodeId)]).toEqual([before, tracks]);
 });
 
 test('an ad has its pictures and its sound, as long as its sound, and is decided for all that the show plays', async () => {
@@ -216,6 +248,18 @@ test('VAST names the picture of an ad where the play has pictures', async () => 
   expect(text).toMatch(/<MediaFile id="hls"[^>]* width="1920" height="1080"/);
   expect(text).toMatch(/<MediaFile id="mp3"[^>]* width="0" height="0"/);
   expect(text.match(/\/ad\/(t1\.[^/]+)\/main\.m3u8/)?.[1]).toBe(tokenOf((await assetsOf(folder, listener))[0]!.URI));
+});
+
+withPrograms('TEST_XMLLINT')('VAST of a play with pictures is valid by the schema of our bounds', async () => {
+  const listener = newListener();
+  const body = JSON.stringify({ presentation_token: tokenOf(await enter(await show(), listener)) });
+  const { breaks } = JSON.parse((await ask('/delivery/v1/pb', {}, 'POST', body)).body.toString()) as {
+    readonly breaks: readonly { readonly vast: string }[];
+  };
+  const texts = await Promise.all(breaks.map(({ vast }) => textAt(vast, listener)));
+  for (const text of texts) expect(text).toContain('adType="video"');
+  const verdicts = await validateXml(boundedVast, texts);
+  expect(verdicts.map((line) => line.replace(/^\S+ /, ''))).toEqual(texts.map(() => 'validates'));
 });
 
 test('some of the sound, and pictures in two sizes one after the other, are one download of the whole time', async () => {

@@ -1,14 +1,10 @@
 /**
  * xmllint judges what is answered by a schema of our bounds; with TEST_IAB_VAST, a folder that holds `vast_4.2.xsd` of IAB Tech Lab, by that one too.
  */
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { expect } from '@jest/globals';
 import fc from 'fast-check';
-import { librariesBeside } from '@longwave/test-kit/debian-program';
+import { validateXml } from '@longwave/test-kit/validate-xml';
 import { withPrograms } from '@longwave/test-kit/with-programs';
 import { renderVast } from '../src/index.ts';
 import { answerOf, anyAnswer, audioAd, videoAd } from './_answers.ts';
@@ -17,31 +13,11 @@ const bounds = path.join(import.meta.dirname, 'bounded-vast.xsd');
 const iab = process.env['TEST_IAB_VAST'];
 const schemas = [bounds, ...(iab ? [path.join(iab, 'vast_4.2.xsd')] : [])];
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'vast-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
-/** What xmllint says of documents: their names, each with a fault or `validates`. */
-async function validate(schema: string, documents: readonly string[]): Promise<readonly string[]> {
-  const files = documents.map((_, index) => path.join(folder, `${index}.xml`));
-  await Promise.all(files.map((file, index) => writeFile(file, documents[index]!)));
-  const args = ['--nonet', '--noout', '--schema', schema, ...files];
-  const program = process.env['TEST_XMLLINT']!;
-  const env = { LD_LIBRARY_PATH: librariesBeside(program) };
-  const { stderr } = await promisify(execFile)(program, args, { env }).catch(
-    // Its exit status says that one is not valid; that each has a verdict is what tests ask.
-    (error: { readonly stderr: string }) => error,
-  );
-  return stderr.split('\n').filter((line) => /validates|fails to validate/.test(line));
-}
-
 withPrograms('TEST_XMLLINT')('any answer within the bounds is valid by the schema', async () => {
   const samples = fc.sample(anyAnswer, { numRuns: 100, seed: 42 }).map(renderVast);
   const documents = [answerOf(), answerOf(audioAd), answerOf(audioAd, videoAd)].map(renderVast).concat(samples);
   for (const schema of schemas) {
-    const verdicts = await validate(schema, documents);
+    const verdicts = await validateXml(schema, documents);
     expect(verdicts).toHaveLength(documents.length);
     expect(verdicts.filter((line) => !line.endsWith(' validates'))).toEqual([]);
   }
@@ -59,6 +35,6 @@ withPrograms('TEST_XMLLINT')('the schema finds another order, more elements and 
     document.replace('<Creatives>', '<Category authority="https://a.example">A</Category><Creatives>'),
   ];
   for (const mutation of mutations) expect(mutation).not.toBe(document);
-  const verdicts = await validate(bounds, mutations);
+  const verdicts = await validateXml(bounds, mutations);
   expect(verdicts.filter((line) => line.endsWith(' fails to validate'))).toHaveLength(mutations.length);
 });
