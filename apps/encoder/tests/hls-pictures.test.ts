@@ -5,9 +5,10 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { productCatalog, type ChangesOf } from '@longwave/command-catalog';
-import type { EncodingJobInput } from '@longwave/events';
+import { tryParseTick, type EncodingJobInput } from '@longwave/events';
 import { cellIndexSchema, durationTicks, indexFragments, type CellIndex } from '@longwave/hls-media';
 import { createLogger } from '@longwave/service-kit';
+import { progressKeyOf } from '@longwave/services';
 import { bareEnvironment, ffmpeg, until } from '@longwave/test-kit';
 import { createApp, type EncoderApp } from '../src/app.ts';
 import { jobsOf, type Jobs, type Source } from './_jobs.ts';
@@ -117,6 +118,21 @@ test.each([
   },
   30_000,
 );
+
+test('a track tells how far it is under its own name, and leaves nothing of that when it is made', async () => {
+  const key = `${progressKeyOf('pro_1')}:v360`;
+  const ticks: string[] = [];
+  const follower = world.redis.duplicate();
+  await follower.subscribe(key);
+  follower.on('message', (_channel, text) => ticks.push(text));
+  await picturesOf(enqueue('v360'));
+  await until(async () => (await world.redis.get(key)) === null);
+  follower.disconnect();
+  const progress = ticks.map((text) => tryParseTick(text)!.progress);
+  expect(progress.length).toBeGreaterThan(0);
+  expect(progress).toEqual(progress.toSorted((a, b) => a - b));
+  expect(progress.every((each) => each > 0 && each <= 1)).toBe(true);
+});
 
 test('pictures for seeking are two a second to the end of the sound', async () => {
   const { file } = await picturesOf(enqueue('iframe'));

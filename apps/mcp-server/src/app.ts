@@ -72,7 +72,7 @@ export async function createApp(
           clock,
           management,
           findEnclosures: createFindEnclosures(channels.publicDelivery.client(EnclosureServiceService), logger),
-          progress: { last: (productionId) => findLastTick(redis, productionId) },
+          progress: { last: (productionId, track) => findLastTick(redis, productionId, track) },
         },
         confirmations: createConfirmations(redis, clock),
         redis,

@@ -33,15 +33,16 @@ const intervalMs = 250;
 const keptSeconds = 3600;
 
 /**
- * Ephemeral ticks of one production: published on `progress:{production_id}` at most four times a second, the last one kept under
+ * Ephemeral ticks of one production, or of one of its tracks of HLS: published on `progress:{production_id}` or `progress:{production_id}:{track}` at most four times a second, the last one kept under
  * the same key for an hour. While Redis is away ticks are lost, and the work goes on.
  */
 export function createProgress(
   redis: Redis,
   productionId: string,
   onError: (error: unknown) => void,
+  track?: string,
 ): ProgressReporter {
-  const key = progressKeyOf(productionId);
+  const key = progressKeyOf(productionId, track);
   let highest = -1;
   let pending: Omit<ProgressTick, 'production_id'> | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -40,7 +40,11 @@ const gaveUp = () =>
  */
 export async function workOnJob(job: Job, deps: JobDeps, signal: AbortSignal): Promise<JobEnd> {
   const onLostTick = (error: unknown) => deps.logger.debug({ err: error, job_id: job.jobId }, 'progress.not_published');
-  const progress = job.kind === 'encode_production' ? createProgress(deps.redis, job.subjectId, onLostTick) : silent;
+  const track = trackOf(job);
+  const progress =
+    track !== undefined || job.kind === 'encode_production'
+      ? createProgress(deps.redis, job.subjectId, onLostTick, track)
+      : silent;
   let end: JobEnd = 'retry';
   try {
     end = await tryJob(job, deps, progress, signal);
@@ -48,13 +52,27 @@ export async function workOnJob(job: Job, deps: JobDeps, signal: AbortSignal): P
     if (error instanceof LeaseEnded) end = error.reason;
     else deps.logger.error({ err: error, job_id: job.jobId, attempt: job.attempt }, 'job.try_failed');
   }
-  if (end === 'completed') await progress.finish();
+  // A track that is made again begins at 0, not with the end of the last time.
+  if (end === 'completed' && track === undefined) await progress.finish();
   else await progress.clear();
   deps.logger.info(
     { job_id: job.jobId, kind: job.kind, subject_id: job.subjectId, attempt: job.attempt, end },
     'job.ended',
   );
   return end;
+}
+
+/** The track of a production that a job makes. */
+function trackOf({ kind, inputJson }: Job): string | undefined {
+  if (kind === 'encode_hls_audio') return 'a192';
+  if (kind !== 'encode_hls_video') return undefined;
+  try {
+    const input = parseJobInput(kind, inputJson);
+    return 'track' in input ? input.track : undefined;
+  } catch {
+    // The try at the job says it.
+    return undefined;
+  }
 }
 
 async function tryJob(job: Job, deps: JobDeps, progress: ProgressReporter, signal: AbortSignal): Promise<JobEnd> {

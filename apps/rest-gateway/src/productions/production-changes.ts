@@ -42,12 +42,20 @@ export function attachedUrl(files: z.output<typeof sentFiles> | undefined): stri
   return url;
 }
 
-const notCompared: readonly string[] = ['publication_flag', 'file_url', 'files', 'state', 'mode', 'updated_at'];
+const notCompared: readonly string[] = [
+  'publication_flag',
+  'file_url',
+  'files',
+  'state',
+  'mode',
+  'tracks',
+  'updated_at',
+];
 const commanded: readonly string[] = ['initial', 'encoding'] satisfies ProductionChanges['state'][];
 
 /**
- * Fields that only the service sets and that were sent with another value; while a production is encoded they change by themselves. When it
- * was last changed is not compared: a PUT that is repeated sends the time before its own change.
+ * Fields that only the service sets and that were sent with another value; while a production is encoded they change by themselves. How its
+ * tracks are is not compared, nor when it was last changed: a PUT that is repeated sends the time before its own change.
  */
 function readOnlyErrors(sent: ProductionPut, shown: Readonly<Record<string, unknown>>): FieldError[] {
   if (shown['state'] === 'encoding') return [];

@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis';
 /** The ticks of encodings. All listeners share one subscriber connection. */
 export interface ProgressFeed extends AsyncDisposable {
   /** The last tick; undefined when there is none or Redis is away. */
-  last(productionId: string): Promise<ProgressTick | undefined>;
+  last(productionId: string, track?: string): Promise<ProgressTick | undefined>;
   /** Calls `onTick` for each tick until the returned function is called. */
   follow(productionId: string, onTick: (tick: ProgressTick) => void): () => void;
 }
@@ -19,7 +19,7 @@ export function createProgressFeed(redis: Redis, subscriber: Redis, onError: (er
     if (tick) for (const listener of listeners.get(channel) ?? []) listener(tick);
   });
   return {
-    last: (productionId) => findLastTick(redis, productionId),
+    last: (productionId, track) => findLastTick(redis, productionId, track),
     follow: (productionId, onTick) => {
       const channel = progressKeyOf(productionId);
       const known = listeners.get(channel);

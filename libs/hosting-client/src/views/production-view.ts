@@ -15,6 +15,12 @@ export const productionFile = z.strictObject({
   sha256: z.string(),
 });
 
+const track = z.strictObject({
+  state: z.enum(['encoding', 'ready', 'failed']),
+  progress: z.number().min(0).max(1).nullable().describe('0 to 1; null after a failure.'),
+  problem: attributes.problem,
+});
+
 const schema = z.strictObject({
   id: z.string(),
   episode_id: z.string(),
@@ -36,6 +42,10 @@ const schema = z.strictObject({
   files: z.array(productionFile),
   audio_duration_ms: z.int().nullable(),
   loudness: attributes.loudness,
+  tracks: z
+    .record(z.string(), track)
+    .optional()
+    .describe('Tracks of HLS by name, such as "a192" or "v720". Missing when there are none.'),
   problem: attributes.problem,
   warnings: attributes.warnings.describe(
     'Problems of the file that did not prevent its encoding. Missing when there are none.',
@@ -73,6 +83,19 @@ async function progressOf(
   if (state === 'encoded') return 1;
   if (state === 'error') return null;
   return state === 'encoding' ? ((await deps.progress.last(id))?.progress ?? 0) : 0;
+}
+
+/** Its tracks of HLS, each a job of its own. */
+async function tracksOf(
+  { id, attributes: { tracks } }: Resource<'productions'>,
+  { deps }: ViewContext,
+): Promise<z.output<typeof schema>['tracks']> {
+  if (!tracks) return undefined;
+  const shown = Object.entries(tracks).map(async ([name, { state, problem }]) => {
+    const running = state === 'encoding' ? ((await deps.progress.last(id, name))?.progress ?? 0) : null;
+    return [name, { state, progress: state === 'ready' ? 1 : running, ...(problem && { problem }) }] as const;
+  });
+  return Object.fromEntries(await Promise.all(shown));
 }
 
 /** Its place among everything that waits for an encoder. */
@@ -113,4 +136,12 @@ async function render(resource: Resource<'productions'>, context: ViewContext) {
   };
 }
 
-export const productionView = { name: 'Production', schema, render } satisfies View<'productions'>;
+/** Tracks are made while the production has its version and its tag: their progress belongs to the part of the tag that changes without one. */
+async function findFields(productions: readonly Resource<'productions'>[], context: ViewContext) {
+  const found = await Promise.all(
+    productions.map(async (each) => [each.id, { tracks: await tracksOf(each, context) }] as const),
+  );
+  return new Map(found.filter(([, { tracks }]) => tracks !== undefined));
+}
+
+export const productionView = { name: 'Production', schema, render, findFields } satisfies View<'productions'>;

@@ -10,8 +10,8 @@ interface ViewDeps {
   readonly clock: () => Date;
   readonly management: Pick<Management, 'findQueuePlace'>;
   readonly findEnclosures: FindEnclosures;
-  /** The last report of a running encoding, 0 to 1; undefined when there is none. */
-  readonly progress: { last(productionId: string): Promise<{ readonly progress: number } | undefined> };
+  /** The last report of a running encoding, or of that of a track, 0 to 1; undefined when there is none. */
+  readonly progress: { last(productionId: string, track?: string): Promise<{ readonly progress: number } | undefined> };
 }
 
 /** For whom something is shown, and with what. */
