@@ -20,7 +20,7 @@ export interface RefreshDeps extends SettleDeps, AskDeps {
 /** How long the address of a file is remembered after its ad is over; then its creative is archived. */
 const rememberedMs = 7 * 86_400_000;
 /** Creatives of a source that are neither rejected nor archived. */
-export const maxCreatives = 200;
+const maxCreatives = 200;
 /** Creatives that one look archives. */
 const maxArchived = 20;
 
