@@ -368,7 +368,7 @@ describe('the media port', () => {
     const { body } = await ask('/delivery/v1/contract');
     expect(JSON.parse(body.toString())).toEqual({
       name: 'Public Delivery API',
-      version: '1.4.0',
+      version: '1.3.1',
       status: 'current',
       deprecations: [],
       surfaces: [

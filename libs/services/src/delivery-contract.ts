@@ -26,7 +26,7 @@ export interface DeliveryContract {
 /** A surface that is added gets an entry here once Public Delivery serves it. */
 export const deliveryContract: DeliveryContract = {
   name: 'Public Delivery API',
-  version: '1.4.0',
+  version: '1.3.1',
   status: 'current',
   deprecations: [],
   surfaces: [

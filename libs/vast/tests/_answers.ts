@@ -41,7 +41,7 @@ export const videoAd: AnsweredAd = {
 };
 
 export const answerOf = (...ads: readonly AnsweredAd[]): VastAnswer => ({
-  system: { name: 'Longwave', version: '1.4.0' },
+  system: { name: 'Longwave', version: '1.3.1' },
   expiresSeconds: 86_400,
   ads,
 });
