@@ -2,27 +2,17 @@ import type { Attributes, productCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
-import { isProblem, Problem } from '@longwave/problems';
+import { Problem } from '@longwave/problems';
 import { expectedPictureMs } from '../../background/job-order.ts';
 import { finishJob, hasJob, insertJob } from '../../background/job-table.ts';
-import {
-  declaredChecksum,
-  holdUpload,
-  receivedUpload,
-  type ReceivedUpload,
-} from '../../workspace/uploads/find-upload.ts';
+import { declaredChecksum, holdUpload } from '../../workspace/uploads/find-upload.ts';
+import { findStoredAd, requireSameUpload, sourceGone, subjectPath } from './stored-ad.ts';
 
 type Creative = Attributes<'creatives'>;
 type PictureRules = Pick<
   Rules<typeof productCatalog>,
   'creative.start_pictures' | 'creative.record_pictures' | 'creative.fail_pictures'
 >;
-
-const path = '/subject';
-const sourceGone = {
-  code: 'upload_not_received',
-  detail: 'The file that this ad was made of is not stored any more. Make another creative.',
-};
 
 /** Processor seconds for a second of all sizes: of an own picture, and of a still one. */
 const cost = { own: 1.8, still: 0.7 };
@@ -35,25 +25,17 @@ export const pictureRules = (options: { readonly pool: Pool; readonly store: Obj
   'creative.start_pictures': {
     prepare: async ({ workspaceId, current: before }) => {
       const uploadId = before!.upload_id;
-      const found: ReceivedUpload | undefined = hasOwnPicture(before!)
-        ? await receivedUpload(options.pool, options.store, { workspaceId, uploadId, path }).catch((error: unknown) => {
-            if (isProblem(error, 'upload_not_received')) return undefined;
-            throw error;
-          })
-        : undefined;
+      const found = hasOwnPicture(before!) ? await findStoredAd(options, workspaceId, uploadId) : undefined;
       return async ({ tx: held, current, subjectId, now }) => {
         const sound = current.media.every(({ hls }) => hls) ? current.media[0]?.hls : undefined;
         if (!sound)
           throw new Problem('state_not_allowed', 'Pictures get the cells of the sound, whose tracks are not made yet.');
         if (await hasJob(held, 'encode_creative_pictures', subjectId))
           throw new Problem('state_not_allowed', 'The pictures are being made already.');
-        if (current.upload_id !== uploadId)
-          throw new Problem('temporarily_unavailable', 'The creative changed at the same moment. Try again.', {
-            retryAfterSeconds: 1,
-          });
+        requireSameUpload(current, uploadId);
         const isOwn = hasOwnPicture(current);
         if (isOwn && !found) return { attributes: { ...current, pictures: { state: 'failed', problem: sourceGone } } };
-        if (found) await holdUpload(held, found, path);
+        if (found) await holdUpload(held, found, subjectPath);
         return {
           attributes: { ...current, pictures: { state: 'encoding' } },
           also: (tx, { version }) =>

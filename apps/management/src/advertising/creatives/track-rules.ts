@@ -2,27 +2,17 @@ import type { Attributes, productCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
-import { isProblem, Problem } from '@longwave/problems';
+import { Problem } from '@longwave/problems';
 import { finishJob, hasJob, insertJob } from '../../background/job-table.ts';
-import {
-  declaredChecksum,
-  holdUpload,
-  receivedUpload,
-  type ReceivedUpload,
-} from '../../workspace/uploads/find-upload.ts';
+import { declaredChecksum, holdUpload } from '../../workspace/uploads/find-upload.ts';
 import { adLoudnessesLufs, expectedLadderMs } from './ad-loudnesses.ts';
+import { findStoredAd, requireSameUpload, sourceGone, subjectPath } from './stored-ad.ts';
 
 type Creative = Attributes<'creatives'>;
 type TrackRules = Pick<
   Rules<typeof productCatalog>,
   'creative.start_tracks' | 'creative.record_tracks' | 'creative.fail_tracks'
 >;
-
-const path = '/subject';
-const sourceGone = {
-  code: 'upload_not_received',
-  detail: 'The file that this ad was made of is not stored any more. Make another creative.',
-};
 
 const withoutTracks = ({ media }: Pick<Creative, 'media'>) => media.filter(({ hls }) => !hls);
 
@@ -31,24 +21,14 @@ export const trackRules = (options: { readonly pool: Pool; readonly store: Objec
   'creative.start_tracks': {
     prepare: async ({ workspaceId, current: before }) => {
       const uploadId = before!.upload_id;
-      const found: ReceivedUpload | undefined = await receivedUpload(options.pool, options.store, {
-        workspaceId,
-        uploadId,
-        path,
-      }).catch((error: unknown) => {
-        if (isProblem(error, 'upload_not_received')) return undefined;
-        throw error;
-      });
+      const found = await findStoredAd(options, workspaceId, uploadId);
       return async ({ tx: held, current, subjectId, now }) => {
         const streams = withoutTracks(current);
         if (streams.length === 0 || (await hasJob(held, 'encode_creative_tracks', subjectId)))
           throw new Problem('state_not_allowed', 'No prepared stream lacks a track that is not being made already.');
-        if (current.upload_id !== uploadId)
-          throw new Problem('temporarily_unavailable', 'The creative changed at the same moment. Try again.', {
-            retryAfterSeconds: 1,
-          });
+        requireSameUpload(current, uploadId);
         if (!found) return { attributes: { ...current, tracks: { state: 'failed', problem: sourceGone } } };
-        await holdUpload(held, found, path);
+        await holdUpload(held, found, subjectPath);
         return {
           attributes: { ...current, tracks: { state: 'encoding' } },
           also: (tx, { version }) =>
