@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import hls from 'hls-parser';
+import { Parser } from 'm3u8-parser';
 import {
   cellIndexSchema,
   dateRangesOf,
@@ -150,6 +151,34 @@ test('another parser reads the pictures for seeking and the captions', () => {
     { length: 8712, offset: 9375 },
   ]);
   expect(captions.segments.map(({ uri }) => uri)).toEqual(captions.segments.map((_, i) => `${i + 1}.vtt`));
+});
+
+/** What m3u8-parser, which players of video.js have inside, reads and what it has to say. */
+function readAsVideoJs(text: string) {
+  const warnings: string[] = [];
+  const parser = new Parser();
+  parser.on('warn', ({ message }) => warnings.push(message));
+  parser.push(text);
+  parser.end();
+  return { manifest: parser.manifest, warnings };
+}
+
+test('a third parser reads the variants, the seeking pictures, the ranges and the breaks, and warns of nothing', () => {
+  const main = readAsVideoJs(video);
+  const sound = readAsVideoJs(media);
+  const seeking = readAsVideoJs(iFrames);
+  expect([main, sound, seeking].flatMap(({ warnings }) => warnings)).toEqual([]);
+  expect(main.manifest.playlists?.map(({ uri }) => uri)).toEqual([
+    ...['360p/media.m3u8', '720p/media.m3u8', '1080p/media.m3u8', 'a192/media.m3u8'],
+  ]);
+  expect(main.manifest.iFramePlaylists.map(({ uri }) => uri)).toEqual(['iframe/media.m3u8']);
+  const ends = sound.manifest.segments.map(({ byterange }) => byterange!.offset + byterange!.length);
+  expect(ends.at(-1)).toBe(audio.bytes);
+  expect(sound.manifest.dateRanges).toHaveLength(schedule.length);
+  expect(seeking.manifest.segments.map(({ byterange }) => byterange)).toEqual([
+    { length: 8640, offset: 735 },
+    { length: 8712, offset: 9375 },
+  ]);
 });
 
 test('every playlist of a play has the same date ranges, byte for byte, and without a play it has none', () => {
