@@ -10,6 +10,7 @@ import { service } from './_values.ts';
 import { createWorld } from './_world.ts';
 
 const minute = 60_000;
+const categories = (count: number) => Array.from({ length: count }, (_, n) => `<Category>I${n}</Category>`).join('');
 
 let demand: DemandWorld;
 let management: TestManagement;
@@ -221,7 +222,7 @@ test.each<[string, () => void, string, object?]>([
     'VAST error 900: The ad has the blocked category IAB9-9.',
     { blocked_categories: ['IAB9-9'] },
   ],
-  ['101 categories', says(vast(inlineAd({ more: '<Category>I</Category>'.repeat(101) }))), 'error 900: The ad'],
+  ['101 categories', says(vast(inlineAd({ more: categories(101) }))), 'error 900: The ad names more than 100'],
   [
     'an ad that expires at once',
     says(vast(inlineAd({ more: '<Expires>60</Expires>' }))),

@@ -70,9 +70,10 @@ test.each(['episode.unpublish', 'episode.archive', 'podcast.unpublish', 'podcast
     const policy = { surface_id: 'app', route: 'platform_controlled' };
     await world.alias(platform, 'one', { route_policy: { ...policy, when_unavailable: 'gone' } });
     await world.alias(platform, 'two', { route_policy: { ...policy, when_unavailable: 'source' } });
-    const episode = await host.episodeOf(world, await host.served(world, platform, 1));
+    const { id } = await host.episodeOf(world, await host.served(world, platform, 1));
     const presentations = ({ actions }: Intent) => actions.map(({ presentation }) => presentation).join();
     await intent(world, platform, (row) => presentations(row) === 'stitched,stitched');
+    const episode = await host.read(world, 'episodes', id);
     const podcast = await host.read(world, 'podcasts', episode.attributes.podcast_id);
     await world.send(how, how.startsWith('episode') ? episode : podcast, {});
     const hidden = how.endsWith('archive') ? 'none,none' : 'none,source';
