@@ -6,7 +6,7 @@ import { readToolLine } from './tool-line.ts';
 async function main(args: readonly string[]): Promise<number> {
   const tool = readToolLine(args);
   if (tool) return runTool(tool);
-  // What all commands of the operator need takes a while to load; a tool needs none of it.
+  // The clients of all services take a while to load; a tool needs none of them.
   const { runOperator } = await import('./run-operator.ts');
   return runOperator(args);
 }

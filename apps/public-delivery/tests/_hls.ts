@@ -6,7 +6,7 @@ import { sha256, until } from '@longwave/test-kit';
 import type { HlsTrack, PictureTracks } from '../src/projection/projected.ts';
 import { apply, next } from './_apply.ts';
 import { newListener, type Ask } from './_ask.ts';
-import { publishShow, type Marker } from './_stitched.ts';
+import { publishShow, storeSegment, type Marker } from './_stitched.ts';
 import { audio, noAds, pickOf, type Bench } from './_support.ts';
 
 const run = promisify(execFile);
@@ -107,6 +107,16 @@ export function decideAds(
 /** The tracks of a production with sound and pictures. */
 export const readyTracks = (a192: HlsTrack, pictures: Partial<PictureTracks> = {}) =>
   Object.fromEntries(Object.entries({ a192, ...pictures }).map(([name, file]) => [name, { state: 'ready', file }]));
+
+/** Ads of 5 and 3 s with their tracks of HLS, in the store. */
+export async function storeTwoAds(bench: Bench): Promise<TestAd[]> {
+  const ads = [
+    { mp3: audio(208), tone: await storeTone(bench, 5, 660) },
+    { mp3: audio(125), tone: await storeTone(bench, 3, 990) },
+  ];
+  for (const { mp3 } of ads) await storeSegment(bench, mp3);
+  return ads;
+}
 
 /**
  * A published show whose episode has this track, these breaks and these pictures, if any, and these attributes, once it is presented;

@@ -8,11 +8,10 @@ import type { Page } from 'playwright-core';
 import type { DeliveryApp } from '../src/app.ts';
 import { apply, next } from './_apply.ts';
 import { askAt, newListener } from './_ask.ts';
-import { decideAds, publishHlsShow, storeTone, type TestAd, type TestTrack } from './_hls.ts';
+import { decideAds, publishHlsShow, storeTone, storeTwoAds, type TestAd, type TestTrack } from './_hls.ts';
 import { storePictures } from './_pictures.ts';
 import { openPlayerBrowser, type PlayerBrowser } from './_players.ts';
-import { storeSegment } from './_stitched.ts';
-import { audio, openBench, type Bench } from './_support.ts';
+import { openBench, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
@@ -29,11 +28,7 @@ beforeAll(async () => {
   app = await bench.start();
   browser = await openPlayerBrowser(app.port);
   content = await storeTone(bench, 20, 440, [breakSeconds * 1000]);
-  ads = [
-    { mp3: audio(208), tone: await storeTone(bench, 5, 660) },
-    { mp3: audio(125), tone: await storeTone(bench, 3, 990) },
-  ];
-  for (const { mp3 } of ads) await storeSegment(bench, mp3);
+  ads = await storeTwoAds(bench);
   show = await publishHlsShow(bench, ask, content, [
     { key: 'm1', kind: 'mid', position_ms: breakSeconds * 1000, max_slots: 2 },
     { key: 'end', kind: 'post', position_ms: 20_000, max_slots: 1 },

@@ -5,10 +5,9 @@ import type { Route } from 'playwright-core';
 import type { DeliveryApp } from '../src/app.ts';
 import { apply, next } from './_apply.ts';
 import { askAt } from './_ask.ts';
-import { decideAds, publishHlsShow, storeTone, type TestAd, type TestTrack } from './_hls.ts';
+import { decideAds, publishHlsShow, storeTone, storeTwoAds, type TestAd, type TestTrack } from './_hls.ts';
 import { openPlayerBrowser, playBreakWithShaka, playWithHlsJs, type PlayerBrowser } from './_players.ts';
-import { storeSegment } from './_stitched.ts';
-import { audio, eventOf, openBench, type Bench } from './_support.ts';
+import { eventOf, openBench, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
@@ -25,11 +24,7 @@ beforeAll(async () => {
   app = await bench.start();
   browser = await openPlayerBrowser(app.port);
   content = await storeTone(bench, 20, 440, [breakSeconds * 1000]);
-  ads = [
-    { mp3: audio(208), tone: await storeTone(bench, 5, 660) },
-    { mp3: audio(125), tone: await storeTone(bench, 3, 990) },
-  ];
-  for (const { mp3 } of ads) await storeSegment(bench, mp3);
+  ads = await storeTwoAds(bench);
   bench.serving.answer = async (request) => decideAds(request, ads);
   ({ entry } = await publishHlsShow(bench, ask, content, [
     { key: 'm1', kind: 'mid', position_ms: breakSeconds * 1000, max_slots: 2 },

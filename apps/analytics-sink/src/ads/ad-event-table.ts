@@ -1,7 +1,7 @@
 import type { DeliveryEventKind } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 
-/** What players report that trackers may be told of. An impression is not among them: that is a delivery of the ledger. */
+/** The reports of players that trackers may be told of. An impression is not among them: that is a delivery of the ledger. */
 const reportedEvents: readonly DeliveryEventKind[] = [
   ...(['start', 'first_quartile', 'midpoint', 'third_quartile', 'complete'] as const),
   ...(['click', 'error'] as const),

@@ -104,7 +104,7 @@ export function rowFactId(producer: string, row: BatchRow): string | undefined {
   return row.kind === 'delivery_event' ? deliveryEventFactId(row.serving_id, row.event, row.seq) : undefined;
 }
 
-/** What the facts of an MP3 and of HLS have alike. */
+/** The fields that facts of an MP3 and of HLS share. */
 function servedBytes(producer: string, row: BytesRow, layout: KnownLayout, written: readonly [number, number]) {
   return {
     fact_id: bytesFactId(producer, row),
@@ -234,7 +234,7 @@ export const trackName = (presentation: string, track: string, servingId: string
 /** The name under which a serving by HLS is known, for events: one of an MP3 has its own id, which bytes of that MP3 need. */
 export const playedServing = (servingId: string): string => `hls/${servingId}`;
 
-/** What rows await that a layout of this name makes known. */
+/** The name for which rows wait that need the layout of this name. */
 export const awaitedOf = (name: string): string => name.replace(/^hls\//, '');
 
 /** The name of the layout that a row needs; undefined when it needs none. An event may take that of `playedServing` instead. */

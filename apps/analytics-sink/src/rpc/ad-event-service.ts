@@ -15,7 +15,7 @@ const listRequest = z.strictObject({
     .optional(),
 });
 
-/** What was counted of single servings, for management, which calls the trackers of others (docs/tracking.md). */
+/** Lists the counts of single servings for management, which calls the trackers of others (docs/tracking.md). */
 export const adEventService = (pool: Pool): RpcService =>
   rpcService(
     AdEventServiceService,

@@ -103,7 +103,7 @@ export async function encodePictures(options: {
       },
     }).catch((error: unknown) => {
       if (deadline.aborted && !signal.aborted) throw tookTooLong();
-      // What ffmpeg writes goes through this process, so a full disk is no end of its own.
+      // This process writes the output of ffmpeg, so a full disk never ends ffmpeg itself.
       throw error instanceof FfmpegExit ? undecodable(error) : error;
     });
     const read = async (from: number, to: number) => {
