@@ -11,6 +11,8 @@ export const decisionMadeSchema = z.object({
   decided_at: z.string(),
   /** ISO 3166-1 alpha-2 or "unknown". */
   country: z.string(),
+  /** "stream" for plays by HLS, "download" for files; absent in decisions of releases before it. */
+  surface_class: z.enum(['stream', 'download']).optional(),
   slots: z.array(servedAdSchema).min(1),
 });
 

@@ -90,6 +90,22 @@ const planCreative = z.strictObject({
   pictures: z.array(adPictureSchema).length(4).optional(),
 });
 
+/** What the pacer needs of a line item (docs/pacing.md). */
+const planPacing = z.strictObject({
+  mode: z.enum(['even', 'front_loaded', 'asap']),
+  velocity: z.number().min(1).max(2),
+  finish_early_pct: z.number().min(0).max(20),
+  daily_min: z.int().min(1).optional(),
+  daily_max: z.int().min(1).optional(),
+  counting_basis: z.enum(['reserved', 'served_bytes', 'ad_delivered', 'client_event']),
+  /** Millionths of the currency for a thousand units; absent when it is not sold by units. */
+  unit_price_micros: z.int().min(0).optional(),
+  /** Budget of the campaign in millionths of the currency; absent when it has none. */
+  campaign_budget_micros: z.int().min(0).optional(),
+  /** IANA name of the zone whose days bound it. */
+  time_zone: z.string(),
+});
+
 /** A line item in the plan. */
 const planLineItem = z.strictObject({
   line_item_id: z.string(),
@@ -123,6 +139,8 @@ const planLineItem = z.strictObject({
   ad_product_categories: z.array(z.string()),
   creative_rotation: z.enum(['weighted', 'sequential']),
   creatives: z.array(planCreative),
+  /** How its goal is to be spread over its window, for the pacer. Absent in plans of releases before it: as soon as possible. */
+  pacing: planPacing.optional(),
 });
 
 /** The distance between two competing ads. `minutes` counts content time between breaks. */

@@ -1,0 +1,1 @@
+export type { SamplePlay } from './sample-play.ts';

@@ -1,0 +1,1 @@
+export { minorDigits, microsPerMinorUnit } from './currency.ts';

@@ -1,0 +1,1 @@
+export type { Cohort, CohortCounts, CountingBasis, SurfaceClass } from './cohort.ts';
