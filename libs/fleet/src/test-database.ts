@@ -59,7 +59,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
 
 const run = (url: string, sql: string) => withClient(url, (client) => client.query(sql));
 
-const at = (url: string, change: Partial<Pick<URL, 'host' | 'pathname' | 'username' | 'password'>>) =>
+const at = (url: string, change: Partial<Pick<URL, 'host' | 'pathname' | 'username' | 'password' | 'search'>>) =>
   Object.assign(new URL(url), change).href;
 
 /** A new database whose schema has its owner. @returns its address as superuser */
@@ -109,7 +109,8 @@ export async function startTestDatabase(options: {
     const template = shared && prismaFolder ? await templateOf(serverUrl, owner, prismaFolder) : undefined;
     const adminUrl = await createDatabase(serverUrl, database, template ?? 'template0', owner);
     if (prismaFolder && !template) await migrate(adminUrl, owner, prismaFolder);
-    const direct = at(adminUrl, { username: owner.role, password: owner.password });
+    // Beside other test files a server may take its time to begin a session.
+    const direct = at(adminUrl, { username: owner.role, password: owner.password, search: 'connect_timeout=60' });
     // host:port of a pooler in front of the server, to run the tests of a service through it.
     const pooler = process.env['TEST_DATABASE_POOLER'];
     const url = pooler === undefined ? direct : at(direct, { host: pooler });

@@ -42,6 +42,14 @@ async function applySettings(
   ]);
 }
 
+const defaultConnectMs = 5_000;
+
+/** The `connect_timeout` of an address (a parameter of libpq, in seconds), or 5 s where it names none. */
+function connectTimeoutMs(databaseUrl: string): number {
+  const seconds = URL.canParse(databaseUrl) ? Number(new URL(databaseUrl).searchParams.get('connect_timeout')) : 0;
+  return seconds > 0 ? seconds * 1_000 : defaultConnectMs;
+}
+
 /**
  * A pool whose sessions see exactly one schema (the owner's), with bounded waits so that nothing hangs for ever.
  * @param databaseUrl a function is asked at each connection, so that a changed password needs no restart
@@ -72,7 +80,7 @@ export function createPool(databaseUrl: string | (() => string), schema: string,
     // A statement and not `options` of the connection: a pooler knows none of those, or keeps them for another client.
     // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool waits for it, which its types do not say
     onConnect: (client) => applySettings(client, settings),
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: connectTimeoutMs(typeof databaseUrl === 'string' ? databaseUrl : databaseUrl()),
     query_timeout: answerTimeoutMs(statementTimeoutMs),
     pipeline: !copies,
   });
