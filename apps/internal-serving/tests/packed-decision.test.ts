@@ -4,7 +4,14 @@ import fc from 'fast-check';
 import { noTexts } from '../src/decisions/known-texts.ts';
 import { listDecision, packDecision, unpackRow } from '../src/decisions/packed-decision.ts';
 import { packValue, unpackValue } from '../src/decisions/packed-value.ts';
-import { goldenDecision, goldenFormats, goldenPictures, goldenTexts, packedByVersion } from './_packed-decisions.ts';
+import {
+  goldenCredit,
+  goldenDecision,
+  goldenFormats,
+  goldenPictures,
+  goldenTexts,
+  packedByVersion,
+} from './_packed-decisions.ts';
 
 const rowOf = (packed: Buffer) => {
   const { decisionId, workspaceId, atMs } = goldenDecision;
@@ -15,8 +22,9 @@ const places = new Map(goldenTexts.map((text, place) => [text, place]));
 
 test.each(Object.entries(packedByVersion))(
   'a decision that was stored as %s reads as it did then',
-  async (_name, hex) => {
-    const golden = { '01': goldenDecision, '02': goldenFormats, '03': goldenPictures() }[hex.slice(0, 2)]!;
+  async (name, hex) => {
+    const byVersion = { '01': goldenDecision, '02': goldenFormats, '03': goldenPictures() };
+    const golden = name.includes('credit') ? goldenCredit : byVersion[hex.slice(0, 2) as keyof typeof byVersion];
     const { decisionId: _id, shareOpportunities: _offered, shareServings: _served, ...stored } = golden;
     expect(await unpackRow(reading, rowOf(Buffer.from(hex, 'hex')))).toEqual(stored);
     // Digests are over the text of the answer, so its fields have the order that they had.
@@ -35,6 +43,8 @@ test('a decision is stored in the newest form, with known texts and without', ()
   expect(formatted.toString('hex')).toBe(packedByVersion['version 2']);
   const shown = packDecision(requestDigest, listDecision(goldenPictures()), noTexts);
   expect(shown.toString('hex')).toBe(packedByVersion['version 3']);
+  const credited = packDecision(requestDigest, listDecision(goldenCredit), noTexts);
+  expect(credited.toString('hex')).toBe(packedByVersion['version 1 with credit']);
 });
 
 test('a form that is not known, bytes that are cut off and texts that are missing are refused', async () => {

@@ -1,15 +1,28 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { decisionTraceSchema, type DecisionTrace } from '@longwave/ad-decision';
+import {
+  addBit,
+  createBits,
+  createUrgency,
+  decisionTraceSchema,
+  setUrgency,
+  type DecisionTrace,
+  type UrgencyLevel,
+} from '@longwave/ad-decision';
 import { anyTargeting, type PlanLineItem } from '@longwave/events';
 import { idToUuid, newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
+import { createLogger } from '@longwave/service-kit';
 import { until } from '@longwave/test-kit';
 import fc from 'fast-check';
+import { createDecidePlay } from '../src/decisions/decide-play.ts';
 import { createDecisionArchive } from '../src/decisions/decision-archive.ts';
 import type { StoredInputs } from '../src/decisions/decision-record.ts';
+import { createDecisionWriter } from '../src/decisions/decision-writer.ts';
 import { noTexts } from '../src/decisions/known-texts.ts';
 import { listDecision, packDecision } from '../src/decisions/packed-decision.ts';
-import { decisionOf, insertByRelease4, readerOf } from './_decision.ts';
+import type { GoalCredit } from '../src/goals/goal-credit.ts';
+import { loadPlan } from '../src/plans/load-plan.ts';
+import { decisionOf, insertByRelease4, insertInto, readerOf } from './_decision.ts';
 import {
   guaranteed,
   lineItem,
@@ -128,6 +141,77 @@ test('random decisions with goals, caps, shares and halts replay to the same byt
     expect(JSON.stringify(stored)).not.toContain(listener.toString('hex'));
     expect(rows.some(({ packed }) => packed.includes(listener))).toBe(false);
   }
+});
+
+test('random decisions that know credit and urgency replay to the same bytes beside those of the guard', async () => {
+  const workspaceId = newId('ws');
+  const booked = fc.sample(lines, { numRuns: 1, seed: 7 })[0]!;
+  const crowd = Array.from({ length: 300 }, () => guaranteed(1_000));
+  const published = await engines.publishPlan(workspaceId, [...booked, ...crowd]);
+  const index = await loadPlan(engines.store, workspaceId, { ...published, policiesDigest: undefined });
+  const pool = createPool(engines.database.url, 'serving', { name: 'test', max: 1 });
+  const random = fc.sample(
+    fc.record({ slots: fc.integer({ min: -3, max: 3 }), level: fc.constantFrom<UrgencyLevel>(0, 0, 1, 2, 3) }),
+    { numRuns: index.lines.length, seed: 8 },
+  );
+  const left = new Map(index.lines.map(({ lineItemId }, at) => [lineItemId, Math.max(0, random[at]!.slots)]));
+  const urgency = createUrgency(index.lines.length);
+  random.forEach(({ level }, ordinal) => setUrgency(urgency, ordinal, level));
+  const credit: GoalCredit = {
+    creditOf: () => {
+      const bits = createBits(index.lines.length);
+      index.lines.forEach(({ lineItemId }, ordinal) => left.get(lineItemId)! > 0 && addBit(bits, ordinal));
+      return bits;
+    },
+    urgencyOf: () => urgency,
+  };
+  const archive = createDecisionArchive(pool, engines.store, readerOf(pool));
+  const decidePlay = createDecidePlay({
+    decisions: archive,
+    plans: { find: () => ({ ...published, policiesDigest: undefined, index }), isAwaited: () => false },
+    suspensions: { active: async () => ({ digest: null, lines: undefined }) },
+    goals: {
+      remaining: (lineItemId) => left.get(lineItemId)!,
+      reserve: async (_decisionId, _attempt, requests) => {
+        for (const { lineItemId, slots } of requests) left.set(lineItemId, left.get(lineItemId)! - slots);
+        return { kind: 'counted', slots: [] };
+      },
+      release: async () => undefined,
+      recount: async () => undefined,
+    },
+    credit,
+    listeners: { read: async () => undefined, write: async () => undefined, forget: async () => 0 },
+    shares: { shareOf: () => ({ served: 1, opportunities: 9 }), count: () => undefined },
+    write: createDecisionWriter(insertInto(pool)),
+    newAttempt: () => 'attempt',
+    logger: createLogger('internal-serving', 'silent'),
+  });
+  const breaks = ['pre', 'mid'].map((key) => ({ ...preroll, key, position: key, maxSlots: 3, maxDurationMs: 90_000n }));
+  const statuses = new Map<string, number>();
+  let urgentFirst = 0;
+  for (let play = 0; play < 80; play++) {
+    const request = playOf(workspaceId, { breaks });
+    const answer = await decidePlay(request, {
+      deadline: new Date(Date.now() + 60_000),
+      signal: AbortSignal.timeout(60_000),
+    });
+    const { decisionId } = request;
+    const stored = (await archive.find(decisionId))!.inputs!;
+    const { status } = await operator.replay({ workspaceId, decisionId }, {});
+    const kind = `format ${stored.told.format}: ${status}`;
+    statuses.set(kind, (statuses.get(kind) ?? 0) + 1);
+    if (stored.told.urgency) urgentFirst++;
+    expect(Object.keys(stored.told.room!).length).toBeLessThan(60);
+    expect(answer.picks.length + answer.noAdReason.length).toBeGreaterThan(0);
+  }
+  await pool.end();
+  expect([...statuses]).toEqual([['format 2: identical', 80]]);
+  expect(urgentFirst).toBeGreaterThan(20);
+
+  await untilDecidedBy(node, workspaceId, published.servingPlanId);
+  const guarded = playOf(workspaceId, { breaks });
+  await node.client.decide(guarded, {});
+  expect((await operator.replay({ workspaceId, decisionId: guarded.decisionId }, {})).status).toBe('identical');
 });
 
 test('a decision with changed inputs differs, and one whose plan or suspensions are gone has inputs_expired', async () => {

@@ -75,6 +75,28 @@ export function countBits(bits: Bits): number {
   return count;
 }
 
+/** How many ordinals both sets have. */
+export function countBoth(bits: Bits, other: Bits): number {
+  let count = 0;
+  for (let word = 0; word < bits.length; word++) {
+    const both = bits[word]! & other[word]!;
+    if (both !== 0) count += countWord(both);
+  }
+  return count;
+}
+
+/** How many ordinals ≥ `from` and < `to` the set has. */
+export function countRange(bits: Bits, from: number, to: number): number {
+  if (from >= to) return 0;
+  const [first, last] = [from >>> 5, (to - 1) >>> 5];
+  const head = bits[first]! & (-1 << (from & 31));
+  const tail = 0xffffffff >>> (31 - ((to - 1) & 31));
+  if (first === last) return countWord(head & tail);
+  let count = countWord(head) + countWord(bits[last]! & tail);
+  for (let word = first + 1; word < last; word++) count += countWord(bits[word]!);
+  return count;
+}
+
 /** The smallest member that is ≥ `from` and < `to`, or −1. */
 export function nextBit(bits: Bits, from: number, to: number): number {
   if (from >= to) return -1;

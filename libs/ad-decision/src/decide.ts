@@ -1,5 +1,7 @@
 import { hlsAudioFormat, hlsPictureFormat, type AdPicture, type AdTrack } from '@longwave/events';
 import type { NoAdReason, VerdictCode } from './codes.ts';
+import type { Bits } from './bitset.ts';
+import { lacksCredit } from './candidate-sets.ts';
 import {
   freshInputs,
   type AdBreak,
@@ -41,6 +43,19 @@ interface Pick {
   readonly capKeys: readonly string[];
 }
 
+/** What became of the line items that could serve in one break, by ordinal. */
+export interface BreakVerdicts {
+  readonly breakKey: string;
+  /** Every one that was looked at, in rank order. */
+  readonly considered: ReadonlyMap<number, VerdictCode>;
+  /** All that could serve. */
+  readonly eligible: Bits;
+  /** Those of them that were not looked at because they had no credit: `no_lease`. Undefined when credit was not known. */
+  readonly withoutCredit: Bits | undefined;
+  /** The verdict of all others. */
+  readonly rest: VerdictCode;
+}
+
 export interface Decision {
   readonly picks: readonly Pick[];
   /** Undefined when no slot could have held more. */
@@ -50,6 +65,8 @@ export interface Decision {
   readonly stages: readonly TraceStage[];
   /** At most 50, shared evenly by the breaks, and always every winner. */
   readonly candidates: readonly TraceCandidate[];
+  /** All verdicts of each break, in request order; those of `candidates` among them. */
+  readonly verdicts: readonly BreakVerdicts[];
   /** The policies that the play was decided under. */
   readonly policies: readonly PolicyVersion[];
 }
@@ -90,7 +107,7 @@ const reasonsByVerdict: readonly (readonly [NoAdReason, readonly VerdictCode[]])
   ['no_matching_line_item', ['policy_brand_safety']],
 ];
 
-function reasonOf(eligible: Eligibility, filled: FilledBreak): NoAdReason | undefined {
+function reasonOf(index: PlanIndex, eligible: Eligibility, filled: FilledBreak): NoAdReason | undefined {
   if (filled.full) return undefined;
   if (eligible.count === 0) {
     const last = [...eligible.droppedBy.keys()].at(-1);
@@ -98,9 +115,15 @@ function reasonOf(eligible: Eligibility, filled: FilledBreak): NoAdReason | unde
     return last === undefined || last === 'not_active' ? 'no_active_line_item' : 'no_matching_line_item';
   }
   const verdicts = new Set(filled.considered.values());
+  if (lacksCredit(index, filled.sets, filled.considered)) verdicts.add('no_lease');
   const found = reasonsByVerdict.find(([, codes]) => codes.some((code) => verdicts.has(code)));
   return found?.[0] ?? 'no_more_line_items';
 }
+
+const verdictsOf = ({ key }: AdBreak, { considered, sets, rest }: FilledBreak): BreakVerdicts => ({
+  ...{ breakKey: key, considered, rest },
+  ...{ eligible: sets.eligible, withoutCredit: sets.withoutCredit?.bits },
+});
 
 const positionOrder = { pre: 0, mid: 1, post: 2 } as const;
 
@@ -139,7 +162,7 @@ export function preparePlay(
 /**
  * Chooses the ads of one play: the whole answer depends on the arguments alone, so a replay gives the same.
  * Breaks are filled in request order, each best tier first. Within a tier exclusive and house line items go by weight, sponsorships
- * by what they lack of their share, guaranteed ones by priority, those that compete by price by price, and equals by
+ * by what they lack of their share, guaranteed ones by priority and urgency, those that compete by price by price, and equals by
  * `hash(decision_id, ordinal)`, where the hash of every further break of the play is another one. Creatives rotate by weight or in
  * sequence among those that fit, each in the stream whose loudness is nearest to the content's.
  * Cost is bounded: bitset tests over the plan, then at most 4096 candidates and one search of 400 nodes a break.
@@ -158,6 +181,7 @@ export function decidePrepared(
   const opportunities: string[] = [];
   const stages: TraceStage[] = [];
   const candidates: TraceCandidate[] = [];
+  const verdicts: BreakVerdicts[] = [];
   const neighbours = neighboursOf(context.breaks);
   const renditions = renditionsKey(context.streamFormat, context.streamFormats);
   let noAdReason: NoAdReason | undefined = context.breaks.length === 0 ? 'no_breaks' : undefined;
@@ -220,11 +244,12 @@ export function decidePrepared(
       shares.set(ordinal, { served: before.served + servings, opportunities: before.opportunities + 1 });
       opportunities.push(index.lines[ordinal]!.lineItemId);
     }
-    noAdReason ??= reasonOf(eligible[at]!, filled);
+    verdicts.push(verdictsOf(adBreak, filled));
+    noAdReason ??= reasonOf(index, eligible[at]!, filled);
     stages.push(...traceStages(index, adBreak, eligible[at]!, filled));
     candidates.push(...traceCandidates(index, adBreak, eligible[at]!, filled, maxListed));
   });
-  return { picks, noAdReason, opportunities, stages, candidates, policies: policies.versions };
+  return { picks, noAdReason, opportunities, stages, candidates, verdicts, policies: policies.versions };
 }
 
 /** `preparePlay` and `decidePrepared` in one. */

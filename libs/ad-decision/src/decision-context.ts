@@ -1,6 +1,8 @@
 import type { PlanLineItem } from '@longwave/events';
+import type { Bits } from './bitset.ts';
 import type { BreakPosition } from './plan-index.ts';
 import type { SuspendedLines } from './suspensions.ts';
+import type { Urgency } from './urgency.ts';
 
 /** The restrictions of one slot of a break. */
 interface SlotRule {
@@ -72,6 +74,13 @@ export interface Share {
 export interface DecisionInputs {
   /** Slots that a line item with a goal may take in this decision; absent when no goal can be counted now. */
   readonly remaining?: ((ordinal: number) => number) | undefined;
+  /**
+   * Line items with a goal that have slots left, so that the others need not be looked at: all of them together have the verdict
+   * `no_lease`. `remaining` still bounds those of the set. Absent: `remaining` says it of each.
+   */
+  readonly credit?: Bits | undefined;
+  /** Which line items with a goal are behind their plans; absent: none is. */
+  readonly urgency?: Urgency | undefined;
   readonly share: (ordinal: number) => Share;
   /**
    * How many servings to the listener a cap counts (`capKey`) since a time, without those of this decision; absent when there is no

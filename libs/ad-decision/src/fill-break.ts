@@ -2,6 +2,7 @@ import type { VerdictCode } from './codes.ts';
 import { decisionHash, weighByHash } from './decision-hash.ts';
 import type { Eligibility } from './eligibility.ts';
 import { nextBit } from './bitset.ts';
+import { divideCandidates, type CandidateSets } from './candidate-sets.ts';
 import { tiers } from './plan-index.ts';
 import { screenCandidate, shareDeficit, type Candidate, type Screening } from './screen-candidate.ts';
 import { assignSlots, poolMaxOf, searchBreak, type Chosen } from './search-break.ts';
@@ -38,7 +39,8 @@ export interface FilledBreak {
   readonly opportunities: readonly number[];
   /** True when nothing more could have been placed, whatever the plan holds. */
   readonly full: boolean;
-  /** Why candidates that were not considered do not serve. */
+  readonly sets: CandidateSets;
+  /** Why candidates that were not considered do not serve, unless they are without credit. */
   readonly rest: 'outranked' | 'policy_ad_load';
 }
 
@@ -53,14 +55,21 @@ function rankKeyOf({ index, seed, shareOf }: Screening, tier: number): RankKey {
   };
 }
 
-function* walkTier(screening: Screening, eligible: Eligibility, tier: number): Generator<number> {
+/** The line items of a tier that may be looked at, best first: of guaranteed equals those with more urgency. */
+function* walkTier(
+  screening: Screening,
+  { eligible, open, byUrgency }: CandidateSets,
+  tier: number,
+): Generator<number> {
   const { index, seed } = screening;
   const end = index.tierEnds[tier]!;
   const keyOf = rankKeyOf(screening, tier);
+  const levels = tier === tiers.guaranteed ? byUrgency : [open];
   let from = tier === 0 ? 0 : index.tierEnds[tier - 1]!;
-  for (let first = nextBit(eligible.bits, from, end); first >= 0; first = nextBit(eligible.bits, from, end)) {
+  for (let first = nextBit(eligible, from, end); first >= 0; first = nextBit(eligible, from, end)) {
     from = index.groupEnds[first]!;
-    yield* walkCandidates(eligible.bits, first, from, seed, keyOf);
+    for (const members of levels)
+      if (nextBit(members, first, from) >= 0) yield* walkCandidates(eligible, members, first, from, seed, keyOf);
   }
 }
 
@@ -72,7 +81,10 @@ function separationBetween(screening: Screening, one: Candidate, other: Candidat
 /** Puts those last among equals whose creative plays in a neighbouring break. */
 function sortPool({ index: { groupEnds } }: Screening, pool: Candidate[]): void {
   if (!pool.some((one) => one.repeats)) return;
-  pool.sort((a, b) => groupEnds[a.ordinal]! - groupEnds[b.ordinal]! || Number(a.repeats) - Number(b.repeats));
+  pool.sort(
+    (a, b) =>
+      groupEnds[a.ordinal]! - groupEnds[b.ordinal]! || b.urgency - a.urgency || Number(a.repeats) - Number(b.repeats),
+  );
 }
 
 function chooseFrom(screening: Screening, pool: readonly Candidate[]): readonly Chosen[] {
@@ -134,17 +146,18 @@ export function fillBreak(screening: Screening, eligible: Eligibility): FilledBr
   };
   const closed = maxAds <= 0 || limitMs <= 0;
   const byPolicy = slotCount > 0 && (maxAds <= 0 || (limitMs <= 0 && screening.limitCode === 'policy_ad_load'));
-  const rest = byPolicy ? 'policy_ad_load' : 'outranked';
-  if (closed || eligible.count === 0) return { placements: [], considered, opportunities, full: closed, rest };
+  const sets = divideCandidates(screening.index, screening.inputs, eligible);
+  const seen = { considered, opportunities, sets, rest: byPolicy ? 'policy_ad_load' : 'outranked' } as const;
+  if (closed || eligible.count === 0) return { placements: [], ...seen, full: closed };
 
-  for (const ordinal of walkTier(screening, eligible, tiers.exclusive)) {
+  for (const ordinal of walkTier(screening, sets, tiers.exclusive)) {
     const screened = screenCandidate(screening, ordinal);
     considered.set(ordinal, typeof screened === 'string' ? screened : 'won');
     noteOpportunity(ordinal, screened);
     if (considered.size >= maxConsidered) break;
     if (typeof screened === 'string') continue;
     const alone = [{ candidate: screened, served: screened.creatives[0]! }];
-    return { placements: placeInSlots(screening, alone), considered, opportunities, full: true, rest };
+    return { placements: placeInSlots(screening, alone), ...seen, full: true };
   }
 
   const pool: Candidate[] = [];
@@ -174,7 +187,7 @@ export function fillBreak(screening: Screening, eligible: Eligibility): FilledBr
 
   walk: for (let tier: number = tiers.sponsorship; tier <= tiers.house; tier++) {
     let misfits = 0;
-    for (const ordinal of walkTier(screening, eligible, tier)) {
+    for (const ordinal of walkTier(screening, sets, tier)) {
       if (isFull() || considered.size >= maxConsidered) break walk;
       const verdict = consider(ordinal);
       considered.set(ordinal, verdict);
@@ -188,5 +201,5 @@ export function fillBreak(screening: Screening, eligible: Eligibility): FilledBr
     if (won) better.push(won);
     else considered.set(candidate.ordinal, refusalOf(screening, better, candidate));
   }
-  return { placements: placeInSlots(screening, chosen), considered, opportunities, full: isFull(), rest };
+  return { placements: placeInSlots(screening, chosen), ...seen, full: isFull() };
 }

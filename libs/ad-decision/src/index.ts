@@ -1,5 +1,6 @@
+export { addBit, createBits, hasBit, removeBit, type Bits } from './bitset.ts';
 export { noAdReasons, verdictCodes } from './codes.ts';
-export { decide, decidePrepared, preparePlay, type Decision } from './decide.ts';
+export { decide, decidePrepared, preparePlay, type BreakVerdicts, type Decision } from './decide.ts';
 export {
   freshInputs,
   type AdBreak,
@@ -13,3 +14,4 @@ export { buildIndex, type BreakPosition, type IndexedLine, type PlanIndex } from
 export type { PolicyVersion } from './policies.ts';
 export { recordInputs, replayInputs, type RecordedInputs } from './recorded-inputs.ts';
 export { noSuspensions, suspendLines, type SuspendedLines, type Suspensions } from './suspensions.ts';
+export { createUrgency, setUrgency, urgencyOf, type Urgency, type UrgencyLevel } from './urgency.ts';

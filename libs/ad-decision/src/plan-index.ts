@@ -45,6 +45,8 @@ export interface PlanIndex {
   readonly lines: readonly IndexedLine[];
   /** Every ordinal. */
   readonly all: Bits;
+  /** Lines with a goal of slots. */
+  readonly goals: Bits;
   /** Per ordinal the end of its rank group: line items of one tier that are equals before hash, weight and share. */
   readonly groupEnds: Uint32Array;
   /** Per tier the end of its ordinals. */
@@ -170,10 +172,10 @@ export function buildIndex(plan: ServingPlanDocument, policies: readonly PlanPol
   }
   const indexedPolicies = indexPolicies(policies, sorted);
   const tierEnds = Object.values(tiers).map((tier) => lines.findLastIndex((line) => line.tier <= tier) + 1);
-  const bitsWhere = (holds: (line: PlanLineItem) => boolean) => {
+  const bitsWhere = (holds: (line: PlanLineItem, ordinal: number) => boolean) => {
     const bits = createBits(sorted.length);
     sorted.forEach((line, ordinal) => {
-      if (holds(line)) addBit(bits, ordinal);
+      if (holds(line, ordinal)) addBit(bits, ordinal);
     });
     return bits;
   };
@@ -191,6 +193,7 @@ export function buildIndex(plan: ServingPlanDocument, policies: readonly PlanPol
   return {
     lines,
     all: bitsWhere(() => true),
+    goals: bitsWhere((_, ordinal) => lines[ordinal]!.goalQuantity !== undefined),
     groupEnds: rankGroups(sorted),
     tierEnds,
     separation: plan.separation,

@@ -3,9 +3,10 @@ import type { AdBreak, DecisionContext, DecisionInputs, Share } from './decision
 import { decisionHash, weighByHash } from './decision-hash.ts';
 import { capKey, isCapped } from './frequency.ts';
 import { nearestStream, type IndexedCreative, type IndexedStream } from './index-creatives.ts';
-import type { IndexedLine, PlanIndex } from './plan-index.ts';
+import { tiers, type IndexedLine, type PlanIndex } from './plan-index.ts';
 import type { PlayPolicies } from './policies.ts';
 import { separationOf, type PlacedAd } from './separation.ts';
+import { urgencyOf, type UrgencyLevel } from './urgency.ts';
 
 /** A creative that may fill a slot of the break, in the stream that suits the content. */
 export interface CandidateCreative {
@@ -23,6 +24,8 @@ export interface Candidate {
   readonly creatives: readonly CandidateCreative[];
   /** Its first creative plays in a neighbouring break. */
   readonly repeats: boolean;
+  /** 0 where urgency orders nothing. */
+  readonly urgency: UrgencyLevel;
 }
 
 /** All that the screening of candidates of one break reads. */
@@ -148,5 +151,6 @@ export function screenCandidate(screening: Screening, ordinal: number): Candidat
   if (typeof creatives === 'string') return creatives;
   if (line.sharePct !== undefined && shareDeficit(line, screening.shareOf(ordinal)) <= 0) return 'paced_out';
   const repeats = neighbours.size > 0 && neighbours.has(creatives[0]!.creative.creativeId);
-  return { ordinal, line, creatives, repeats };
+  const isPaced = line.tier === tiers.guaranteed && line.goalQuantity !== undefined;
+  return { ordinal, line, creatives, repeats, urgency: isPaced ? urgencyOf(inputs.urgency, ordinal) : 0 };
 }

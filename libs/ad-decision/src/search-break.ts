@@ -23,6 +23,8 @@ export interface Chosen {
 interface Worth {
   /** Sponsorships, then guaranteed ads of priority 1, of priority 2 …: how many, as digits. */
   readonly ranked: number;
+  /** How many ads of urgency 3, of 2 and of 1, as digits. */
+  readonly urgent: number;
   /** Prices of the ads that compete by price, together. */
   readonly priceMicros: number;
   readonly house: number;
@@ -31,11 +33,12 @@ interface Worth {
   readonly durationMs: number;
 }
 
-const nothing: Worth = { ranked: 0, priceMicros: 0, house: 0, leaders: leaderBase ** 4 - 1, durationMs: 0 };
+const nothing: Worth = { ranked: 0, urgent: 0, priceMicros: 0, house: 0, leaders: leaderBase ** 4 - 1, durationMs: 0 };
 
 function compareWorth(a: Worth, b: Worth): number {
   return (
     a.ranked - b.ranked ||
+    a.urgent - b.urgent ||
     a.priceMicros - b.priceMicros ||
     a.house - b.house ||
     b.leaders - a.leaders ||
@@ -45,6 +48,7 @@ function compareWorth(a: Worth, b: Worth): number {
 
 const rankedWorth = ({ line: { tier, priority } }: Candidate) =>
   tier > tiers.guaranteed ? 0 : countBase ** (tier === tiers.sponsorship ? maxPriorities : maxPriorities - priority);
+const urgentOf = ({ urgency }: Candidate) => (urgency === 0 ? 0 : countBase ** (urgency - 1));
 /** An ad without a price is still worth more than none. */
 const priceOf = ({ line }: Candidate) => (line.tier === tiers.non_guaranteed ? line.cpmMicros + 1 : 0);
 const houseOf = ({ line }: Candidate) => (line.tier === tiers.house ? 1 : 0);
@@ -86,9 +90,9 @@ export function assignSlots(slots: readonly number[]): readonly number[] | undef
 
 /** Upper bounds of what the candidates from each place on can still add. */
 function boundsOf(candidates: readonly Candidate[]) {
-  const sums = (value: (candidate: Candidate) => number) => {
+  const sums = (value: (candidate: Candidate, at: number) => number) => {
     const prefix = [0];
-    for (const one of candidates) prefix.push(prefix.at(-1)! + value(one));
+    candidates.forEach((one, at) => prefix.push(prefix[at]! + value(one, at)));
     return prefix;
   };
   /** Per tier the place of its first candidate or of the first after it. */
@@ -98,6 +102,16 @@ function boundsOf(candidates: readonly Candidate[]) {
     starts.push(at);
   }
   const [ranked, prices, house] = [sums(rankedWorth), sums(priceOf), sums(houseOf)];
+  // They are not in the order of their urgency: from each place on the most urgent ones come first.
+  const urgent = candidates.some((one) => one.urgency > 0)
+    ? candidates.map((_, from) => {
+        const rest = candidates
+          .slice(from)
+          .map(urgentOf)
+          .sort((a, b) => b - a);
+        return sums((_one, at) => rest[at] ?? 0);
+      })
+    : [];
   const longest = candidates.map((one) => Math.max(...one.creatives.map(({ stream }) => stream.durationMs)));
   for (let at = longest.length - 2; at >= 0; at--) longest[at] = Math.max(longest[at]!, longest[at + 1]!);
   const most = (prefix: readonly number[], from: number, count: number) =>
@@ -113,6 +127,7 @@ function boundsOf(candidates: readonly Candidate[]) {
     }
     return {
       ranked: now.ranked + most(ranked, from, slotsLeft),
+      urgent: now.urgent + (urgent[from]?.[Math.min(slotsLeft, candidates.length)] ?? 0),
       priceMicros: now.priceMicros + most(prices, Math.max(from, starts[tiers.non_guaranteed]!), slotsLeft),
       house: now.house + most(house, Math.max(from, starts[tiers.house]!), slotsLeft),
       leaders,
@@ -123,7 +138,7 @@ function boundsOf(candidates: readonly Candidate[]) {
 
 /**
  * The best set of ads for a break, by depth-first search over at most 24 candidates in rank order and 400 nodes: most ads of the
- * highest rank, then the highest price of those that compete by price, then most house ads. Of sets equal in that the one that
+ * highest rank, then most urgent ones, then the highest price of those that compete by price, then most house ads. Of sets equal in that the one that
  * holds the best placed candidate of each tier, so that share, hash and weight decide who serves and short ads are not starved;
  * then the one that fills most seconds.
  * @param separated per candidate a mask of those that it may not share the break with
@@ -164,6 +179,7 @@ export function searchBreak(
       const leads = Math.floor(worth.leaders / digit) % leaderBase === maxCandidates;
       const more: Worth = {
         ranked: worth.ranked + rankedWorth(candidate),
+        urgent: worth.urgent + urgentOf(candidate),
         priceMicros: worth.priceMicros + priceOf(candidate),
         house: worth.house + houseOf(candidate),
         leaders: leads ? worth.leaders + (from - maxCandidates) * digit : worth.leaders,

@@ -1,3 +1,4 @@
+import { hasBit } from './bitset.ts';
 import type { VerdictCode } from './codes.ts';
 import type { AdBreak } from './decision-context.ts';
 import type { Eligibility } from './eligibility.ts';
@@ -52,7 +53,9 @@ export function traceStages(
     stage[code] = (stage[code] ?? 0) + count;
   };
   for (const code of filled.considered.values()) if (code !== 'won') drop(code, 1);
-  const unseen = eligible.count - filled.considered.size;
+  const withoutCredit = filled.sets.withoutCredit?.count ?? 0;
+  if (withoutCredit > 0) drop('no_lease', withoutCredit);
+  const unseen = eligible.count - filled.considered.size - withoutCredit;
   if (unseen > 0) drop(filled.rest, unseen);
 
   let left = index.lines.length;
@@ -72,7 +75,7 @@ export function traceCandidates(
   index: PlanIndex,
   { key: breakKey }: AdBreak,
   eligible: Eligibility,
-  { considered, rest: unseen }: FilledBreak,
+  { considered, sets: { withoutCredit }, rest: outranked }: FilledBreak,
   max: number,
 ): readonly TraceCandidate[] {
   const view = (ordinal: number, codes: readonly [VerdictCode, ...VerdictCode[]], rank?: number): TraceCandidate => {
@@ -89,6 +92,7 @@ export function traceCandidates(
   }
   for (let ordinal = 0; ordinal < index.lines.length && listed.length < max; ordinal++) {
     if (considered.has(ordinal)) continue;
+    const unseen = withoutCredit && hasBit(withoutCredit.bits, ordinal) ? 'no_lease' : outranked;
     const [first = unseen, ...rest] = eligible.failures(ordinal);
     listed.push(view(ordinal, [first, ...rest]));
   }

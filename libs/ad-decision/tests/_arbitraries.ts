@@ -1,12 +1,17 @@
 import type { ServingPlanDocument } from '@longwave/events';
 import fc from 'fast-check';
 import {
+  addBit,
+  createBits,
+  createUrgency,
   noSuspensions,
+  setUrgency,
   suspendLines,
   type AdBreak,
   type DecisionContext,
   type DecisionInputs,
   type PlanIndex,
+  type UrgencyLevel,
 } from '../src/index.ts';
 import { contextOf, type CaseLine } from './_support.ts';
 
@@ -144,11 +149,23 @@ export const inputs: fc.Arbitrary<(index: PlanIndex) => DecisionInputs> = fc
     halted: fc.subarray(['li_0', 'li_3', 'li_5']),
     stopped: fc.subarray(['li_1', 'li_4']),
     creatives: fc.subarray(['crv_1']),
+    knowsCredit: fc.boolean(),
+    urgencies: fc.option(
+      fc.dictionary(fc.nat({ max: 39 }).map(String), fc.constantFrom<UrgencyLevel>(1, 2, 3), { minKeys: 1 }),
+    ),
   })
-  .map(({ remaining, shares, servings, halted, stopped, creatives }) => (index) => {
+  .map(({ remaining, shares, servings, halted, stopped, creatives, knowsCredit, urgencies }) => (index) => {
     const numberOf = (ordinal: number) => index.lines[ordinal]!.lineItemId.slice('li_'.length);
+    const credit = createBits(index.lines.length);
+    const urgency = createUrgency(index.lines.length);
+    index.lines.forEach((_, ordinal) => {
+      if (remaining?.[numberOf(ordinal)] !== 0) addBit(credit, ordinal);
+      setUrgency(urgency, ordinal, urgencies?.[numberOf(ordinal)] ?? 0);
+    });
     return {
       remaining: remaining ? (ordinal) => remaining[numberOf(ordinal)] ?? Infinity : undefined,
+      ...(knowsCredit && { credit }),
+      ...(urgencies && { urgency }),
       share: (ordinal) => {
         const [served, opportunities] = shares[numberOf(ordinal)] ?? [0, 0];
         return { served, opportunities: Math.max(served, opportunities) };

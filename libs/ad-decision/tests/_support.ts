@@ -7,7 +7,7 @@ import {
   type PlanTargeting,
   type ServingPlanDocument,
 } from '@longwave/events';
-import type { AdBreak, DecisionContext } from '../src/index.ts';
+import type { AdBreak, Decision, DecisionContext } from '../src/index.ts';
 
 const mp3 = 'mp3/128000/48000/2';
 
@@ -163,3 +163,9 @@ export function contextOf(given: Partial<DecisionContext> = {}): DecisionContext
     ...given,
   };
 }
+
+/** What a decision gives and what it looked at, without what its trace says of others. */
+export const outcomeOf = ({ picks, noAdReason, opportunities, policies, verdicts }: Decision) => ({
+  ...{ picks, noAdReason, opportunities, policies },
+  considered: verdicts.map((one) => [one.breakKey, [...one.considered], one.rest]),
+});

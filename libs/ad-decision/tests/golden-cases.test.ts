@@ -2,15 +2,20 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { PlanLineItem, PlanPolicy, ServingPlanDocument } from '@longwave/events';
 import { describe, expect, test } from '@jest/globals';
 import {
+  addBit,
   buildIndex,
+  createBits,
+  createUrgency,
   decide,
   noAdReasons,
   noSuspensions,
+  setUrgency,
   suspendLines,
   verdictCodes,
   type BreakPosition,
   type DecisionInputs,
   type Suspensions,
+  type UrgencyLevel,
 } from '../src/index.ts';
 import { contextOf, planOf, type CaseLine } from './_support.ts';
 
@@ -61,6 +66,10 @@ interface GoldenCase {
   readonly breaks: readonly CaseBreak[];
   /** Slots that goals leave; line items that are not named have no limit. */
   readonly room?: Readonly<Record<string, number>>;
+  /** Line items whose goals have credit; absent: `room` alone says it. */
+  readonly credit?: readonly string[];
+  /** Levels of urgency; 0 for line items that are not named. */
+  readonly urgency?: Readonly<Record<string, UrgencyLevel>>;
   /** Times of servings that a cap counts (line item, line item/episode, line item/episode/break); null: no record. */
   readonly heard?: Readonly<Record<string, readonly string[]>> | null;
   /** In how many breaks of the last window the line item served, and in how many it could have. */
@@ -127,7 +136,15 @@ describe.each(readdirSync(folder))('%s', (file) => {
       halts: { ...noSuspensions.halts, ...golden.halts },
       not_active: { ...noSuspensions.not_active, ...golden.not_active },
     });
+    const credit = createBits(index.lines.length);
+    const urgency = createUrgency(index.lines.length);
+    index.lines.forEach(({ lineItemId }, ordinal) => {
+      if (golden.credit?.includes(lineItemId)) addBit(credit, ordinal);
+      setUrgency(urgency, ordinal, golden.urgency?.[lineItemId] ?? 0);
+    });
     const inputs: DecisionInputs = {
+      ...(golden.credit && { credit }),
+      ...(golden.urgency && { urgency }),
       remaining: (ordinal) => room[idOf(ordinal)] ?? Infinity,
       share: (ordinal) => {
         const [served, opportunities] = shares[idOf(ordinal)] ?? [0, 0];

@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { buildIndex, decide, noSuspensions, recordInputs, replayInputs, suspendLines } from '../src/index.ts';
 import { inputs, lines, plays } from './_arbitraries.ts';
-import { planOf } from './_support.ts';
+import { outcomeOf, planOf } from './_support.ts';
 
-test('a decision replays from its recorded inputs after a round trip through JSON', () => {
+test('a decision replays from its recorded inputs of either format after a round trip through JSON', () => {
   fc.assert(
     fc.property(lines, plays, inputs, (given, play, inputsOf) => {
       const index = buildIndex(planOf(given));
@@ -13,7 +13,10 @@ test('a decision replays from its recorded inputs after a round trip through JSO
       const recorded = JSON.parse(JSON.stringify(recording.recorded()));
       const again = buildIndex(planOf(given.toReversed()));
       const suspended = inputsOf(again).suspended;
-      expect(decide(again, play, replayInputs(again, recorded, suspended, play.atMs))).toEqual(decision);
+      const replayed = decide(again, play, replayInputs(again, recorded, suspended, play.atMs));
+      expect(outcomeOf(replayed)).toEqual(outcomeOf(decision));
+      // Format 2 knows the credit of those alone that were looked at: of the others the trace says `no_lease`.
+      if (recorded.format === undefined) expect(replayed).toEqual(decision);
     }),
   );
 });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { buildIndex, type IndexedLine } from '../src/index.ts';
+import { buildIndex, type IndexedLine, type UrgencyLevel } from '../src/index.ts';
 import { assignSlots, searchBreak } from '../src/search-break.ts';
 import type { Candidate } from '../src/screen-candidate.ts';
 import { planOf } from './_support.ts';
@@ -16,6 +16,8 @@ interface Ad {
   readonly rank: { readonly type: 'sponsorship' | 'guaranteed' | 'non_guaranteed' | 'house' };
   readonly durationMs: number;
   readonly slots: number;
+  /** Of guaranteed ads. */
+  readonly urgency: UrgencyLevel;
 }
 
 const slotCount = 3;
@@ -25,6 +27,7 @@ const ads: fc.Arbitrary<Ad[]> = fc.array(
     rank,
     durationMs: fc.integer({ min: 1, max: limitMs }),
     slots: fc.oneof(fc.constant(0b111), fc.integer({ min: 1, max: 0b111 })),
+    urgency: fc.constantFrom<UrgencyLevel>(0, 0, 1, 2, 3),
   }),
   { maxLength: 7 },
 );
@@ -34,16 +37,22 @@ const pairs = fc.array(fc.tuple(fc.nat({ max: 6 }), fc.nat({ max: 6 })), { maxLe
 /** Candidates in rank order, as the walk yields them. */
 function candidatesOf(given: readonly Ad[]): Candidate[] {
   const { lines } = buildIndex(planOf(given.map((ad, at) => ({ line_item_id: `li_${at}`, ...ad.rank }))));
-  return lines.map((line: IndexedLine, ordinal) => {
-    const { durationMs, slots } = given[Number(line.lineItemId.slice(3))]!;
+  const candidates = lines.map((line: IndexedLine, ordinal) => {
+    const { durationMs, slots, urgency } = given[Number(line.lineItemId.slice(3))]!;
     const creative = [...line.creativesByRenditions.values()][0]![0]!;
     return {
       ordinal,
       line,
       creatives: [{ creative, stream: { ...creative.streams[0]!, durationMs }, slots }],
       repeats: false,
+      urgency: line.tier === 2 ? urgency : (0 as const),
     };
   });
+  return candidates.sort(
+    (a, b) =>
+      a.line.tier - b.line.tier ||
+      (a.line.tier === 2 ? a.line.priority - b.line.priority || b.urgency - a.urgency : a.ordinal - b.ordinal),
+  );
 }
 
 /** Whether each of the ads can have a slot of its own, by trying every order. */
@@ -57,11 +66,13 @@ function canStand(slots: readonly number[], taken = 0): boolean {
 function worthOf(candidates: readonly Candidate[], set: readonly number[]): number[] {
   const of = (holds: (line: IndexedLine) => boolean) => set.filter((at) => holds(candidates[at]!.line));
   const priorities = [1, 2, 3].map((priority) => of((line) => line.tier === 2 && line.priority === priority).length);
+  const urgent = [3, 2, 1].map((level) => set.filter((at) => candidates[at]!.urgency === level).length);
   const priced = of((line) => line.tier === 3);
   const leaders = [1, 2, 3, 4].map((tier) => -(of((line) => line.tier === tier)[0] ?? 24));
   return [
     of((line) => line.tier === 1).length,
     ...priorities,
+    ...urgent,
     priced.reduce((sum, at) => sum + candidates[at]!.line.cpmMicros + 1, 0),
     of((line) => line.tier === 4).length,
     ...leaders,

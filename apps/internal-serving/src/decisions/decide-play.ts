@@ -36,6 +36,7 @@ export const noPlan: Decision = {
   opportunities: [],
   stages: [],
   candidates: [],
+  verdicts: [],
   policies: [],
 };
 
@@ -56,7 +57,7 @@ async function beforeDeadline<T>(deadline: Date, work: () => Promise<T>): Promis
  * every node and for ever.
  */
 export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
-  const { decisions, plans, suspensions, goals, listeners, shares, write, newAttempt, logger } = options;
+  const { decisions, plans, suspensions, goals, credit, listeners, shares, write, newAttempt, logger } = options;
 
   /** Makes the listener's record count the caps of the stored answer instead of those of this attempt. */
   async function reapplyCaps(
@@ -109,7 +110,7 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
     const suspended = plan && (await suspensions.active(workspaceId, plan.index));
     const counted: CountedDecision =
       plan && suspended
-        ? await decideWithinLimits({ goals, listeners, shares }, request, plan, suspended, attempt, signal)
+        ? await decideWithinLimits({ goals, credit, listeners, shares }, request, plan, suspended, attempt, signal)
         : { decision: noPlan, countedSlots: [], inputs: undefined };
     const { decision, countedSlots, inputs } = counted;
     const answer = answerOf(decisionId, plan?.servingPlanId, decision);

@@ -1,5 +1,6 @@
 import { decidePrepared, preparePlay, recordInputs, type Decision, type RecordedInputs } from '@longwave/ad-decision';
 import { Problem } from '@longwave/problems';
+import type { GoalCredit } from '../goals/goal-credit.ts';
 import type { CountedSlot, GoalGuard, SlotRequest } from '../goals/goal-guard.ts';
 import { countServings } from '../listeners/listener-record.ts';
 import type { ListenerMemory, ListenerRecord } from '../listeners/listener-memory.ts';
@@ -18,6 +19,8 @@ export interface CountedDecision {
 
 export interface Limits {
   readonly goals: GoalGuard;
+  /** Absent: every line item is asked for what its goal leaves, and none is urgent. */
+  readonly credit?: GoalCredit | undefined;
   readonly listeners: ListenerMemory;
   readonly shares: Pick<ShareCounts, 'shareOf'>;
 }
@@ -43,7 +46,7 @@ function slotRequests(plan: CurrentPlan, decision: Decision): readonly SlotReque
  * all or nothing. Each round replaces what the one before counted in the record.
  */
 export async function decideWithinLimits(
-  { goals, listeners, shares }: Limits,
+  { goals, credit, listeners, shares }: Limits,
   { workspaceId, context, listener }: PlayRequest,
   plan: CurrentPlan,
   suspended: ActiveSuspensions,
@@ -67,6 +70,8 @@ export async function decideWithinLimits(
         remaining: last
           ? undefined
           : (ordinal) => Math.min(goals.remaining(idOf(ordinal)), maxSlots.get(idOf(ordinal)) ?? Infinity),
+        credit: credit?.creditOf(index),
+        urgency: credit?.urgencyOf(index),
         share: (ordinal) => shares.shareOf(idOf(ordinal)),
         frequencyRecord: last || !record ? undefined : countServings(record.entries, decisionId),
       },

@@ -1,0 +1,12 @@
+import type { Bits, PlanIndex, Urgency } from '@longwave/ad-decision';
+
+/**
+ * What this node knows of the goals of a plan at once, beside `remaining` of each line item. Sets are in the ordinals of the index.
+ * A set is read until the decision that asked for it is made, without a pause: it may be changed in place between two decisions.
+ */
+export interface GoalCredit {
+  /** Line items with a goal that may be given a slot now; undefined while goals are counted by the guard. */
+  creditOf(index: PlanIndex): Bits | undefined;
+  /** Line items with a goal that are behind their plans; undefined when it is not known of any. */
+  urgencyOf(index: PlanIndex): Urgency | undefined;
+}
