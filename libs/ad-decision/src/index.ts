@@ -1,5 +1,5 @@
 export { addBit, createBits, hasBit, removeBit, type Bits } from './bitset.ts';
-export { noAdReasons, verdictCodes } from './codes.ts';
+export { noAdReasons, verdictCodes, type VerdictCode } from './codes.ts';
 export { decide, decidePrepared, preparePlay, type BreakVerdicts, type Decision } from './decide.ts';
 export {
   freshInputs,
