@@ -24,7 +24,12 @@ import { objectStoreFromConfig } from '@longwave/object-store';
 import { createPool, databaseProblem, pingDatabase } from '@longwave/postgres';
 import { openKeyFile, openSigningKey } from '@longwave/principal';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
-import { AdEventServiceService, AudienceServiceService, ListenerServiceService } from '@longwave/rpc/audience';
+import {
+  AdEventServiceService,
+  AudienceServiceService,
+  LedgerServiceService,
+  ListenerServiceService,
+} from '@longwave/rpc/audience';
 import { AccountServiceService, CredentialServiceService } from '@longwave/rpc/credential';
 import { BindingServiceService, EnclosureServiceService } from '@longwave/rpc/delivery';
 import { ProbeServiceService } from '@longwave/rpc/probe';
@@ -80,6 +85,8 @@ import {
   createGetAuthorityReceipt,
   findAuthorityKeys,
 } from './workspace/receipts/authority-receipts.ts';
+import { createSignStatement } from './commerce/billing/statement-documents.ts';
+import { createReadStatementLedger } from './commerce/billing/read-statement-ledger.ts';
 import { createSignReport } from './workspace/reports/sign-report.ts';
 import { createUploadSigner } from './workspace/uploads/sign-upload.ts';
 
@@ -136,6 +143,7 @@ export async function createApp(
   const probe = encoder.client(ProbeServiceService);
   const sink = stack.adopt(openChannel(config.ANALYTICS_SINK_ADDRESS, 'analytics-sink', tls), (c) => c.close());
   const { exportDays, findFirstDownloads, countAds, readReport } = sink.client(AudienceServiceService);
+  const ledger = sink.client(LedgerServiceService);
   const authServer = stack.adopt(openChannel(config.AUTH_SERVER_ADDRESS, 'auth-server', tls), (c) => c.close());
   const { findPlan } = authServer.client(AccountServiceService);
   const internalServing = stack.adopt(openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-serving', tls), (c) =>
@@ -180,6 +188,7 @@ export async function createApp(
       reportDays: config.REPORT_DAYS,
       findPlan,
       submissions: { platforms, contract: deliveryContract, findPresentation },
+      ...{ ledger, clock },
     }),
     signReceipt: createReceiptSigner(receiptKey),
     clock,
@@ -220,7 +229,7 @@ export async function createApp(
       execute,
       handlers: createJobHandlers({
         ...{ ...outside, platforms },
-        ...{ exportDays, findFirstDownloads, readReport, findPlan },
+        ...{ exportDays, findFirstDownloads, readReport, findPlan, ledger },
         ...stores,
       }),
       leaseMs: config.JOB_LEASE_MS,
@@ -374,6 +383,8 @@ export async function createApp(
         changeSignals,
         findProgress: async (id) => tryParseTick(await counters.get(progressKeyOf(id)).catch(() => null)),
         signReport: createSignReport(pool, store, clock),
+        signStatement: createSignStatement(pool, store, clock),
+        readStatementLedger: createReadStatementLedger(pool, ledger),
       },
       receiptKeys,
       issuer: config.BASE_URL,

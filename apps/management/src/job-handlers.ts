@@ -10,6 +10,8 @@ import { createMapContentHandler } from './exchange/content/map-content.ts';
 import { createExportHandler, type ExportOptions } from './hosting/statistics-exports/export-statistics.ts';
 import { createEraseListenersHandler, type ErasureOptions } from './workspace/privacy/erase-listeners.ts';
 import { createReportHandler, type ReportOptions } from './workspace/reports/run-report.ts';
+import { createGenerateStatementHandler, type StatementJobOptions } from './commerce/billing/generate-statement.ts';
+import { createStoreStatementHandler } from './commerce/billing/statement-documents.ts';
 import { createTrackingCheckHandler } from './advertising/trackers/check-tracking-endpoint.ts';
 import type { JobHandler } from './background/job-runner.ts';
 import type { InternalJobKind } from './background/job-table.ts';
@@ -19,6 +21,7 @@ export const createJobHandlers = (
   options: ExportOptions &
     ReportOptions &
     ErasureOptions &
+    StatementJobOptions &
     AskPlatformOptions & { readonly fetch: GuardedFetch; readonly random: () => number },
 ): Readonly<Record<InternalJobKind, JobHandler>> => ({
   compile_serving_plan: createCompileHandler(options),
@@ -33,4 +36,6 @@ export const createJobHandlers = (
   check_tracking_endpoint: createTrackingCheckHandler(options),
   ask_platform: createAskPlatformHandler(options),
   validate_demand_source: createValidateHandler(options),
+  generate_statement: createGenerateStatementHandler(options),
+  store_statement: createStoreStatementHandler(options),
 });

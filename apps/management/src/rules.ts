@@ -4,6 +4,7 @@ import type { GuardedFetch } from '@longwave/guarded-fetch';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { advertiserRules } from './advertising/advertisers/advertiser-rules.ts';
+import { billingStatementRules, type BillingRuleOptions } from './commerce/billing/billing-statement-rules.ts';
 import { batchEncodingRules } from './hosting/batch-encodings/batch-encoding-rules.ts';
 import { breakPlanRules } from './advertising/break-plans/break-plan-rules.ts';
 import { campaignRules } from './advertising/campaigns/campaign-rules.ts';
@@ -61,6 +62,9 @@ export const createRules = (options: {
   readonly findPlan: ReportOptions['findPlan'];
   /** What submissions to platforms need. */
   readonly submissions: SubmissionRuleOptions;
+  /** The ledger that statements are computed from. */
+  readonly ledger: BillingRuleOptions['ledger'];
+  readonly clock: () => Date;
 }): Rules<typeof productCatalog> => ({
   ...workspaceRules,
   ...authorityGrantRules,
@@ -87,6 +91,7 @@ export const createRules = (options: {
   ...servingHaltRules,
   ...productRules,
   ...trackingEndpointRules(options.webhooks),
+  ...billingStatementRules(options),
   ...policyRules,
   ...listenerErasureRules,
   ...exchangeRules,

@@ -2,6 +2,7 @@ import type { ProductCommand } from '@longwave/command-catalog';
 import type { Example } from './_example.ts';
 import { advertisingExamples } from './_examples-advertising.ts';
 import { authorityExamples } from './_examples-authority.ts';
+import { billingExamples } from './_examples-billing.ts';
 import { contentExamples } from './_examples-content.ts';
 import { demandExamples } from './_examples-demand.ts';
 import { exchangeExamples } from './_examples-exchange.ts';
@@ -32,6 +33,7 @@ export const examples: { readonly [C in ProductCommand]: (world: World) => Promi
   ...policyExamples,
   ...privacyExamples,
   ...productExamples,
+  ...billingExamples,
   ...reviewExamples,
   ...webhookExamples,
   ...authorityExamples,

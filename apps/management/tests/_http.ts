@@ -14,6 +14,8 @@ import { createEventStreams } from '../src/http/event-streams.ts';
 import { basePath } from '../src/http/public-documents.ts';
 import { createManagementServer, type ManagementServerOptions } from '../src/http/server.ts';
 import { createAccess } from '../src/workspace/access/access.ts';
+import { createReadStatementLedger } from '../src/commerce/billing/read-statement-ledger.ts';
+import { createSignStatement } from '../src/commerce/billing/statement-documents.ts';
 import { createSignReport } from '../src/workspace/reports/sign-report.ts';
 import { createUploadSigner } from '../src/workspace/uploads/sign-upload.ts';
 import { createProvisionWorkspace } from '../src/workspace/workspaces/provision-workspace.ts';
@@ -101,6 +103,8 @@ export async function serveHttp(
         provisionWorkspace: createProvisionWorkspace(pool, execute),
         diagnostics: createDiagnostics({ pool, serving: noServing, clock }),
         signReport: createSignReport(pool, store, clock),
+        signStatement: createSignStatement(pool, store, clock),
+        readStatementLedger: createReadStatementLedger(pool, management.ledger),
         ...further,
       },
       receiptKeys: { list: () => [publicReceiptKey(management.receiptKey)], isComplete: () => true },

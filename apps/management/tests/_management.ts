@@ -27,6 +27,7 @@ import { secretsFromConfig } from '../src/workspace/webhooks/endpoint-secrets.ts
 import { createCheckRequester } from '../src/workspace/reviews/check-requester.ts';
 import { decideReview } from '../src/workspace/reviews/decide-review.ts';
 import { checkWorkspace } from '../src/workspace/workspaces/check-workspace.ts';
+import { createFakeLedger, type FakeLedger } from './_ledger.ts';
 import { digest, service } from './_values.ts';
 
 export const mediaUrl = 'http://media.test';
@@ -106,6 +107,8 @@ export interface TestManagement extends AsyncDisposable {
   plan: typeof plan;
   /** How the next command counts them. */
   countDelivered: CountDelivered;
+  /** The ledger of the sink. */
+  readonly ledger: FakeLedger;
   readonly clock: () => Date;
 }
 
@@ -122,6 +125,7 @@ export async function startTestManagement(
   const { privateKey, publicKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
   const receiptKey: JWK = { ...(await exportJWK(privateKey)), kid: 'test-1' };
   const delivered = new Map<string, number>();
+  const clock = (): Date => new Date(Date.now() + world.aheadMs);
   const world = {
     probeMs: 60_000,
     probes: 0,
@@ -133,11 +137,11 @@ export async function startTestManagement(
     apple: { platform: applePodcasts('http://apple.test', async () => 'Bearer x') } as PlatformAccess,
     contract: deliveryContract,
     aheadMs: 0,
+    ledger: createFakeLedger(() => clock()),
     delivered,
     plan,
     countDelivered: (async (_workspaceId, lineItemId) => delivered.get(lineItemId) ?? 0) as CountDelivered,
   };
-  const clock = () => new Date(Date.now() + world.aheadMs);
   const pipeline: ExecutorOptions<typeof productCatalog> = {
     pool,
     catalog: productCatalog,
@@ -167,6 +171,8 @@ export async function startTestManagement(
         },
         findPresentation: async () => ({ presentation: world.presentation }),
       },
+      ledger: world.ledger,
+      clock,
     }),
     signReceipt: createReceiptSigner(receiptKey),
     clock,

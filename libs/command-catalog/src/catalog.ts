@@ -4,6 +4,7 @@ import { membershipCommands, memberships } from './identity/membership.ts';
 import { oauthClientCommands, oauthClients } from './identity/oauth-client.ts';
 import { userCommands, users } from './identity/user.ts';
 import { advertiserCommands, advertisers } from './advertising/advertiser.ts';
+import { billingStatementCommands, billingStatements } from './commerce/billing-statement.ts';
 import { batchEncodingCommands, batchEncodings } from './hosting/batch-encoding.ts';
 import { breakPlanCommands, breakPlans } from './advertising/break-plan.ts';
 import { campaignCommands, campaigns } from './advertising/campaign.ts';
@@ -79,6 +80,7 @@ const observedCatalog = {
     products,
     rate_cards: rateCards,
     tracking_endpoints: trackingEndpoints,
+    billing_statements: billingStatements,
     policies,
     content_snapshots: contentSnapshots,
     content_revocations: contentRevocations,
@@ -116,6 +118,7 @@ const observedCatalog = {
     ...productCommands,
     ...rateCardCommands,
     ...trackingEndpointCommands,
+    ...billingStatementCommands,
     ...policyCommands,
     ...contentSnapshotCommands,
     ...contentRevocationCommands,

@@ -65,6 +65,7 @@ export { clipFormats, mediaClips } from './hosting/media-clip.ts';
 export { statisticsExports } from './hosting/statistics-export.ts';
 export { artwork, chapters, markers, storedTranscripts, templatePart } from './hosting/media-files.ts';
 export { trackingScopes } from './advertising/tracking-endpoint.ts';
+export { billingStatements } from './commerce/billing-statement.ts';
 export { reportFormats, reportRuns } from './workspace/report-run.ts';
 export { contentSnapshots } from './exchange/content-snapshot.ts';
 export { deliveryAliases } from './exchange/delivery-alias.ts';

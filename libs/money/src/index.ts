@@ -23,3 +23,4 @@ export type {
   StatementLine,
   StatementTerms,
 } from './statement-terms.ts';
+export { inputsOf, statementOf, type Issue, type StoredStatement } from './statement-of.ts';

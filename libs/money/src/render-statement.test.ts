@@ -2,12 +2,14 @@ import { expect, test } from '@jest/globals';
 import { formatAmount } from './format-amount.ts';
 import { renderStatement } from './render-statement.ts';
 import type { StatementDocument } from './statement-document.ts';
+import type { StatementLine } from './statement-terms.ts';
 
-const line = {
+const line: StatementLine = {
   ...{ line_item_id: 'li_1', kind: 'charge', name: '=Pre-roll, "gold"', rate_from: '2026-11-01T00:00:00.000Z' },
   ...{ model: 'cpm', price_micros: '18500000', basis: 'ad_delivered', units: 1000, days: 0, amount_micros: '18500000' },
-} as const;
+};
 const statement: StatementDocument = {
+  version: 1,
   ...{
     statement_id: 'bil_1',
     workspace_id: 'ws_1',

@@ -17,6 +17,8 @@ export interface StatementInputs extends StatementTerms {
 
 /** An issued statement with everything that its documents say. */
 export interface StatementDocument extends StatementContent {
+  /** Of the form of documents: what renders a version never changes. */
+  readonly version: 1;
   readonly statement_id: string;
   readonly workspace_id: string;
   readonly number: number;

@@ -16,6 +16,8 @@ import {
 /** Commands that report to a subject that its job failed. */
 type FailCommand =
   | 'batch_encoding.fail'
+  | 'billing_statement.fail_documents'
+  | 'billing_statement.fail_draft'
   | 'campaign.fail_clone'
   | 'content_snapshot.record_failed'
   | 'demand_source.fail_validation'

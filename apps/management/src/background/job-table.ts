@@ -20,6 +20,8 @@ const internalJobKinds = [
   'check_tracking_endpoint',
   'ask_platform',
   'validate_demand_source',
+  'generate_statement',
+  'store_statement',
 ] as const;
 
 /** Kinds of jobs that management runs itself. */

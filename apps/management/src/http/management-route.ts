@@ -14,6 +14,8 @@ import type { Diagnostics } from '../diagnostics/diagnostics.ts';
 import type { ManagementScope, TokenHolder } from './authenticate.ts';
 import type { ChangeSignals } from './change-signals.ts';
 import type { EventStreams } from './event-streams.ts';
+import type { SignStatement } from '../commerce/billing/statement-documents.ts';
+import type { ReadStatementLedger } from '../commerce/billing/read-statement-ledger.ts';
 import type { SignReport } from '../workspace/reports/sign-report.ts';
 
 /** A workspace has one chain of receipts for each log. */
@@ -45,6 +47,8 @@ export interface RouteDeps {
   /** The last tick of a production's encoding; undefined when there is none or Redis is away. */
   readonly findProgress: (productionId: string) => Promise<ProgressTick | undefined>;
   readonly signReport: SignReport;
+  readonly signStatement: SignStatement;
+  readonly readStatementLedger: ReadStatementLedger;
   /** Root of the API's addresses, without a slash at the end: `{api_url}/management/v1`. */
   readonly root: string;
 }

@@ -1,4 +1,5 @@
 import type { ManagementRoute } from './management-route.ts';
+import { billingStatementRoutes } from './routes/billing-statements.ts';
 import { changeRoutes } from './routes/changes.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { decisionRoutes } from './routes/decisions.ts';
@@ -19,6 +20,7 @@ export const managementRoutes: readonly ManagementRoute[] = [
   ...provisioningRoutes,
   ...resourceRoutes,
   ...reportResultRoutes,
+  ...billingStatementRoutes,
   ...commandRoutes,
   ...operationRoutes,
   ...changeRoutes,

@@ -282,6 +282,8 @@ export const lineItemCommands = {
     roles: sellers,
     versionGuard: 'required',
     event: 'line_item.archived',
-    summary: 'Archives an ended line item.',
+    hasRule: true,
+    problems: ['still_in_use'],
+    summary: 'Archives an ended line item, all of whose billing statements are settled or voided.',
   }),
 } as const;

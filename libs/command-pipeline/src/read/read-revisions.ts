@@ -60,7 +60,7 @@ export async function readRevisions(
 
 /** Resources of a type that link to `toId` by the link `name`, each as it was at a time, in the order of their ids. */
 export async function listLinkedAt<T extends string>(
-  pool: Pool,
+  pool: Pool | Transaction,
   workspaceId: string,
   linked: { readonly type: T; readonly name: LinkName<T>; readonly toId: string },
   at: Date,

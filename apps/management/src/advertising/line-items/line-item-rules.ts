@@ -7,6 +7,7 @@ import { refuseField } from '../../workspace/refuse-field.ts';
 import { requireCurrency } from '../../workspace/require-currency.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
 import { requireProductTerms } from '../products/require-product.ts';
+import { assertSettled } from '../../commerce/billing/billing-statement-rules.ts';
 import { isPlanned } from '../serving-plans/plan-content-table.ts';
 import { defaultCountingBasis, requireCountingBasis } from './counting-basis.ts';
 import type { CountDelivered } from './count-delivered.ts';
@@ -262,6 +263,11 @@ const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
           return { attributes: flight.stopped(found, { state: locked, delivered, now }) };
         };
       },
+    },
+
+    'line_item.archive': async ({ tx, workspaceId, subjectId, current }) => {
+      await assertSettled(tx, workspaceId, { id: subjectId, campaignId: current.campaign_id });
+      return { attributes: current };
     },
 
     'line_item.cancel': {

@@ -11,6 +11,16 @@ import { categoriesOf } from './product-categories.ts';
 const isHostRead = ({ definition: { type }, current }: ReviewQuestion) =>
   type === 'creative.submit' && current?.['production'] === 'host_read';
 
+/** Whether the command charges without a closed reconciliation, which two others approve. */
+const waivesReconciliation = ({ definition: { type }, changes }: ReviewQuestion) =>
+  type === 'billing_statement.generate' && changes['waive_reconciliation'] !== undefined;
+
+/** The command with the review that its content asks for. */
+function asReviewed(question: ReviewQuestion): ReviewQuestion['definition'] {
+  if (isHostRead(question)) return { ...question.definition, review: 'host' };
+  return waivesReconciliation(question) ? { ...question.definition, review: 'dual' } : question.definition;
+}
+
 const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
 /**
@@ -42,7 +52,7 @@ export const decideReview: DecideReview = async (tx, question) => {
   const asked = asksForCategories(policies, definition.type);
   const categories = asked ? await categoriesOf(tx, question, attributes) : [];
   const demand = reviewDemand(policies, definition.type, attributes, categories);
-  const builtIn = requiredReview(isHostRead(question) ? { ...definition, review: 'host' } : definition);
+  const builtIn = requiredReview(asReviewed(question));
   const { declared } = builtIn;
   if (builtIn.mode === 'none' && !demand) return { declared, applied: 'none', requiredRoles: builtIn.roles };
   const podcastId = declared === 'host' ? await podcastOf(tx, question) : undefined;

@@ -1,0 +1,81 @@
+import type { Attributes } from '@longwave/command-catalog';
+import type { ResourceRow } from '@longwave/command-pipeline';
+import type { EarlierCharge, StatementLine, StoredStatement, Issue } from '@longwave/money';
+import { Problem } from '@longwave/problems';
+
+export type BillingStatement = Attributes<'billing_statements'>;
+export type StatementRow = ResourceRow<'billing_statements'>;
+/** Half-open. */
+export type Period = BillingStatement['period'];
+
+/** States of a statement whose amounts count. */
+export const standingStates: readonly string[] = ['issued', 'disputed', 'settled'];
+
+/** States of an issued statement that a person still has to end. */
+export const openStates: readonly string[] = ['issued', 'disputed'];
+
+const byNumber = (a: StatementRow, b: StatementRow) => a.attributes.number! - b.attributes.number!;
+
+/** Statements whose amounts count, in the order of their numbers. */
+export const standing = (statements: readonly StatementRow[]): StatementRow[] =>
+  statements.filter(({ lifecycle_state: state }) => standingStates.includes(state)).toSorted(byNumber);
+
+/** What these statements have charged, by line item and price. */
+export function earlierCharges(statements: readonly StatementRow[]): ReadonlyMap<string, readonly EarlierCharge[]> {
+  const lines = statements.flatMap(({ attributes }) => attributes.lines!);
+  const byPrice = Map.groupBy(lines, ({ line_item_id: id, rate_from: from }) => `${id} ${from}`);
+  const charges = [...byPrice.values()].map((of) => ({
+    id: of[0]!.line_item_id,
+    rate_from: of[0]!.rate_from,
+    units: of.reduce((sum, { units }) => sum + units, 0),
+    days: of.reduce((sum, { days }) => sum + days, 0),
+    amount_micros: of.reduce((sum, { amount_micros: micros }) => sum + BigInt(micros), 0n).toString(),
+  }));
+  const byLineItem = Map.groupBy(charges, ({ id }) => id);
+  return new Map([...byLineItem].map(([id, of]) => [id, of.map(({ id: _id, ...charge }) => charge)]));
+}
+
+/** The end of the time that statements have charged; undefined before the first. */
+export const chargedUntil = (statements: readonly StatementRow[]): string | undefined =>
+  statements
+    .map(({ attributes }) => attributes.inputs.charged.end)
+    .reduce<string | undefined>(
+      (latest, end) => (latest === undefined || Date.parse(end) > Date.parse(latest) ? end : latest),
+      undefined,
+    );
+
+/** A draft with everything that its documents are rendered from. Throws `state_not_allowed` before it is computed. */
+export function computed(statement: Readonly<BillingStatement>): StoredStatement {
+  const { evidence, lines, total_micros: total } = statement;
+  if (!evidence || !lines || total === undefined)
+    throw new Problem('state_not_allowed', 'The draft is still being computed. Wait until its operation has ended.');
+  return { ...statement, evidence, lines, total_micros: total };
+}
+
+/** What a statement got when it was issued. Throws `state_not_allowed` before that. */
+export function issueOf(statement: Readonly<BillingStatement>): Issue {
+  const { number, issued_at: issuedAt, parties } = statement;
+  if (number === undefined || issuedAt === undefined || !parties)
+    throw new Problem('state_not_allowed', 'The statement is not issued.');
+  return { number, issued_at: issuedAt, parties };
+}
+
+const negative = (line: StatementLine): StatementLine => ({
+  ...line,
+  units: 0 - line.units,
+  days: 0 - line.days,
+  amount_micros: (-BigInt(line.amount_micros)).toString(),
+});
+
+/** The exact negative of a statement that is voided. */
+export function reversalOf(
+  statement: Readonly<BillingStatement>,
+  now: Date,
+): NonNullable<BillingStatement['reversal']> {
+  const { lines, total_micros: total } = computed(statement);
+  return {
+    reversed_at: now.toISOString(),
+    lines: lines.map(negative),
+    total_micros: (-BigInt(total)).toString(),
+  };
+}

@@ -1,0 +1,58 @@
+import type { LineItemTerms, RateTerms } from '@longwave/money';
+import type { LineItem } from '../../advertising/line-items/line-item.ts';
+
+/** What bills need of one version of a line item. */
+export interface FlightVersion {
+  readonly state: string;
+  readonly at: Date;
+  readonly rate: LineItem['rate'];
+  readonly amendment: LineItem['amendment'] | undefined;
+}
+
+type FlightTerms = Pick<LineItemTerms, 'began_at' | 'rates' | 'ended'>;
+
+const isSamePrice = (a: LineItem['rate'], b: LineItem['rate']): boolean =>
+  a.model === b.model && a.price?.amount_micros === b.price?.amount_micros;
+
+/** What a price counts: completed plays where they are paid for or are the goal, else the basis of the line item. */
+const basisOf = (model: RateTerms['model'], { goal, counting_basis: basis }: LineItem): RateTerms['basis'] =>
+  model === 'cpcv' || goal.unit === 'completes' ? 'completes' : basis;
+
+/** When the price of a version began to count: at the time of the amendment that waited for it, else when the version was saved. */
+function effectiveAt(version: FlightVersion, before: FlightVersion): string {
+  const { amendment } = before;
+  const isAmendment = amendment?.rate !== undefined && isSamePrice(amendment.rate, version.rate);
+  return isAmendment && Date.parse(amendment.effective_at) <= version.at.getTime()
+    ? amendment.effective_at
+    : version.at.toISOString();
+}
+
+/**
+ * When a flight began and ended, and what its prices were: the first one is that of its beginning. Undefined for a line item that has not
+ * begun.
+ * @param versions of the line item, in their order
+ */
+export function flightTerms(lineItem: LineItem, versions: readonly FlightVersion[]): FlightTerms | undefined {
+  const beginning = versions.findIndex(({ state }) => state === 'delivering');
+  if (beginning < 0) return undefined;
+  const flight = versions.slice(beginning);
+  const rates: RateTerms[] = [];
+  for (const [place, version] of flight.entries()) {
+    const before = flight[place - 1];
+    if (before && isSamePrice(before.rate, version.rate)) continue;
+    const { model, price } = version.rate;
+    const last = rates.at(-1);
+    const effective = before ? effectiveAt(version, before) : version.at.toISOString();
+    const terms = { model, price_micros: price?.amount_micros ?? '0', basis: basisOf(model, lineItem) };
+    // Of two prices of one instant the later one counts.
+    if (last && Date.parse(effective) <= Date.parse(last.from)) rates[rates.length - 1] = { ...terms, from: last.from };
+    else rates.push({ ...terms, from: effective });
+  }
+  const end = flight.find(({ state }) => state === 'completed' || state === 'stopped');
+  const isEarly = end !== undefined && end.at.getTime() < Date.parse(lineItem.window.end);
+  return {
+    began_at: flight[0]!.at.toISOString(),
+    rates,
+    ...(isEarly && { ended: { at: end.at.toISOString(), state: end.state as 'completed' | 'stopped' } }),
+  };
+}

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { renderStatement, statementOf } from '@longwave/money';
+import pg from 'pg';
+import { computed, issueOf } from '../src/commerce/billing/billing-statement.ts';
+import { at, cpm, createBilling, dayFrom, passTo } from './_billing.ts';
+import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
+import { service } from './_values.ts';
+import { createWorld } from './_world.ts';
+
+let management: TestManagement;
+let billing: ReturnType<typeof createBilling>;
+beforeAll(async () => {
+  management = await startTestManagement();
+  billing = createBilling(management);
+});
+afterAll(async () => management?.[Symbol.asyncDispose]());
+
+const operator = service('operator');
+
+test('numbers have no gaps when twenty are issued at once, two of one campaign among them, of which one is refused', async () => {
+  const w = createWorld(management);
+  const from = w.now();
+  const flights = [];
+  for (let n = 0; n < 20; n++) flights.push(await billing.flight(w, 30, cpm('10000000')));
+  for (const { lineItem } of flights) management.ledger.count(lineItem.id, 100, at(from, 0.1));
+  passTo(w, from, 1);
+  const period = { start: dayFrom(from, 0), end: dayFrom(from, 1) };
+  const drafts = [];
+  for (const { campaign } of [flights[0]!, ...flights]) drafts.push(await billing.draft(w, campaign, period));
+  const answers = await Promise.allSettled(
+    drafts.map((draft) => w.send('billing_statement.issue', draft, {}, operator)),
+  );
+  const refused = answers.filter(({ status }) => status === 'rejected');
+  expect(refused).toMatchObject([
+    { reason: { code: 'state_not_allowed', message: expect.stringContaining('new draft') } },
+  ]);
+  const { rows } = await management.pool.query<{ number: number }>(
+    `select (attributes ->> 'number')::int as number from resource
+       where workspace_id = $1 and resource_type = 'billing_statements' and lifecycle_state = 'issued' order by 1`,
+    [w.workspaceId],
+  );
+  expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+});
+
+test('the newest of a campaign can be voided: it keeps its number, its negative stands beside it, and the next one charges again', async () => {
+  const w = createWorld(management);
+  const from = w.now();
+  const { campaign, lineItem } = await billing.flight(w, 30, cpm('10000000'));
+  management.ledger.count(lineItem.id, 100, at(from, 0.1));
+  management.ledger.count(lineItem.id, 200, at(from, 1.1));
+  passTo(w, from, 1);
+  const first = await billing.issued(w, campaign, { start: dayFrom(from, 0), end: dayFrom(from, 1) });
+  passTo(w, from, 2);
+  const second = await billing.issued(w, campaign, { start: dayFrom(from, 1), end: dayFrom(from, 2) });
+  const take = (statement: typeof first) =>
+    w.send('billing_statement.void', statement, { cause: 'The wrong price was agreed.' }, operator);
+  expect(await refusalOf(take(first))).toMatchObject({
+    code: 'state_not_allowed',
+    message: expect.stringContaining('credit note'),
+  });
+  const voided = await take(second);
+  expect(voided).toMatchObject({
+    lifecycle_state: 'voided',
+    attributes: {
+      number: 2,
+      reversal: { total_micros: '-2000000', lines: [{ units: -200, amount_micros: '-2000000' }] },
+    },
+  });
+  const third = await billing.issued(w, campaign, { start: dayFrom(from, 1), end: dayFrom(from, 2) });
+  expect(third.attributes).toMatchObject({ number: 3, total_micros: '2000000' });
+});
+
+test('no role changes or deletes an issued statement or a version of it, and its documents are found under their digests', async () => {
+  const w = createWorld(management);
+  const from = w.now();
+  const { campaign, lineItem } = await billing.flight(w, 30, cpm('10000000'));
+  management.ledger.count(lineItem.id, 100, at(from, 0.1));
+  passTo(w, from, 1);
+  const { id, attributes } = await billing.issued(w, campaign, { start: dayFrom(from, 0), end: dayFrom(from, 1) });
+  const { adminUrl } = management.database;
+  for (const connectionString of [management.database.url, adminUrl]) {
+    const client = new pg.Client({ connectionString, options: '-c search_path=product' });
+    await client.connect();
+    for (const statement of [
+      `update resource set attributes = jsonb_set(attributes, '{total_micros}', '"1"') where id = $1`,
+      `update resource set attributes = attributes - 'number' where id = $1`,
+      `update resource set workspace_id = 'ws_2' where id = $1`,
+      `delete from resource where id = $1`,
+      `update revision set attributes = '{}' where resource_id = $1`,
+      `delete from revision where resource_id = $1`,
+    ])
+      await expect(client.query(statement, [id])).rejects.toMatchObject({
+        code: expect.stringMatching(/^(23001|42501)$/),
+      });
+    await client.end();
+  }
+  const document = statementOf({ id, workspace_id: w.workspaceId }, computed(attributes), issueOf(attributes));
+  for (const { format, storage_key: key, sha256 } of attributes.files!) {
+    expect(key).toBe(`statements/${sha256}.${format}`);
+    const bytes = renderStatement(document, format);
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
+  }
+  const altered = statementOf(
+    { id, workspace_id: w.workspaceId },
+    { ...computed(attributes), total_micros: '1' },
+    issueOf(attributes),
+  );
+  expect(renderStatement(altered, 'json').equals(renderStatement(document, 'json'))).toBe(false);
+});
+
+test('an attempt whose answer was lost is made again without harm', async () => {
+  const w = createWorld(management);
+  const from = w.now();
+  const { campaign, lineItem } = await billing.flight(w, 30, cpm('10000000'));
+  management.ledger.count(lineItem.id, 100, at(from, 0.1));
+  passTo(w, from, 1);
+  const asked = await billing.ask(w, campaign, { start: dayFrom(from, 0), end: dayFrom(from, 1) });
+  const readUnits = management.ledger.readUnits;
+  management.ledger.readUnits = () => Promise.reject(new Error('the sink is away'));
+  await expect(billing.compute(w, asked)).rejects.toThrow('away');
+  management.ledger.readUnits = readUnits;
+  await management.pool.query(`update job set lease_until = now() - interval '1 second' where subject_id = $1`, [
+    asked.id,
+  ]);
+  expect((await billing.compute(w, asked)).attributes.total_micros).toBe('1000000');
+});
