@@ -1,4 +1,13 @@
-import type { DecisionContext, DecisionInputs } from '@longwave/ad-decision';
+import {
+  addBit,
+  createBits,
+  createUrgency,
+  hasBit,
+  setUrgency,
+  type DecisionContext,
+  type DecisionInputs,
+  type PlanIndex,
+} from '@longwave/ad-decision';
 import { anyTargeting, defaultSeparation, type PlanLineItem, type ServingPlanDocument } from '@longwave/events';
 
 /** Numbers that look random and are the same in every run (mulberry32). */
@@ -111,6 +120,19 @@ export function mixedPlan(lineItems: number): ServingPlanDocument {
   };
 }
 
+/** The same plan with a goal for `goals` of its guaranteed line items, and for no other. */
+export function planWithGoals(lineItems: number, goals: number): ServingPlanDocument {
+  const plan = mixedPlan(lineItems);
+  const guaranteed = plan.line_items.filter(({ type }) => type === 'guaranteed');
+  const kept = new Set(guaranteed.filter((_, at) => (at * goals) % guaranteed.length < goals));
+  return {
+    ...plan,
+    line_items: plan.line_items.map((line) =>
+      line.type !== 'guaranteed' || kept.has(line) ? line : { ...line, goal: { unit: 'unlimited' as const } },
+    ),
+  };
+}
+
 /** Plays of one break of two slots each, a tenth of a second apart. */
 export function mixedPlays(count: number, seed: number): DecisionContext[] {
   const { below, some, often } = createDraws(seed);
@@ -151,3 +173,16 @@ export const mixedInputs: DecisionInputs = {
   share: (ordinal) => ({ served: (ordinal * 7919) % 60, opportunities: 100 }),
   frequencyRecord: (capKey) => (capKey.endsWith('3') || capKey.endsWith('7') ? 4 : 0),
 };
+
+/** Inputs of a node at one instant: a twentieth of the goals has credit, a fifth is behind its plan. */
+export function pacedInputs({ lines }: PlanIndex): DecisionInputs {
+  const credit = createBits(lines.length);
+  const urgency = createUrgency(lines.length);
+  lines.forEach(({ goalQuantity }, ordinal) => {
+    if (goalQuantity === undefined) return;
+    const draw = (ordinal * 7919) % 1_000;
+    if (draw % 20 === 0) addBit(credit, ordinal);
+    setUrgency(urgency, ordinal, draw < 50 ? 3 : draw < 100 ? 2 : draw < 200 ? 1 : 0);
+  });
+  return { ...mixedInputs, remaining: (ordinal) => (hasBit(credit, ordinal) ? 3 : 0), credit, urgency };
+}

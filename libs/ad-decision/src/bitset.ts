@@ -46,7 +46,8 @@ export function removeRange(target: Bits, from: number, to: number): void {
   }
 }
 
-function countWord(word: number): number {
+/** How many bits of 32 are set. */
+export function countWord(word: number): number {
   let v = word - ((word >>> 1) & 0x55555555);
   v = (v & 0x33333333) + ((v >>> 2) & 0x33333333);
   return Math.imul((v + (v >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;

@@ -1,4 +1,4 @@
-import { countBits, countBoth, hasBit, intersect, subtract, type Bits } from './bitset.ts';
+import { countBoth, countWord, hasBit, type Bits } from './bitset.ts';
 import type { DecisionInputs } from './decision-context.ts';
 import type { Eligibility } from './eligibility.ts';
 import type { PlanIndex } from './plan-index.ts';
@@ -14,37 +14,46 @@ export interface CandidateSets {
   readonly withoutCredit: { readonly bits: Bits; readonly count: number } | undefined;
 }
 
-/** What of `bits` is in `other` too. */
-function both(bits: Bits, other: Bits): Bits {
-  const found = bits.slice();
-  intersect(found, other);
-  return found;
-}
-
-/** Divides the eligible line items of a break by credit and urgency. Without `remaining` no goal has credit, nor urgency. */
+/**
+ * Divides the eligible line items of a break by credit and urgency, in one pass over the plan. Without `remaining` no goal has credit,
+ * nor urgency.
+ */
 export function divideCandidates(
   { goals }: Pick<PlanIndex, 'goals'>,
   { remaining, credit, urgency }: Pick<DecisionInputs, 'remaining' | 'credit' | 'urgency'>,
   { bits: eligible }: Pick<Eligibility, 'bits'>,
 ): CandidateSets {
-  let open = eligible;
-  let withoutCredit: CandidateSets['withoutCredit'];
-  if (credit) {
-    const bits = both(eligible, goals);
-    if (remaining) subtract(bits, credit);
-    open = eligible.slice();
-    subtract(open, bits);
-    withoutCredit = { bits, count: countBits(bits) };
+  const levels = remaining && urgency;
+  if (!credit && !levels) return { eligible, open: eligible, byUrgency: [eligible], withoutCredit: undefined };
+  const size = eligible.length;
+  const words = new Uint32Array(size * (levels ? 6 : 2));
+  const setAt = (place: number) => words.subarray(place * size, (place + 1) * size);
+  let count = 0;
+  for (let word = 0; word < size; word++) {
+    const all = eligible[word]!;
+    if (all === 0) continue;
+    const withGoal = all & goals[word]!;
+    const closed = credit ? (remaining ? withGoal & ~credit[word]! : withGoal) : 0;
+    words[word] = closed;
+    if (closed !== 0) count += countWord(closed);
+    const open = all & ~closed;
+    words[size + word] = open;
+    if (!levels) continue;
+    const paced = withGoal & open;
+    const three = paced & levels[2][word]!;
+    const two = paced & levels[1][word]! & ~three;
+    const one = paced & levels[0][word]! & ~three & ~two;
+    words[2 * size + word] = three;
+    words[3 * size + word] = two;
+    words[4 * size + word] = one;
+    words[5 * size + word] = open & ~three & ~two & ~one;
   }
-  if (!urgency || !remaining) return { eligible, open, byUrgency: [open], withoutCredit };
-  const rest = open.slice();
-  const levels = urgency.toReversed().map((level) => {
-    const found = both(rest, level);
-    intersect(found, goals);
-    subtract(rest, found);
-    return found;
-  });
-  return { eligible, open, byUrgency: [...levels, rest], withoutCredit };
+  const open = setAt(1);
+  return {
+    ...{ eligible, open },
+    byUrgency: levels ? [setAt(2), setAt(3), setAt(4), setAt(5)] : [open],
+    withoutCredit: credit && { bits: setAt(0), count },
+  };
 }
 
 /**
