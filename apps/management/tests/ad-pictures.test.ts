@@ -112,7 +112,7 @@ test('a serving plan has the pictures that are ready, and none of a creative who
       JSON.stringify(value),
     ]);
   const compiled = async () => {
-    const plan = compilePlan(world.workspaceId, world.now().toISOString(), {
+    const plan = compilePlan({ id: world.workspaceId, timeZone: 'UTC' }, world.now().toISOString(), {
       advertisers: await rowsOf('advertisers'),
       campaigns: await rowsOf('campaigns'),
       lineItems: await rowsOf('line_items'),

@@ -59,13 +59,30 @@ test('inventory units form a tree: no circle, however long', async () => {
     });
 });
 
-test('the least price of a unit is in the currency of its workspace', async () => {
+test('the least prices of a unit, in general and of positions, are in the currency of its workspace, and not of a set', async () => {
   const world = createWorld(management);
   await world.provisioned();
   const min = (currency: string) => ({ min_cpm: { amount_micros: '1000000', currency } });
   const network = { kind: 'network', source_ref: {} };
   expect(await refused(world, { ...network, ...min('USD') })).toBe('/changes/min_cpm/currency wrong_currency');
   expect(await refused(world, { ...network, ...min('EUR') })).toBe('accepted');
+  const at = (currency: string) => ({
+    min_cpm_by_position: [
+      { position: 'pre', ...min('EUR') },
+      { position: 'mid', ...min(currency) },
+    ],
+  });
+  expect(await refused(world, { ...network, ...at('USD') })).toBe(
+    '/changes/min_cpm_by_position/1/min_cpm/currency wrong_currency',
+  );
+  expect(await refused(world, { ...network, ...at('EUR') })).toBe('accepted');
+  const [first] = at('EUR').min_cpm_by_position;
+  const twice = { min_cpm_by_position: [first, first] };
+  expect(await refused(world, { ...network, ...twice })).toContain('/changes/min_cpm_by_position');
+  const episode = await world.episode();
+  const source = { podcast_id: episode.attributes['podcast_id'], episode_ids: [episode.id] };
+  const set = { kind: 'episode_set', source_ref: source };
+  expect(await refused(world, { ...set, ...at('EUR') })).toBe('/changes/min_cpm_by_position not_of_a_set');
 });
 
 test('a pause has a cause, and the state after it has none', async () => {

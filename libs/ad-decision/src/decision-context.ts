@@ -1,6 +1,6 @@
 import type { PlanLineItem } from '@longwave/events';
 import type { Bits } from './bitset.ts';
-import type { BreakPosition } from './plan-index.ts';
+import type { BreakPosition } from './index-floors.ts';
 import type { SuspendedLines } from './suspensions.ts';
 import type { Urgency } from './urgency.ts';
 

@@ -135,7 +135,9 @@ export function findEligibleInBreak(
   inPlay: Eligibility,
   adBreak: AdBreak,
 ): Eligibility {
+  const belowFloor = index.belowFloorAt(context.podcastId, adBreak.position);
   return narrowBy(inPlay, [
+    ...(belowFloor.from < belowFloor.to ? [{ code: 'below_floor' as const, ...belowFloor }] : []),
     targeted('targeting_position', index.positions, [adBreak.position]),
     targeted('no_rendition', index.renditions, [renditionsKey(context.streamFormat, context.streamFormats)]),
   ]);

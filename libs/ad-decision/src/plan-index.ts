@@ -2,6 +2,7 @@ import type { PlanLineItem, PlanPolicy, PlanTargeting, ServingPlanDocument } fro
 import { addBit, createBits, type Bits } from './bitset.ts';
 import { indexDimension, type Dimension } from './dimension.ts';
 import { indexCreatives, parseWindow, type IndexedCreative } from './index-creatives.ts';
+import { indexFloors, type IndexedFloors } from './index-floors.ts';
 import { indexLabels, type Labels } from './labels.ts';
 import { indexPolicies, type FrequencyCap, type IndexedPolicies } from './policies.ts';
 import { indexAges, indexDayparts, indexWindows } from './index-times.ts';
@@ -10,7 +11,6 @@ import { indexAges, indexDayparts, indexWindows } from './index-times.ts';
 export const tiers = { exclusive: 0, sponsorship: 1, guaranteed: 2, non_guaranteed: 3, house: 4 } as const;
 
 export type Tier = (typeof tiers)[PlanLineItem['type']];
-export type BreakPosition = PlanLineItem['break_positions'][number];
 
 /** A line item under its ordinal. */
 export interface IndexedLine {
@@ -21,7 +21,7 @@ export interface IndexedLine {
   readonly tier: Tier;
   readonly priority: number;
   readonly weight: number;
-  /** Millionths of the workspace's currency; 0 when it is not sold by impressions. */
+  /** What a thousand decided slots bring, in millionths of the workspace's currency; 0 when it is not sold by impressions. */
   readonly cpmMicros: number;
   /** Half-open [startMs, endMs). */
   readonly startMs: number;
@@ -41,7 +41,7 @@ export interface IndexedLine {
 }
 
 /** A compiled serving plan. Ordinals follow the rank, so a line item of a smaller one is never outranked by a greater one. */
-export interface PlanIndex {
+export interface PlanIndex extends IndexedFloors {
   readonly lines: readonly IndexedLine[];
   /** Every ordinal. */
   readonly all: Bits;
@@ -62,8 +62,6 @@ export interface PlanIndex {
   readonly activeAt: (atMs: number) => Bits;
   readonly daypartsAt: ((atMs: number) => Bits) | undefined;
   readonly agesAt: ((ageMs: number) => Bits) | undefined;
-  /** Ordinals [from, to) of non-guaranteed lines whose price is under the podcast's floor. */
-  readonly belowFloor: (podcastId: string) => { readonly from: number; readonly to: number };
   /** Whether any line needs the listener's frequency record. */
   readonly asksListener: boolean;
   /** Ordinals of the lines with a share of breaks. */
@@ -89,6 +87,17 @@ const fewValues: Readonly<Record<DimensionName, 'few' | 'many'>> = {
   content_categories: 'few',
 };
 
+/** Price of a thousand decided slots: where only completed ads count, a part of the price of a thousand. */
+function effectiveCpm({
+  cpm_micros: cpm,
+  completion_factor: factor = 1,
+  goal,
+  pacing,
+}: Pick<PlanLineItem, 'cpm_micros' | 'completion_factor' | 'goal' | 'pacing'>): number {
+  const countsCompletes = goal.unit === 'completes' || pacing?.counting_basis === 'client_event';
+  return countsCompletes ? Math.round((cpm ?? 0) * factor) : (cpm ?? 0);
+}
+
 function indexLine(line: PlanLineItem): IndexedLine {
   const { unit, quantity } = line.goal;
   if (unit !== 'unlimited' && quantity === undefined)
@@ -101,7 +110,7 @@ function indexLine(line: PlanLineItem): IndexedLine {
     tier: tiers[line.type],
     priority: line.priority,
     weight: line.weight,
-    cpmMicros: line.cpm_micros ?? 0,
+    cpmMicros: effectiveCpm(line),
     ...parseWindow(line.window, line.line_item_id),
     goalQuantity: unit === 'impressions' || unit === 'completes' ? quantity : undefined,
     sharePct: unit === 'share_pct' ? quantity : undefined,
@@ -116,9 +125,9 @@ function indexLine(line: PlanLineItem): IndexedLine {
 }
 
 /** The rank of line items in one tier, before hash, weight and share: priority if guaranteed, price if it competes by price. */
-function rankOf({ type, priority, cpm_micros }: Pick<PlanLineItem, 'type' | 'priority' | 'cpm_micros'>): number {
-  if (type === 'guaranteed') return priority;
-  return type === 'non_guaranteed' ? -(cpm_micros ?? 0) : 0;
+function rankOf(line: PlanLineItem): number {
+  if (line.type === 'guaranteed') return line.priority;
+  return line.type === 'non_guaranteed' ? -effectiveCpm(line) : 0;
 }
 
 const compareIds = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
@@ -131,25 +140,6 @@ function rankGroups(sorted: readonly PlanLineItem[]): Uint32Array {
     ends.fill(to, from, to);
   }
   return ends;
-}
-
-function indexFloors(
-  floors: ServingPlanDocument['floors'],
-  lines: readonly IndexedLine[],
-  from: number,
-  to: number,
-): PlanIndex['belowFloor'] {
-  const byPodcast = new Map(floors.map((floor) => [floor.podcast_id, floor.min_cpm_micros]));
-  return (podcastId) => {
-    const floor = byPodcast.get(podcastId) ?? byPodcast.get(null) ?? 0;
-    let low = from;
-    for (let high = to; low < high;) {
-      const middle = (low + high) >>> 1;
-      if (lines[middle]!.cpmMicros >= floor) low = middle + 1;
-      else high = middle;
-    }
-    return { from: low, to };
-  };
 }
 
 /**
@@ -219,7 +209,7 @@ export function buildIndex(plan: ServingPlanDocument, policies: readonly PlanPol
     activeAt: indexWindows(lines),
     daypartsAt: indexDayparts(sorted.map((line) => line.targeting.dayparts)),
     agesAt: indexAges(sorted.map((line) => line.targeting.episode_age_hours)),
-    belowFloor: indexFloors(plan.floors, lines, tierEnds[tiers.guaranteed]!, tierEnds[tiers.non_guaranteed]!),
+    ...indexFloors(plan.floors, lines, { from: tierEnds[tiers.guaranteed]!, to: tierEnds[tiers.non_guaranteed]! }),
     asksListener:
       indexedPolicies.capPers.length > 0 ||
       lines.some((line) => line.caps.length > 0 || line.rotation === 'sequential'),

@@ -125,6 +125,8 @@ const planLineItem = z.strictObject({
   billable: z.boolean(),
   /** Price of a thousand, in millionths of the workspace's currency; null when it is not sold by impressions. */
   cpm_micros: z.int().min(0).nullable(),
+  /** Completed ads per decided slot, where it counts those: what a slot brings is so much less. Absent: 1. */
+  completion_factor: z.number().gt(0).max(1).optional(),
   break_positions: z.array(z.enum(['pre', 'mid', 'post'])),
   targeting: planTargeting,
   frequency_caps: z.array(
@@ -159,8 +161,17 @@ export const servingPlanSchema = z.strictObject({
   effective_from: z.string(),
   inputs: z.array(z.strictObject({ type: z.string(), id: z.string(), version: z.int() })),
   separation: z.strictObject({ advertiser: separation, group: separation, category: separation }),
-  /** Least price of non-guaranteed line items; a null podcast stands for podcasts without a floor of their own. */
-  floors: z.array(z.strictObject({ podcast_id: z.string().nullable(), min_cpm_micros: z.int().min(0) })),
+  /**
+   * Least price of non-guaranteed line items; a null podcast stands for podcasts without a floor of their own, an absent position for those
+   * without one of theirs.
+   */
+  floors: z.array(
+    z.strictObject({
+      podcast_id: z.string().nullable(),
+      position: z.enum(['pre', 'mid', 'post']).optional(),
+      min_cpm_micros: z.int().min(0),
+    }),
+  ),
   line_items: z.array(planLineItem),
 });
 

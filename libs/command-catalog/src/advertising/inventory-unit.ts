@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
 import { cause, languageTag, reference, shortText, stateReason, taxonomyIds, unitPrice } from '../fields.ts';
+import { adPosition } from './placement.ts';
 
 const kind = z.enum(['network', 'show', 'episode_set']);
 
@@ -21,6 +22,15 @@ const settings = {
   default_break_plan: reference('brk').optional(),
   /** Least price of a thousand for non-guaranteed line items. */
   min_cpm: unitPrice.optional(),
+  /** The same of single positions, in place of `min_cpm`. */
+  min_cpm_by_position: z
+    .array(z.strictObject({ position: adPosition, min_cpm: unitPrice }))
+    .min(1)
+    .max(adPosition.options.length)
+    .refine((list) => new Set(list.map((one) => one.position)).size === list.length, {
+      message: 'Name each position once.',
+    })
+    .optional(),
 };
 
 /** Inventory units: advertising space as it is sold: the whole network, a podcast, or some of its episodes. */

@@ -53,9 +53,14 @@ async function checkParents(tx: Transaction, workspaceId: string, id: string, un
 async function check(tx: Transaction, workspaceId: string, id: string, unit: InventoryUnit): Promise<void> {
   await checkSource(tx, workspaceId, unit);
   await checkParents(tx, workspaceId, id, unit);
-  if (unit.kind === 'episode_set' && unit.min_cpm)
-    refuseField('/changes/min_cpm', 'not_of_a_set', 'Least prices are of networks and shows.');
-  await requireCurrency(tx, workspaceId, unit.min_cpm, '/changes/min_cpm');
+  const { min_cpm: least, min_cpm_by_position: byPosition } = unit;
+  if (unit.kind === 'episode_set' && (least || byPosition)) {
+    const path = least ? '/changes/min_cpm' : '/changes/min_cpm_by_position';
+    refuseField(path, 'not_of_a_set', 'Least prices are of networks and shows.');
+  }
+  await requireCurrency(tx, workspaceId, least, '/changes/min_cpm');
+  for (const [at, one] of (byPosition ?? []).entries())
+    await requireCurrency(tx, workspaceId, one.min_cpm, `/changes/min_cpm_by_position/${at}/min_cpm`);
 }
 
 /** Rules of the inventory unit commands. */

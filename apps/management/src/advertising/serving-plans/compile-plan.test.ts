@@ -50,7 +50,8 @@ function rowsOf(given: Case['given']): PlanInputs {
   };
   return Object.fromEntries(Object.keys(types).map((kind) => [kind, of(kind as Kind)])) as unknown as PlanInputs;
 }
-const compile = (inputs: PlanInputs) => compilePlan('ws_1', plan.effective_from, inputs);
+const compile = (inputs: PlanInputs) =>
+  compilePlan({ id: 'ws_1', timeZone: 'Europe/Berlin' }, plan.effective_from, inputs);
 
 test('the base case is a plan with every field of the format filled', () => {
   expect(compile(rowsOf({}))).toEqual(plan);

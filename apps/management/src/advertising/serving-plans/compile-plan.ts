@@ -9,9 +9,17 @@ import {
 } from '@longwave/events';
 import type { Campaign } from '../campaigns/campaign.ts';
 import type { LineItem, Window } from '../line-items/line-item.ts';
+import { planPacing } from './plan-pacing.ts';
 import { floorsOf, resolveTargeting } from './plan-targeting.ts';
 
 type Advertiser = Attributes<'advertisers'>;
+
+/** The workspace of a plan. */
+export interface PlanWorkspace {
+  readonly id: string;
+  /** IANA name: in it the days of goals begin. */
+  readonly timeZone: string;
+}
 
 /** Resources of one workspace as they were at one moment, in whatever state and order. */
 export interface PlanInputs {
@@ -102,6 +110,14 @@ function planCreative(
   };
 }
 
+/** An extended flight lasts as long as its campaign. */
+const flightOf = ({ lifecycle_state: state, attributes: { window } }: ResourceRow<'line_items'>, campaign: Campaign) =>
+  state === 'delivery_extended' ? { start: window.start, end: campaign.window.end } : window;
+
+/** A paused unit excludes every line item, and a floor applies to every line item. */
+const concernsEveryLineItem = ({ lifecycle_state: state, attributes: unit }: ResourceRow<'inventory_units'>) =>
+  state === 'paused' || (state === 'active' && (unit.min_cpm !== undefined || unit.min_cpm_by_position !== undefined));
+
 /** The terms of a line item: everything but its targeting and its creatives. */
 function planTerms(lineItem: LineItem, campaign: Campaign, advertiser: Advertiser) {
   const { type, goal, rate } = lineItem;
@@ -131,7 +147,11 @@ function planTerms(lineItem: LineItem, campaign: Campaign, advertiser: Advertise
  * active assignments. The campaign's window bounds a flight; an extended flight lasts until its end. Pure: the order of the inputs does
  * not matter.
  */
-export function compilePlan(workspaceId: string, effectiveFrom: string, inputs: PlanInputs): ServingPlanDocument {
+export function compilePlan(
+  { id: workspaceId, timeZone }: PlanWorkspace,
+  effectiveFrom: string,
+  inputs: PlanInputs,
+): ServingPlanDocument {
   const advertisers = indexed(inputs.advertisers, servingStates.advertisers);
   const campaigns = indexed(inputs.campaigns, servingStates.campaigns);
   const creatives = indexed(inputs.creatives, servingStates.creatives);
@@ -148,9 +168,7 @@ export function compilePlan(workspaceId: string, effectiveFrom: string, inputs: 
     const campaign = campaignRow.attributes;
     const advertiserRow = advertisers.get(campaign.advertiser_id);
     if (!advertiserRow) continue;
-    const isExtended = row.lifecycle_state === 'delivery_extended';
-    const flight = isExtended ? { start: lineItem.window.start, end: campaign.window.end } : lineItem.window;
-    const window = common([flight, campaign.window], effectiveFrom);
+    const window = common([flightOf(row, campaign), campaign.window], effectiveFrom);
     const targeting = resolveTargeting(lineItem.targeting, units);
     const rotation = assignments
       .filter(({ attributes }) => attributes.line_item_id === row.id && creatives.has(attributes.creative_id))
@@ -176,12 +194,10 @@ export function compilePlan(workspaceId: string, effectiveFrom: string, inputs: 
       window,
       targeting,
       creatives: rotation.map(({ plan }) => plan!),
+      pacing: planPacing(lineItem, campaign, timeZone),
     });
   }
-  // A paused unit excludes every line item, and a floor applies to every line item.
-  for (const unit of units.values())
-    if (unit.lifecycle_state === 'paused' || (unit.lifecycle_state === 'active' && unit.attributes.min_cpm))
-      used.set(unit.id, unit);
+  for (const unit of units.values()) if (concernsEveryLineItem(unit)) used.set(unit.id, unit);
 
   return {
     format: 2,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { productCatalog } from '@longwave/command-catalog';
-import { listInStates, type ExecuteCommand } from '@longwave/command-pipeline';
+import { findResource, listInStates, type ExecuteCommand } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import { transaction, type Pool } from '@longwave/postgres';
 import canonicalize from 'canonicalize';
@@ -35,7 +35,9 @@ export const createCompileHandler = ({
       async (tx) => {
         const list = <T extends keyof typeof servingStates>(type: T) =>
           listInStates(tx, job.workspace_id, type, servingStates[type]);
-        return compilePlan(job.workspace_id, effectiveFrom, {
+        const { workspace_id: id } = job;
+        const workspace = await findResource(tx, id, 'workspaces', id);
+        return compilePlan({ id, timeZone: workspace?.attributes.time_zone ?? 'UTC' }, effectiveFrom, {
           advertisers: await list('advertisers'),
           campaigns: await list('campaigns'),
           lineItems: await list('line_items'),

@@ -1,5 +1,5 @@
 import type { ResourceRow } from '@longwave/command-pipeline';
-import { anyTargeting, type PlanTargeting } from '@longwave/events';
+import { anyTargeting, type PlanTargeting, type ServingPlanDocument } from '@longwave/events';
 import type { LineItem } from '../line-items/line-item.ts';
 
 interface Lists {
@@ -87,16 +87,23 @@ export function resolveTargeting(
   };
 }
 
-/** Floors by podcast, each the highest of its active units; null stands for podcasts without one of their own. */
-export function floorsOf(units: Iterable<UnitRow>): { podcast_id: string | null; min_cpm_micros: number }[] {
-  const floors = new Map<string | null, number>();
+/**
+ * Floors by podcast and position, each the highest of its active units; null stands for podcasts without one of their own. A unit's floor of a
+ * position takes the place of its general one there.
+ */
+export function floorsOf(units: Iterable<UnitRow>): ServingPlanDocument['floors'] {
+  const floors = new Map<string, ServingPlanDocument['floors'][number]>();
   for (const row of units) {
-    const { kind, min_cpm: least, source_ref: source } = row.attributes;
-    if (row.lifecycle_state !== 'active' || !least || kind === 'episode_set') continue;
+    const { kind, min_cpm: least, min_cpm_by_position: byPosition = [], source_ref: source } = row.attributes;
+    if (row.lifecycle_state !== 'active' || kind === 'episode_set') continue;
     const podcastId = kind === 'show' ? source.podcast_id! : null;
-    floors.set(podcastId, Math.max(floors.get(podcastId) ?? 0, Number(least.amount_micros)));
+    for (const { position, min_cpm: price } of [{ position: undefined, min_cpm: least }, ...byPosition]) {
+      if (!price) continue;
+      const key = `${podcastId ?? ''} ${position ?? ''}`;
+      const micros = Math.max(floors.get(key)?.min_cpm_micros ?? 0, Number(price.amount_micros));
+      // Without positions a plan has the same bytes, and so the same digest, as one of an earlier release.
+      floors.set(key, { podcast_id: podcastId, ...(position && { position }), min_cpm_micros: micros });
+    }
   }
-  return [...floors]
-    .map(([podcast_id, min_cpm_micros]) => ({ podcast_id, min_cpm_micros }))
-    .sort((a, b) => ((a.podcast_id ?? '') < (b.podcast_id ?? '') ? -1 : 1));
+  return [...floors].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, floor]) => floor);
 }
