@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import { busFromConfig, subscribeWhenReachable } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import { objectStoreFromConfig } from '@longwave/object-store';
@@ -6,7 +7,7 @@ import { createPool, pingDatabase, repeatSweeps } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { serveRpc, tlsFromConfig } from '@longwave/rpc';
 import type { Logger, RunningApp } from '@longwave/service-kit';
-import { pollLoop, sleep } from '@longwave/worker-kit';
+import { pollLoop, sleep, type PollLoop } from '@longwave/worker-kit';
 import type { ServingConfig } from './config.ts';
 import { connectRedis } from './connect-redis.ts';
 import { createAnnouncements } from './decisions/announce-decisions.ts';
@@ -17,14 +18,16 @@ import { createDecisionWriter } from './decisions/decision-writer.ts';
 import { createFindDecisions } from './decisions/find-decisions.ts';
 import { createInsert } from './decisions/insert-packed.ts';
 import { createTextLists } from './decisions/known-texts.ts';
-import { countGoalSlots, countShares } from './decisions/line-item-count-table.ts';
+import { countGoalSlots } from './decisions/line-item-count-table.ts';
 import { createReplayDecisions } from './decisions/replay-decision.ts';
 import { createGoalGuard } from './goals/goal-guard.ts';
+import { createServingNode, type ServingNode } from './leases/serving-node.ts';
 import { createListenerMemory } from './listeners/listener-memory.ts';
 import { createCurrentPlans } from './plans/current-plans.ts';
 import { createPlanFollower, planFollowerGroup } from './plans/follow-plans.ts';
 import { servingServices } from './server.ts';
-import { createShareCounts } from './shares/share-counts.ts';
+import { createShareCounts, shareWindowStart } from './shares/share-counts.ts';
+import { removeOldShares, sumShares } from './shares/share-table.ts';
 import { createCurrentSuspensions } from './suspensions/current-suspensions.ts';
 import { createStateFollower, stateFollowerGroup } from './suspensions/follow-states.ts';
 
@@ -32,6 +35,9 @@ import { createStateFollower, stateFollowerGroup } from './suspensions/follow-st
 const announceAfterMs = 200;
 /** How often every node polls for new plans, halts and shares and repairs its counters. */
 const refreshMs = 1_000;
+
+/** How long a node that starts waits for its first leases before it serves. */
+const firstGrantsMs = 2_000;
 
 export interface ServingApp extends RunningApp {
   readonly grpcPort: number;
@@ -57,17 +63,36 @@ export async function createApp(
   const plans = createCurrentPlans(pool, store, clock, logger);
   const goals = createGoalGuard(redis, (lineItemIds) => countGoalSlots(pool, lineItemIds), logger);
   const listeners = createListenerMemory(redis, logger);
-  const shares = createShareCounts(redis, (ids, sinceMs) => countShares(pool, ids, sinceMs), clock);
+  const shares = createShareCounts((lineItemIds, since) => sumShares(pool, lineItemIds, since), clock);
   const suspensions = createCurrentSuspensions(pool);
-  const recounting = stack.use(
+  const node: ServingNode = stack.use(
+    createServingNode(pool, {
+      name: `${hostname()}:${process.pid}`,
+      guard: goals,
+      onGuard: () => {
+        goals.distrust();
+        recounting.wake();
+      },
+      monotonicMs: () => performance.now(),
+      onError: reasonOf('leases.report_failed'),
+    }),
+  );
+  const recounting: PollLoop = stack.use(
     pollLoop({
       everyMs: refreshMs,
       run: async () => {
-        if (redis.status !== 'ready') return;
+        // Leases count without Redis.
+        if (redis.status !== 'ready' || node.mode() !== 'guard') return;
         await goals.recount(plans.listGoals());
-        await shares.exchange(plans.listShared());
       },
       onError: reasonOf('counters.recount_failed'),
+    }),
+  );
+  stack.use(
+    pollLoop({
+      everyMs: refreshMs,
+      run: () => shares.read(plans.listShared()),
+      onError: reasonOf('shares.read_failed'),
     }),
   );
   redis.on('ready', () => recounting.wake());
@@ -129,14 +154,16 @@ export async function createApp(
           name: 'old_decisions',
           remove: (maxRows) => decisions.moveOld(archivedBefore(clock(), config.DECISION_DAYS), maxRows),
         },
+        { name: 'old_shares', remove: (maxRows) => removeOldShares(pool, shareWindowStart(clock()), maxRows) },
       ],
       everyMs: config.SWEEP_EVERY_MS,
       onSwept: (name, rows) => logger.info({ name, rows }, 'sweep.archived'),
       onError: (name, error) => logger.warn({ name, err: error }, 'sweep.failed'),
     }),
   );
+  if (plans.listGoals().length > 0) await node.awaitGrants(firstGrantsMs);
   const decidePlay = createDecidePlay({
-    ...{ decisions, plans, suspensions, goals, listeners, shares, write, logger },
+    ...{ decisions, plans, suspensions, node, listeners, shares, write, logger },
     newAttempt: () => randomBytes(6).toString('base64url'),
   });
   const server = await serveRpc({

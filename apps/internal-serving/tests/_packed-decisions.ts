@@ -69,6 +69,8 @@ export const goldenDecision: NewDecision = {
     cap_keys: [lineItemId, `${lineItemId}/mid:1`],
   },
   countedSlots: [{ lineItemId, attempt: 'Zm9vYmFy' }],
+  mode: 'guard',
+  nodeEpoch: 0,
   ...{ shareOpportunities: [otherId], shareServings: [] },
 };
 

@@ -28,6 +28,7 @@ import {
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { createObjectStore, type ObjectStore } from '@longwave/object-store';
+import { createPool } from '@longwave/postgres';
 import { openChannel, readTls, type RpcClient } from '@longwave/rpc';
 import { ServingServiceService, type DecideRequest } from '@longwave/rpc/serving';
 import { createLogger } from '@longwave/service-kit';
@@ -35,6 +36,7 @@ import { until } from '@longwave/test-kit';
 import canonicalize from 'canonicalize';
 import { createApp } from '../src/app.ts';
 import { readConfiguration } from '../src/config.ts';
+import type { ServingMode } from '../src/leases/node-mode.ts';
 
 const mp3 = 'mp3/128000/48000/2';
 export type ServingClient = RpcClient<typeof ServingServiceService>;
@@ -249,8 +251,8 @@ function planChange({
   return { type: 'serving_plans', id: servingPlanId, version, state, attributes, ...(occurredAt && { occurredAt }) };
 }
 
-/** Real Postgres, Redis and S3 for one test file, and as many nodes of the service as asked for. */
-export async function startEngines(): Promise<Engines> {
+/** Real Postgres, Redis and S3 for one test file, and as many nodes of the service as asked for, which count goals in this mode. */
+export async function startEngines(mode: ServingMode = 'guard'): Promise<Engines> {
   await using stack = new AsyncDisposableStack();
   const folder = mkdtempSync(path.join(tmpdir(), 'longwave-serving-'));
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -265,6 +267,9 @@ export async function startEngines(): Promise<Engines> {
     await startTestDatabase({ schema: 'serving', migrations: 'apps/internal-serving/prisma' }),
   );
 
+  const pool = createPool(database.url, 'serving', { name: 'test', max: 1 });
+  await pool.query('update serving_mode set mode = $1, wanted = $1', [mode]);
+  await pool.end();
   const redisPort = await freePort();
   const runRedis = () =>
     startRedisServer({ folder: inside('redis'), password: 'test', mode: 'fast', port: redisPort, ...log });

@@ -139,7 +139,15 @@ test('decisions of release 0.4.0 move to the object store; replay, explain and a
   const decisions = await Promise.all(
     ids.map(async (decisionId) => {
       const { inputs, ...decision } = (await archive.find(decisionId))!;
-      return { ...decision, decisionId, inputs: inputs!, shareOpportunities: [], shareServings: [] };
+      return {
+        ...decision,
+        decisionId,
+        inputs: inputs!,
+        shareOpportunities: [],
+        shareServings: [],
+        mode: 'guard' as const,
+        nodeEpoch: 0,
+      };
     }),
   );
   await pool.query('delete from packed_decision where decision_id = any ($1::uuid[])', [ids.map(idToUuid)]);

@@ -50,8 +50,15 @@ test('a batched row comes back as it was given', async () => {
   const servingPlanId = newId('spl');
   const plain = decisionOf({ decisionId, servingPlanId, planDigest, countedSlots });
   const row = { ...plain, trace: { ...plain.trace, index_version: planDigest } };
-  expect(await Promise.all([write(row), write(decisionOf())])).toEqual([true, true]);
-  const { decisionId: _id, shareOpportunities: _opportunities, shareServings: _servings, ...stored } = row;
+  expect(await Promise.all([write(row), write(decisionOf())])).toEqual(['written', 'written']);
+  const {
+    shareOpportunities: _opportunities,
+    shareServings: _servings,
+    mode: _mode,
+    nodeEpoch: _epoch,
+    ...whole
+  } = row;
+  const { decisionId: _id, ...stored } = whole;
   const found = await findDecisionRow(pool, decisionId);
   if (found?.kind !== 'packed') throw new Error('not found');
   const read = await unpackRow(textsOf(pool), found);
@@ -62,7 +69,7 @@ test('500 decisions at once take few inserts of at most 200, and every row is th
   const { write, sizes } = writerWithSizes();
   const rows = Array.from({ length: 500 }, () => decisionOf());
   const written = await Promise.all(rows.map(async (row) => [await write(row), await countOf([row])]));
-  expect(written).toEqual(rows.map(() => [true, 1]));
+  expect(written).toEqual(rows.map(() => ['written', 1]));
   expect(sizes).toEqual([200, 200, 100]);
 });
 
@@ -72,7 +79,7 @@ test('an id that comes twice is written by exactly one call, within a batch, acr
   const twice = [...rows, ...rows.toReversed()];
   const round = () => Promise.all([...twice.map(one.write), ...twice.toReversed().map(other.write)]);
   const written = [...(await round()), ...(await round())];
-  expect(written.filter(Boolean)).toHaveLength(rows.length);
+  expect(written.filter((outcome) => outcome === 'written')).toHaveLength(rows.length);
   expect(await countOf(rows)).toBe(rows.length);
 });
 
@@ -87,7 +94,7 @@ test('a failing insert rejects exactly the calls of its batch, and the next one 
   expect(statuses.slice(200)).toEqual(['rejected', 'rejected', 'rejected', 'rejected']);
   expect(await countOf(failing)).toBe(0);
   const after = failing.filter((row) => row !== poison);
-  expect(await Promise.all(after.map(write))).toEqual([true, true]);
+  expect(await Promise.all(after.map(write))).toEqual(['written', 'written']);
   expect(sizes).toEqual([200, 3, 2]);
 });
 
@@ -102,8 +109,8 @@ test('decisions do not wait for an insert that another node holds up', async () 
   );
   const waiting = write(held);
   await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
-  expect(await write(decisionOf())).toBe(true);
+  expect(await write(decisionOf())).toBe('written');
   await blocker.query('commit');
   blocker.release();
-  expect(await waiting).toBe(false);
+  expect(await waiting).toBe('repeated');
 });

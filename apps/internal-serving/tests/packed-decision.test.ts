@@ -25,7 +25,14 @@ test.each(Object.entries(packedByVersion))(
   async (name, hex) => {
     const byVersion = { '01': goldenDecision, '02': goldenFormats, '03': goldenPictures() };
     const golden = name.includes('credit') ? goldenCredit : byVersion[hex.slice(0, 2) as keyof typeof byVersion];
-    const { decisionId: _id, shareOpportunities: _offered, shareServings: _served, ...stored } = golden;
+    const {
+      decisionId: _id,
+      shareOpportunities: _offered,
+      shareServings: _served,
+      mode: _mode,
+      nodeEpoch: _epoch,
+      ...stored
+    } = golden;
     expect(await unpackRow(reading, rowOf(Buffer.from(hex, 'hex')))).toEqual(stored);
     // Digests are over the text of the answer, so its fields have the order that they had.
     const { answer } = await unpackRow(reading, rowOf(Buffer.from(hex, 'hex')));

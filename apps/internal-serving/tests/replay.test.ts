@@ -20,6 +20,7 @@ import type { StoredInputs } from '../src/decisions/decision-record.ts';
 import { createDecisionWriter } from '../src/decisions/decision-writer.ts';
 import { noTexts } from '../src/decisions/known-texts.ts';
 import { listDecision, packDecision } from '../src/decisions/packed-decision.ts';
+import type { GoalCounting } from '../src/goals/goal-counting.ts';
 import type { GoalCredit } from '../src/goals/goal-credit.ts';
 import { loadPlan } from '../src/plans/load-plan.ts';
 import { decisionOf, insertByRelease4, insertInto, readerOf } from './_decision.ts';
@@ -165,21 +166,22 @@ test('random decisions that know credit and urgency replay to the same bytes bes
     },
     urgencyOf: () => urgency,
   };
+  const goals: GoalCounting = {
+    remaining: (lineItemId) => left.get(lineItemId)!,
+    reserve: async (_decisionId, _attempt, requests) => {
+      for (const { lineItemId, slots } of requests) left.set(lineItemId, left.get(lineItemId)! - slots);
+      return { kind: 'counted', slots: [] };
+    },
+    release: async () => undefined,
+  };
   const archive = createDecisionArchive(pool, engines.store, readerOf(pool));
   const decidePlay = createDecidePlay({
     decisions: archive,
     plans: { find: () => ({ ...published, policiesDigest: undefined, index }), isAwaited: () => false },
     suspensions: { active: async () => ({ digest: null, lines: undefined }) },
-    goals: {
-      remaining: (lineItemId) => left.get(lineItemId)!,
-      reserve: async (_decisionId, _attempt, requests) => {
-        for (const { lineItemId, slots } of requests) left.set(lineItemId, left.get(lineItemId)! - slots);
-        return { kind: 'counted', slots: [] };
-      },
-      release: async () => undefined,
-      recount: async () => undefined,
+    node: {
+      begin: () => ({ mode: 'guard', goals, credit, nodeEpoch: 0, [Symbol.dispose]: () => undefined }),
     },
-    credit,
     listeners: { read: async () => undefined, write: async () => undefined, forget: async () => 0 },
     shares: { shareOf: () => ({ served: 1, opportunities: 9 }), count: () => undefined },
     write: createDecisionWriter(insertInto(pool)),
@@ -228,7 +230,13 @@ test('a decision with changed inputs differs, and one whose plan or suspensions 
   const stored = (await storedOf(pool, asked.decisionId))!;
   const change = (inputs: Partial<StoredInputs>) => {
     const changed = { ...stored, decisionId: asked.decisionId, inputs: { ...stored.inputs!, ...inputs } };
-    const list = listDecision({ ...changed, shareOpportunities: [], shareServings: [] });
+    const list = listDecision({
+      ...changed,
+      shareOpportunities: [],
+      shareServings: [],
+      mode: 'guard' as const,
+      nodeEpoch: 0,
+    });
     return pool.query('update packed_decision set packed = $2 where decision_id = $1', [
       idToUuid(asked.decisionId),
       packDecision(stored.requestDigest, list, noTexts),

@@ -2,10 +2,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startEarlierDatabase, startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { idToUuid, newId } from '@longwave/ids';
 import type { ObjectStore } from '@longwave/object-store';
-import { createPool, type Pool } from '@longwave/postgres';
+import { createPool, transaction, type Pool } from '@longwave/postgres';
 import { createDecisionArchive } from '../src/decisions/decision-archive.ts';
-import { countGoalSlots, countShares } from '../src/decisions/line-item-count-table.ts';
+import { countGoalSlots } from '../src/decisions/line-item-count-table.ts';
 import type { NewDecision } from '../src/decisions/stored-decision.ts';
+import { askForServingMode, changeServingMode } from '../src/leases/serving-mode-table.ts';
+import { sumShares } from '../src/shares/share-table.ts';
 import { countByRelease4, decisionOf, filledAnswer, insertByRelease4, insertInto, readerOf } from './_decision.ts';
 
 let database: TestDatabase;
@@ -60,25 +62,56 @@ test('an id that 0.4.0 and this release write at the same moment has one decisio
   expect(await countByRelease4(pool, lineItemId)).toBe(decisions.length);
 });
 
-test('shares are counted over the decisions of both releases', async () => {
+const shareOf = (lineItemId: string, served: number, offered: number) => ({
+  shareServings: Array<string>(served).fill(lineItemId),
+  shareOpportunities: Array<string>(offered).fill(lineItemId),
+});
+
+/** Stores shares as releases from 0.5.0 to 0.7.0 do: they write no mode. */
+const countByRelease7 = (of: Pool, lineItemId: string, atMs: number, served: number, offered: number) =>
+  of.query(
+    `insert into line_item_count (line_item_id, hour, batch_id, goal_slots, share_servings, share_opportunities)
+     values ($1, date_trunc('hour', to_timestamp($2 / 1000.0), 'UTC'), gen_random_uuid(), 0, $3, $4)`,
+    [lineItemId, atMs, served, offered],
+  );
+
+test('shares are counted over the decisions of all releases that run', async () => {
   const lineItemId = newId('li');
-  const shareOf = (served: number, offered: number) => ({
-    shareServings: Array<string>(served).fill(lineItemId),
-    shareOpportunities: Array<string>(offered).fill(lineItemId),
-  });
   const [first, later] = [1_767_225_600_123, 1_767_225_600_123 + 3_600_000];
   await insertInto(pool)([
-    decisionOf({ atMs: first, ...shareOf(1, 2) }),
-    decisionOf({ atMs: later, ...shareOf(0, 3) }),
+    decisionOf({ atMs: first, ...shareOf(lineItemId, 1, 2) }),
+    decisionOf({ atMs: later, ...shareOf(lineItemId, 0, 3) }),
   ]);
-  await insertByRelease4(pool, [decisionOf({ atMs: first, ...shareOf(2, 4) })]);
-  const hour = Math.floor(first / 3_600_000);
-  const counts = await countShares(pool, [lineItemId], first - 3_600_000);
-  expect(counts.toSorted((a, b) => a.hour - b.hour)).toEqual([
-    { lineItemId, hour, served: 3, opportunities: 6 },
-    { lineItemId, hour: hour + 1, served: 0, opportunities: 3 },
-  ]);
-  expect(await countShares(pool, [lineItemId], later)).toHaveLength(1);
+  await insertByRelease4(pool, [decisionOf({ atMs: first, ...shareOf(lineItemId, 2, 4) })]);
+  for (let batch = 0; batch < 2; batch++) await countByRelease7(pool, lineItemId, later, 1, 5);
+  const since = async (ms: number) => (await sumShares(pool, [lineItemId], new Date(ms))).get(lineItemId);
+  expect(await since(first - 3_600_000)).toEqual({ served: 5, opportunities: 19 });
+  expect(await since(later - 3_600_000 / 2)).toEqual({ served: 2, opportunities: 13 });
+});
+
+test('shares of the day before the upgrade are in the window afterwards', async () => {
+  await using earlier = await startEarlierDatabase('apps/internal-serving/prisma', '_quota_leases');
+  const lineItemId = newId('li');
+  const nowMs = Date.now();
+  await insertByRelease4(earlier.pool, [decisionOf({ atMs: nowMs, ...shareOf(lineItemId, 1, 3) })]);
+  await countByRelease7(earlier.pool, lineItemId, nowMs, 2, 4);
+  await countByRelease7(earlier.pool, lineItemId, nowMs - 48 * 3_600_000, 7, 7);
+  await earlier.upgrade();
+  await countByRelease7(earlier.pool, lineItemId, nowMs, 1, 1);
+  const shares = await sumShares(earlier.pool, [lineItemId], new Date(nowMs - 2 * 3_600_000));
+  expect(shares.get(lineItemId)).toEqual({ served: 4, opportunities: 8 });
+});
+
+test('while leases pay, releases that know none give no slots of goals', async () => {
+  const lineItemId = newId('li');
+  await askForServingMode(pool, 'lease');
+  await transaction(pool, changeServingMode);
+  await expect(insertByRelease4(pool, [filled(lineItemId)])).rejects.toThrow('slots of goals are refused');
+  await expect(insertInto(pool)([filled(lineItemId)])).rejects.toThrow('slots of goals are refused');
+  expect(await countGoalSlots(pool, [lineItemId])).toEqual(new Map());
+  await askForServingMode(pool, 'guard');
+  await transaction(pool, changeServingMode);
+  expect((await insertInto(pool)([filled(lineItemId)])).size).toBe(1);
 });
 
 test('decisions from before the upgrade keep their ids taken, their answers and their slots', async () => {

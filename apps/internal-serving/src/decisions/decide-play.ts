@@ -1,24 +1,28 @@
 import type { Decision } from '@longwave/ad-decision';
+import { databaseOutage } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { RpcContext } from '@longwave/rpc';
 import type { DecideRequest, DecideResponse } from '@longwave/rpc/serving';
 import { createDuration, type Logger } from '@longwave/service-kit';
-import type { CountedSlot } from '../goals/goal-guard.ts';
-import type { CurrentPlans } from '../plans/current-plans.ts';
+import { noCounting, type CountedSlot, type GoalCounting } from '../goals/goal-counting.ts';
+import type { OpenDecision, ServingNode } from '../leases/serving-node.ts';
+import type { CurrentPlan, CurrentPlans } from '../plans/current-plans.ts';
 import type { ShareCounts } from '../shares/share-counts.ts';
-import type { CurrentSuspensions } from '../suspensions/current-suspensions.ts';
+import type { ActiveSuspensions, CurrentSuspensions } from '../suspensions/current-suspensions.ts';
 import type { DecisionArchive } from './decision-archive.ts';
 import { capKeysOf, decideWithinLimits, type CountedDecision, type Limits } from './decide-within-limits.ts';
 import { answerOf, renderAnswer, traceOf, type StoredAnswer } from './decision-record.ts';
-import type { WriteDecision } from './decision-writer.ts';
+import type { WriteDecision, WriteOutcome } from './decision-writer.ts';
 import { parsePlayRequest, type PlayRequest } from './play-request.ts';
+import type { NewDecision } from './stored-decision.ts';
 
 export type DecidePlay = (
   request: DecideRequest,
   call: Pick<RpcContext, 'deadline' | 'signal'>,
 ) => Promise<DecideResponse>;
 
-export interface DecidePlayOptions extends Limits {
+export interface DecidePlayOptions extends Omit<Limits, 'goals' | 'credit'> {
+  readonly node: Pick<ServingNode, 'begin'>;
   readonly decisions: Pick<DecisionArchive, 'find'>;
   readonly plans: Pick<CurrentPlans, 'find' | 'isAwaited'>;
   readonly suspensions: Pick<CurrentSuspensions, 'active'>;
@@ -27,6 +31,17 @@ export interface DecidePlayOptions extends Limits {
   /** A name for one attempt at a decision, never used before. */
   readonly newAttempt: () => string;
   readonly logger: Logger;
+}
+
+/** A play that is being decided. */
+interface OpenPlay {
+  readonly request: PlayRequest;
+  readonly plan: CurrentPlan | undefined;
+  readonly suspended: ActiveSuspensions | undefined;
+  readonly open: OpenDecision;
+  /** Line items with goals whose slots were refused. */
+  readonly refused: Set<string>;
+  readonly signal: AbortSignal;
 }
 
 /** The decision for a workspace without a published plan. */
@@ -40,6 +55,9 @@ export const noPlan: Decision = {
   policies: [],
 };
 
+/** How often a play is decided again whose slots of goals were refused; afterwards it goes without any. */
+const maxRefusals = 3;
+
 /** Rejects with `timeout` when the caller stops waiting first; the work goes on, and a retry finds its answer. */
 async function beforeDeadline<T>(deadline: Date, work: () => Promise<T>): Promise<T> {
   const leftMs = Math.min(deadline.getTime() - Date.now(), 2 ** 31 - 1);
@@ -52,12 +70,13 @@ async function beforeDeadline<T>(deadline: Date, work: () => Promise<T>): Promis
 }
 
 /**
- * Decides one play: plan, request, suspensions, shares and the listener's record give the picks; goals and caps are counted in
- * Redis before anything is promised, and the answer is stored before it is given. An id that has an answer gets that answer, on
- * every node and for ever.
+ * Decides one play: plan, request, suspensions, shares and the listener's record give the picks; caps are counted in Redis, slots of
+ * goals in the leases of this node (or, in mode guard, in Redis) before anything is promised, and the answer is stored before it is given.
+ * The statement that stores it uses the leases; when they do not pay for it, the play is decided again without the refused line items. An id
+ * that has an answer gets that answer, on every node and for ever.
  */
 export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
-  const { decisions, plans, suspensions, goals, credit, listeners, shares, write, newAttempt, logger } = options;
+  const { decisions, plans, suspensions, node, listeners, shares, write, newAttempt, logger } = options;
 
   /** Makes the listener's record count the caps of the stored answer instead of those of this attempt. */
   async function reapplyCaps(
@@ -70,11 +89,30 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
     if (record) await listeners.write(record, context.decisionId, capKeys, context.atMs);
   }
 
+  /** Slots that cannot be released stay counted: the goal is then reached early, never exceeded. */
+  const releaseSlots = (goals: GoalCounting, decisionId: string, slots: readonly CountedSlot[]) =>
+    goals.release(decisionId, slots).catch((error: Error) => {
+      logger.warn({ decision_id: decisionId, reason: error.message }, 'goals.release_failed');
+    });
+
+  /** Stores a decision, and tells the leases that pay for it what became of it. */
+  async function store(decision: NewDecision, { spending }: CountedDecision): Promise<WriteOutcome> {
+    try {
+      const outcome = await write(decision);
+      spending?.settle(outcome === 'written' ? 'stored' : outcome === 'repeated' ? 'not_stored' : 'refused');
+      return outcome;
+    } catch (error) {
+      spending?.settle(databaseOutage(error) ? 'unknown' : 'not_stored');
+      throw error;
+    }
+  }
+
   /** The answer that the id already has; slots that this attempt counted beyond it are released. */
   async function earlierAnswer(
     request: PlayRequest,
     { countedSlots, decision }: CountedDecision,
     attempt: string,
+    goals: GoalCounting,
   ): Promise<StoredAnswer> {
     const { decisionId } = request.context;
     const stored = await decisions.find(decisionId);
@@ -83,10 +121,7 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
       stored.countedSlots.filter((slot) => slot.attempt === attempt).map((slot) => slot.lineItemId),
     );
     const surplus = (slot: CountedSlot) => slot.attempt === attempt && !usedLineItems.has(slot.lineItemId);
-    // Slots that cannot be released stay counted: the goal is then reached early, never exceeded.
-    await goals.release(decisionId, countedSlots.filter(surplus)).catch((error: Error) => {
-      logger.warn({ decision_id: decisionId, reason: error.message }, 'goals.release_failed');
-    });
+    await releaseSlots(goals, decisionId, countedSlots.filter(surplus));
     if (stored.workspaceId !== request.workspaceId)
       throw new Problem('idempotency_conflict', 'This decision id belongs to another play; use a new one.');
     const keptKeys = stored.inputs?.cap_keys ?? [];
@@ -96,31 +131,33 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
     return stored.answer;
   }
 
-  async function decidePlay(request: PlayRequest, signal: AbortSignal): Promise<DecideResponse> {
-    const startedMs = performance.now();
+  /** Decides and stores; undefined when slots of goals were refused: their line items are among the refused ones then. */
+  async function decideOnce(
+    { request, plan, suspended, open, refused, signal }: OpenPlay,
+    goals: GoalCounting,
+  ): Promise<{ readonly answer: StoredAnswer; readonly repeated: boolean } | undefined> {
     const { workspaceId, context } = request;
     const { decisionId, atMs } = context;
-    // "Not loaded yet" is no decision: it must not be stored, nor bound to a listener for a day.
-    if (plans.isAwaited(workspaceId))
-      throw new Problem('temporarily_unavailable', 'The plan of this workspace is not loaded yet.', {
-        retryAfterSeconds: 1,
-      });
-    const plan = plans.find(workspaceId);
     const attempt = newAttempt();
-    const suspended = plan && (await suspensions.active(workspaceId, plan.index));
     const counted: CountedDecision =
       plan && suspended
-        ? await decideWithinLimits({ goals, credit, listeners, shares }, request, plan, suspended, attempt, signal)
+        ? await decideWithinLimits(
+            { goals, credit: open.credit, listeners, shares },
+            request,
+            plan,
+            suspended,
+            attempt,
+            refused,
+            signal,
+          )
         : { decision: noPlan, countedSlots: [], inputs: undefined };
     const { decision, countedSlots, inputs } = counted;
     const answer = answerOf(decisionId, plan?.servingPlanId, decision);
     const servings = decision.picks.map((pick) => pick.lineItemId);
     const shared = new Set(decision.opportunities);
     const shareServings = servings.filter((lineItemId) => shared.has(lineItemId));
-    const written = await write({
-      decisionId,
-      workspaceId,
-      atMs,
+    const newDecision: NewDecision = {
+      ...{ decisionId, workspaceId, atMs, mode: open.mode, nodeEpoch: counted.spending?.nodeEpoch ?? open.nodeEpoch },
       servingPlanId: plan?.servingPlanId,
       planDigest: plan?.digest,
       requestDigest: request.digest,
@@ -136,22 +173,48 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
       countedSlots,
       shareOpportunities: decision.opportunities,
       shareServings,
-    });
-    if (written) shares.count(atMs, decision.opportunities, shareServings);
-    const final = written ? answer : await earlierAnswer(request, counted, attempt);
+    };
+    const outcome = await store(newDecision, counted);
+    if (outcome === 'repeated')
+      return { answer: await earlierAnswer(request, counted, attempt, goals), repeated: true };
+    if (outcome === 'refused') {
+      await releaseSlots(goals, decisionId, countedSlots);
+      for (const { lineItemId } of countedSlots) refused.add(lineItemId);
+      logger.info({ decision_id: decisionId, line_item_ids: [...refused] }, 'decision.slots_refused');
+      return undefined;
+    }
+    shares.count(decision.opportunities, shareServings);
+    return { answer, repeated: false };
+  }
+
+  async function decidePlay(request: PlayRequest, signal: AbortSignal): Promise<DecideResponse> {
+    const startedMs = performance.now();
+    const { workspaceId, context } = request;
+    // "Not loaded yet" is no decision: it must not be stored, nor bound to a listener for a day.
+    if (plans.isAwaited(workspaceId))
+      throw new Problem('temporarily_unavailable', 'The plan of this workspace is not loaded yet.', {
+        retryAfterSeconds: 1,
+      });
+    const plan = plans.find(workspaceId);
+    const suspended = plan && (await suspensions.active(workspaceId, plan.index));
+    using open = node.begin();
+    const play: OpenPlay = { request, plan, suspended, open, refused: new Set(), signal };
+    let final = await decideOnce(play, open.goals);
+    for (let refusals = 1; !final; refusals++)
+      final = await decideOnce(play, refusals < maxRefusals ? open.goals : noCounting);
     logger.debug(
       {
-        decision_id: decisionId,
+        decision_id: context.decisionId,
         workspace_id: workspaceId,
-        serving_plan_id: final.serving_plan_id,
-        picks: final.picks.length,
-        reason: final.no_ad_reason,
-        repeated: !written,
+        serving_plan_id: final.answer.serving_plan_id,
+        picks: final.answer.picks.length,
+        reason: final.answer.no_ad_reason,
+        repeated: final.repeated,
         duration_ms: Math.round((performance.now() - startedMs) * 100) / 100,
       },
       'decision.made',
     );
-    return renderAnswer(final);
+    return renderAnswer(final.answer);
   }
 
   const duration = createDuration('longwave.decide.duration', 'Time from the request for a decision to its answer');

@@ -1,7 +1,7 @@
 import { decidePrepared, preparePlay, recordInputs, type Decision, type RecordedInputs } from '@longwave/ad-decision';
 import { Problem } from '@longwave/problems';
+import type { CountedSlot, GoalCounting, SlotRequest, Spending } from '../goals/goal-counting.ts';
 import type { GoalCredit } from '../goals/goal-credit.ts';
-import type { CountedSlot, GoalGuard, SlotRequest } from '../goals/goal-guard.ts';
 import { countServings } from '../listeners/listener-record.ts';
 import type { ListenerMemory, ListenerRecord } from '../listeners/listener-memory.ts';
 import type { CurrentPlan } from '../plans/current-plans.ts';
@@ -13,12 +13,14 @@ import type { PlayRequest } from './play-request.ts';
 export interface CountedDecision {
   readonly decision: Decision;
   readonly countedSlots: readonly CountedSlot[];
+  /** What leases pay for; the caller settles it. */
+  readonly spending?: Spending | undefined;
   /** Its inputs; undefined without a plan. */
   readonly inputs: RecordedInputs | undefined;
 }
 
 export interface Limits {
-  readonly goals: GoalGuard;
+  readonly goals: GoalCounting;
   /** Absent: every line item is asked for what its goal leaves, and none is urgent. */
   readonly credit?: GoalCredit | undefined;
   readonly listeners: ListenerMemory;
@@ -44,6 +46,7 @@ function slotRequests(plan: CurrentPlan, decision: Decision): readonly SlotReque
 /**
  * Decides until all slots of the decision could be counted: first in the listener's record, exchanged as a whole, then in the goals,
  * all or nothing. Each round replaces what the one before counted in the record.
+ * @param refused line items with goals that were refused when the play was decided before: they have no room
  */
 export async function decideWithinLimits(
   { goals, credit, listeners, shares }: Limits,
@@ -51,6 +54,7 @@ export async function decideWithinLimits(
   plan: CurrentPlan,
   suspended: ActiveSuspensions,
   attempt: string,
+  refused: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<CountedDecision> {
   const { index } = plan;
@@ -58,7 +62,7 @@ export async function decideWithinLimits(
   const reading = listener && index.asksListener ? listeners.read(workspaceId, listener) : undefined;
   const prepared = preparePlay(index, context, suspended.lines);
   let record: ListenerRecord | undefined = await reading;
-  const maxSlots = new Map<string, number>();
+  const maxSlots = new Map<string, number>([...refused].map((lineItemId) => [lineItemId, 0]));
   const idOf = (ordinal: number) => index.lines[ordinal]!.lineItemId;
 
   for (let round = 1; ; round++) {
@@ -89,7 +93,10 @@ export async function decideWithinLimits(
     const requests = slotRequests(plan, decision);
     if (requests.length === 0) return { decision, countedSlots: [], inputs: recorded() };
     const reservation = await goals.reserve(decisionId, attempt, requests);
-    if (reservation.kind === 'counted') return { decision, countedSlots: reservation.slots, inputs: recorded() };
+    if (reservation.kind === 'counted') {
+      const { slots: countedSlots, spending } = reservation;
+      return { decision, countedSlots, spending, inputs: recorded() };
+    }
     if (reservation.kind === 'refused') for (const [id, max] of reservation.maxSlots) maxSlots.set(id, max);
   }
 }

@@ -41,7 +41,9 @@ export interface OldestDay {
 /** Seconds that the node which stored decisions has to publish them. A node that has not done so by then counts as dead. */
 export const leaseSeconds = 30;
 
-// Sorted by id, so that two nodes that write the same ids wait for each other and never deadlock.
+// Sorted by id, so that two nodes that write the same ids wait for each other and never deadlock; leases by their line items, as the
+// pacer locks them. `taken` is what the stored decisions, and no repeated ones, take from leases: a lease that has not as much, or is
+// missing, fails the statement.
 const insertText = `
   with given as (
     select * from unnest($2::uuid[], $3::uuid[], $4::float8[], $5::bytea[], $6::text[], $7::boolean[])
@@ -52,21 +54,49 @@ const insertText = `
     where not exists (select from decision where decision.decision_id = old_id)
     order by decision_id on conflict (decision_id) do nothing
     returning decision_id),
+  count_of as (
+    select * from unnest($8::uuid[], $9::text[], $10::float8[], $11::int[], $12::int[], $13::int[], $14::text[], $15::bigint[])
+      as one (decision_id, line_item_id, hour_ms, goal_slots, share_servings, share_opportunities, mode, node_epoch)
+    join written using (decision_id)),
+  taken as (
+    select node_epoch, line_item_id, sum(goal_slots) as slots from count_of
+    where goal_slots > 0 and mode = 'lease' group by node_epoch, line_item_id),
+  held as (
+    select l.node_epoch, l.line_item_id, taken.slots from quota_lease l join taken using (node_epoch, line_item_id)
+    order by l.line_item_id, l.node_epoch for update of l),
+  used as (
+    update quota_lease l set used = l.used + held.slots from held
+    where l.node_epoch = held.node_epoch and l.line_item_id = held.line_item_id returning l.line_item_id),
   counted as (
-    insert into line_item_count (line_item_id, hour, batch_id, goal_slots, share_servings, share_opportunities)
-    select line_item_id, to_timestamp(hour_ms / 1000.0), $1, sum(goal_slots), sum(share_servings), sum(share_opportunities)
-    from unnest($8::uuid[], $9::text[], $10::float8[], $11::int[], $12::int[], $13::int[])
-      as one (decision_id, line_item_id, hour_ms, goal_slots, share_servings, share_opportunities)
-    join written using (decision_id) group by line_item_id, hour_ms),
+    insert into line_item_count (line_item_id, hour, batch_id, goal_slots, share_servings, share_opportunities, mode)
+    select line_item_id, to_timestamp(hour_ms / 1000.0), $1, sum(goal_slots), sum(share_servings), sum(share_opportunities),
+           coalesce(min(mode) filter (where goal_slots > 0), 'none')
+    from count_of group by line_item_id, hour_ms),
+  shared as (
+    insert into share_hour (line_item_id, hour, node_epoch, opportunities, served)
+    select line_item_id, to_timestamp(hour_ms / 1000.0), node_epoch, sum(share_opportunities), sum(share_servings)
+    from count_of where share_opportunities > 0 or share_servings > 0
+    group by line_item_id, hour_ms, node_epoch order by line_item_id, hour_ms, node_epoch
+    on conflict (line_item_id, hour, node_epoch) do update
+      set opportunities = share_hour.opportunities + excluded.opportunities, served = share_hour.served + excluded.served),
   announced as (
     insert into announcement_batch (batch_id, leased_until, decision_ids)
     select $1, now() + make_interval(secs => ${leaseSeconds}), array_agg(decision_id)
     from written join given using (decision_id) where is_filled having count(*) > 0)
-  select decision_id from written`;
+  select decision_id,
+         case when (select count(*) from taken) > (select count(*) from used) then refuse_slots('quota_lease_held') end
+  from written`;
+
+/** The constraints by which the database refuses slots of goals (docs/pacing.md). */
+const refusals: readonly unknown[] = ['quota_lease_used_within_granted', 'quota_lease_held', 'goal_slots_by_guard'];
+
+/** Whether decisions were refused because of the slots of goals that one of them takes. Nothing of them was stored. */
+export const areSlotsRefused = (error: unknown): boolean =>
+  refusals.includes((error as { readonly constraint?: unknown } | null)?.constraint);
 
 /**
  * Writes decisions of different ids by one statement, with what they count and their announcement, each unless its id has a decision.
- * Answers the ids that were written.
+ * Answers the ids that were written. Rejects for all of them when a lease does not pay for what they take (`areSlotsRefused`).
  * @param batchId a UUID that was never used before
  */
 export async function insertDecisions(
@@ -93,6 +123,8 @@ export async function insertDecisions(
       counts.map((each) => each.goalSlots),
       counts.map((each) => each.shareServings),
       counts.map((each) => each.shareOpportunities),
+      counts.map((each) => each.mode),
+      counts.map((each) => each.nodeEpoch),
     ],
   });
   return new Set(rows.map((row) => idFromUuid('dec', row.decision_id)));

@@ -1,5 +1,5 @@
 import type { Pool } from '@longwave/postgres';
-import type { HourlyShare } from '../shares/share-counts.ts';
+import type { NodeMode } from '../leases/node-mode.ts';
 import type { NewDecision } from './stored-decision.ts';
 
 const hourMs = 3_600_000;
@@ -12,10 +12,12 @@ export interface LineItemCount {
   readonly goalSlots: number;
   readonly shareServings: number;
   readonly shareOpportunities: number;
+  readonly mode: NodeMode;
+  readonly nodeEpoch: number;
 }
 
 export function countsOf(decision: NewDecision): readonly LineItemCount[] {
-  const { decisionId, countedSlots, shareServings, shareOpportunities } = decision;
+  const { decisionId, countedSlots, shareServings, shareOpportunities, mode, nodeEpoch } = decision;
   const slots = countedSlots.map((slot) => slot.lineItemId);
   const of = (lineItemIds: readonly string[], lineItemId: string) =>
     lineItemIds.reduce((count, each) => (each === lineItemId ? count + 1 : count), 0);
@@ -26,38 +28,7 @@ export function countsOf(decision: NewDecision): readonly LineItemCount[] {
     goalSlots: of(slots, lineItemId),
     shareServings: of(shareServings, lineItemId),
     shareOpportunities: of(shareOpportunities, lineItemId),
-  }));
-}
-
-/** Servings and opportunities per hour in the stored decisions since a time. */
-export async function countShares(
-  pool: Pool,
-  lineItemIds: readonly string[],
-  sinceMs: number,
-): Promise<readonly HourlyShare[]> {
-  // Releases up to 0.4.0 leave theirs in "decision".
-  const { rows } = await pool.query<{ line_item_id: string; hour: number; served: number; opportunities: number }>(
-    `select line_item_id, floor(extract(epoch from at) / 3600)::int as hour, sum(served)::int as served,
-            sum(offered)::int as opportunities
-     from (select line_item_id, hour as at, share_servings as served, share_opportunities as offered
-           from line_item_count where line_item_id = any ($1) and hour >= date_trunc('hour', to_timestamp($2 / 1000.0), 'UTC')
-           union all
-           select one.id, decision.at, 0, 1
-           from decision cross join unnest(share_opportunities) as one (id)
-           where share_opportunities && $1::text[] and at >= to_timestamp($2 / 1000.0)
-           union all
-           select one.id, decision.at, 1, 0
-           from decision cross join unnest(share_servings) as one (id)
-           where share_opportunities && $1::text[] and at >= to_timestamp($2 / 1000.0)) as counted
-     where line_item_id = any ($1) and (served > 0 or offered > 0)
-     group by line_item_id, hour`,
-    [lineItemIds, sinceMs],
-  );
-  return rows.map((row) => ({
-    lineItemId: row.line_item_id,
-    hour: row.hour,
-    served: row.served,
-    opportunities: row.opportunities,
+    ...{ mode, nodeEpoch },
   }));
 }
 

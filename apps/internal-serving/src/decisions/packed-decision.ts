@@ -11,7 +11,7 @@ import {
 import type { PackedRow } from './decision-table.ts';
 import { MissingTexts, type KnownTexts, type TextLists } from './known-texts.ts';
 import { packValue, unpackValue } from './packed-value.ts';
-import type { CountedSlot } from '../goals/goal-guard.ts';
+import type { CountedSlot } from '../goals/goal-counting.ts';
 import { UnreadableDecision, type NewDecision, type StoredDecision } from './stored-decision.ts';
 
 /**

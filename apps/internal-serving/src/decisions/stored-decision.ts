@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { CountedSlot } from '../goals/goal-guard.ts';
+import type { CountedSlot } from '../goals/goal-counting.ts';
+import type { NodeMode } from '../leases/node-mode.ts';
 import type { StoredAnswer, StoredInputs, StoredTrace } from './decision-record.ts';
 
 /** A decision as it is stored, without its id. */
@@ -26,6 +27,10 @@ export interface NewDecision extends StoredDecision {
   readonly shareOpportunities: readonly string[];
   /** The same, once per slot that they took. */
   readonly shareServings: readonly string[];
+  /** How its slots of goals are counted. */
+  readonly mode: NodeMode;
+  /** The node whose leases pay for the slots of goals, and under which its shares are counted; 0 for none. */
+  readonly nodeEpoch: number;
 }
 
 /** A row whose decision cannot be read: of a form that this release does not know, without the texts that it names, or damaged. */

@@ -1,6 +1,7 @@
 import type { Logger } from '@longwave/service-kit';
 import type { Redis } from 'ioredis';
 import { runScript } from '../redis-script.ts';
+import type { CountedSlot, GoalCounting, Reservation, SlotRequest } from './goal-counting.ts';
 import { raiseScript, releaseScript, reserveScript } from './goal-scripts.ts';
 
 /** A line item with a goal. */
@@ -8,24 +9,6 @@ export interface Goal {
   readonly lineItemId: string;
   readonly endsAtMs: number;
 }
-
-export interface SlotRequest {
-  readonly lineItemId: string;
-  readonly slots: number;
-  readonly goalQuantity: number;
-}
-
-/** A slot that is counted, and by which attempt of its decision. */
-export interface CountedSlot {
-  readonly lineItemId: string;
-  readonly attempt: string;
-}
-
-type Reservation =
-  | { readonly kind: 'counted'; readonly slots: readonly CountedSlot[] }
-  /** Nothing was counted; for each line item in question the slots that this decision may have. */
-  | { readonly kind: 'refused'; readonly maxSlots: ReadonlyMap<string, number> }
-  | { readonly kind: 'unavailable' };
 
 /** Retries of a decision come within this time; a later one counts anew and releases the surplus. */
 const markerLifeMs = 3_600_000;
@@ -36,15 +19,12 @@ const batchSize = 500;
 const counterKey = (lineItemId: string) => `goal:${lineItemId}`;
 const markerKey = (lineItemId: string, decisionId: string) => `goal:${lineItemId}:${decisionId}`;
 
-export interface GoalGuard {
-  /** Slots left of the line item's goal as far as this node knows; 0 while its counter is not trusted. */
-  remaining(lineItemId: string): number;
-  /** Counts the slots of one decision, all or nothing, once for all attempts. Never rejects. */
-  reserve(decisionId: string, attempt: string, requests: readonly SlotRequest[]): Promise<Reservation>;
-  /** Releases the slots that this attempt counted. */
-  release(decisionId: string, slots: readonly CountedSlot[]): Promise<void>;
+/** One decision is counted once for all its attempts. A line item has no slots left while its counter is not trusted. */
+export interface GoalGuard extends GoalCounting {
   /** Raises untrusted counters to the slots in the stored decisions, and trusts them. */
   recount(goals: readonly Goal[]): Promise<void>;
+  /** Trusts no counter until it is recounted: something else counted slots since. */
+  distrust(): void;
 }
 
 /**
@@ -61,11 +41,11 @@ export function createGoalGuard(
   const trusted = new Set<string>();
   const full = new Map<string, number>();
   let connection = 0;
-  const distrustAll = () => {
+  const distrust = () => {
     connection++;
     trusted.clear();
   };
-  redis.on('close', distrustAll);
+  redis.on('close', distrust);
 
   function readWords(words: readonly string[], requests: readonly SlotRequest[], attempt: string): Reservation {
     const maxSlots = new Map<string, number>();
@@ -85,6 +65,8 @@ export function createGoalGuard(
   }
 
   return {
+    distrust,
+
     remaining: (lineItemId) => (trusted.has(lineItemId) ? (full.get(lineItemId) ?? Infinity) : 0),
 
     async reserve(decisionId, attempt, requests) {
@@ -94,7 +76,7 @@ export function createGoalGuard(
         const words = await runScript(redis, reserveScript, keys, [attempt, markerLifeMs, ...numbers]);
         return readWords(words as string[], requests, attempt);
       } catch (error) {
-        distrustAll();
+        distrust();
         logger.warn({ reason: (error as Error).message }, 'goals.unavailable');
         return { kind: 'unavailable' };
       }

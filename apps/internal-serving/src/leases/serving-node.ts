@@ -1,0 +1,152 @@
+import type { Pool } from '@longwave/postgres';
+import { pollLoop, sleep } from '@longwave/worker-kit';
+import { noCounting, type GoalCounting } from '../goals/goal-counting.ts';
+import type { GoalCredit } from '../goals/goal-credit.ts';
+import { createLeaseCredits } from './lease-credits.ts';
+import { giveBackLeases, readLeases } from './lease-table.ts';
+import { createCurrentMode, nextNodeMode, type NodeMode } from './node-mode.ts';
+import { registerNode, reportEnd, reportNode } from './serving-node-table.ts';
+
+/** How this release speaks with the pacer, in `serving_node.version`. */
+const protocolVersion = '1';
+const reportEveryMs = 1_000;
+/** While the mode changes goals do not serve, so nodes look more often. */
+const followEveryMs = 100;
+
+/** A decision on its way, with what counts its goals. */
+export interface OpenDecision extends Disposable {
+  readonly mode: NodeMode;
+  readonly goals: GoalCounting;
+  /** Absent: each line item is asked for. */
+  readonly credit?: GoalCredit | undefined;
+  /** 0 while this node is not registered. */
+  readonly nodeEpoch: number;
+}
+
+export interface ServingNode extends AsyncDisposable {
+  /** Begins a decision; it keeps its mode until it is disposed. */
+  begin(): OpenDecision;
+  /** What its decisions count goals by now. */
+  mode(): NodeMode;
+  /** Resolves once goals can serve: by the guard, or by a first lease. Resolves too when the time is over. */
+  awaitGrants(atMostMs: number): Promise<void>;
+}
+
+export interface ServingNodeOptions {
+  /** Of this process, for people. */
+  readonly name: string;
+  readonly guard: GoalCounting;
+  /** Called before decisions begin to count by the guard. */
+  readonly onGuard: () => void;
+  readonly monotonicMs: () => number;
+  /** Receives the error of each report that failed. */
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * This process as the pacer sees it (docs/pacing.md): it registers, reports each second that it lives, what was asked for and by what it
+ * counts goals, and reads its leases. When it is disposed, it gives them back; no decision may be on its way then.
+ */
+export function createServingNode(
+  pool: Pool,
+  { name, guard, onGuard, monotonicMs, onError }: ServingNodeOptions,
+): ServingNode {
+  const credits = createLeaseCredits(monotonicMs);
+  const current = createCurrentMode();
+  const countings: Readonly<Record<NodeMode, GoalCounting>> = { guard, lease: credits, none: noCounting };
+  const granted = Promise.withResolvers<void>();
+  let nodeEpoch: number | undefined;
+  let revisedAt = new Date(0);
+
+  /** From here on the leases of this epoch are read from the first. */
+  function beginLeases(epoch: number | undefined): void {
+    nodeEpoch = epoch;
+    credits.begin(epoch);
+    revisedAt = new Date(0);
+  }
+
+  async function register(): Promise<number> {
+    const epoch = await registerNode(pool, name, protocolVersion);
+    beginLeases(epoch);
+    return epoch;
+  }
+
+  /** Another node may have its place already: nothing is counted until this one is registered again. */
+  async function leave(): Promise<void> {
+    beginLeases(undefined);
+    await current.change('none');
+  }
+
+  async function readNewLeases(epoch: number): Promise<void> {
+    const read = credits.startRead();
+    const rows = await readLeases(pool, epoch, revisedAt, read.lineItemIds);
+    read.apply(rows.leases);
+    if (rows.revisedAt && rows.revisedAt > revisedAt) revisedAt = rows.revisedAt;
+  }
+
+  /** The row says what this node counts by before it does, and no longer before it has stopped. */
+  async function follow(epoch: number, next: NodeMode): Promise<void> {
+    if (next === 'none') await current.change(next);
+    const row = await reportNode(pool, { nodeEpoch: epoch, mode: next, demand: credits.demand() });
+    if (!row) return leave();
+    if (next === 'none' || nextNodeMode(row) !== next) return;
+    if (next === 'guard') onGuard();
+    else {
+      // The pacer changed them while this node did not read them.
+      beginLeases(epoch);
+      await readNewLeases(epoch);
+    }
+    await current.change(next);
+  }
+
+  async function report(): Promise<void> {
+    const epoch = nodeEpoch ?? (await register());
+    const row = await reportNode(pool, { nodeEpoch: epoch, mode: current.current(), demand: credits.demand() });
+    if (!row) return leave();
+    const next = nextNodeMode(row);
+    if (next !== current.current()) await follow(epoch, next);
+    else if (next === 'lease') await readNewLeases(epoch);
+    if (current.current() === 'guard' || credits.isGranted()) granted.resolve();
+  }
+
+  const reporting = pollLoop({
+    everyMs: followEveryMs,
+    run: async (signal) => {
+      await report();
+      if (current.current() !== 'none') await sleep(reportEveryMs - followEveryMs, signal);
+    },
+    onError,
+  });
+
+  return {
+    begin() {
+      const decision = current.begin();
+      return {
+        mode: decision.mode,
+        goals: countings[decision.mode],
+        nodeEpoch: nodeEpoch ?? 0,
+        [Symbol.dispose]: () => decision[Symbol.dispose](),
+      };
+    },
+
+    mode: () => current.current(),
+
+    async awaitGrants(atMostMs) {
+      const over = new AbortController();
+      await Promise.race([granted.promise, sleep(atMostMs, over.signal)]);
+      over.abort();
+    },
+
+    async [Symbol.asyncDispose]() {
+      await reporting[Symbol.asyncDispose]();
+      if (nodeEpoch === undefined) return;
+      try {
+        await giveBackLeases(pool, nodeEpoch);
+        await reportEnd(pool, nodeEpoch);
+      } catch (error) {
+        // The pacer closes them when this node has been silent for long enough.
+        onError(error);
+      }
+    },
+  };
+}
