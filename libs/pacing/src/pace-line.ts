@@ -1,0 +1,99 @@
+import { committedUnits, deliveryRate, type RatePrior } from './committed.ts';
+import type { GoalBasis } from './cohort.ts';
+import type { CohortSums } from './cohort-sums.ts';
+import {
+  moveTarget,
+  pacingState,
+  shortByOf,
+  urgencyOf,
+  type PacingState,
+  type ShortBy,
+  type Urgency,
+} from './line-verdict.ts';
+import type { PaceShape, PacingMode } from './pace-shape.ts';
+import { quotaOf, type Quota } from './quota.ts';
+
+/** What a line item with a goal asks of its pacing. */
+export interface PacedLine {
+  readonly lineItemId: string;
+  readonly goal: number;
+  readonly basis: GoalBasis;
+  readonly windowStartMs: number;
+  readonly windowEndMs: number;
+  readonly mode: PacingMode;
+  /** 1 to 2: how much faster it goes while it is behind. */
+  readonly velocity: number;
+  readonly finishEarlyPct: number;
+  readonly dailyMin: number | undefined;
+  readonly dailyMax: number | undefined;
+}
+
+/** A line item at one moment. */
+export interface LineMoment {
+  readonly atMs: number;
+  /** Slots given so far, under closed leases and open ones. */
+  readonly used: number;
+  /** Those of them that open leases show. */
+  readonly usedOpen: number;
+  readonly sums: CohortSums;
+  readonly ratePrior: RatePrior;
+  /** Units that the campaign's budget pays for; infinite without one. */
+  readonly budget: number;
+  /** The local day, and the slots that had been given when it began. */
+  readonly day: { readonly usedAtStart: number; readonly endMs: number };
+  readonly shape: PaceShape;
+  /** What was to be committed when this was asked last, and what part of the rest of the plan has passed since. */
+  readonly target: number;
+  readonly passedShare: number;
+  readonly isLearning: boolean;
+}
+
+export interface PacedMoment {
+  readonly committed: number;
+  readonly target: number;
+  readonly deliveryRate: number;
+  readonly urgency: Urgency;
+  readonly state: PacingState;
+  readonly shortBy: ShortBy | undefined;
+  /** The most that its open leases together may have been granted (I1). It stays the same while nodes give slots. */
+  readonly maxGranted: number;
+  readonly quota: Quota;
+}
+
+/** Where a line item stands, and how much its nodes may give in the runway. */
+export function paceLine(line: PacedLine, moment: LineMoment): PacedMoment {
+  const { goal, basis, mode, dailyMin, dailyMax, windowStartMs, windowEndMs } = line;
+  const { used, usedOpen, sums, budget, day, shape } = moment;
+  const atMs = Math.max(moment.atMs, windowStartMs);
+  const hasEnded = atMs >= windowEndMs;
+  const committed = committedUnits(used, sums);
+  const rate = basis === 'reserved' ? 1 : deliveryRate(sums, moment.ratePrior);
+  const target = mode === 'asap' ? Math.min(goal, committed) : moveTarget(moment.target, goal, moment.passedShare);
+  const urgency = mode === 'asap' || hasEnded ? 0 : urgencyOf(goal, target, committed);
+  const dayLeft = dailyMax === undefined ? Infinity : day.usedAtStart + dailyMax - used;
+  const left = Math.min(goal, budget) - committed;
+  const quota: Quota = hasEnded
+    ? { units: 0, isReleased: false }
+    : quotaOf({
+        left,
+        deliveryRate: rate,
+        atMs,
+        windowEndMs,
+        planShare: target / goal,
+        shape,
+        velocity: target > committed ? line.velocity : 1,
+        mode,
+        day: dailyMin === undefined ? undefined : { lacking: dailyMin - (used - day.usedAtStart), endMs: day.endMs },
+      });
+  const isCommitted = left < 1;
+  return {
+    committed,
+    target,
+    deliveryRate: rate,
+    urgency,
+    state: pacingState({ hasEnded, isCommitted, urgency, isLearning: moment.isLearning }),
+    shortBy: shortByOf({ goal, budget, dayLeft, committed, isReleased: quota.isReleased }),
+    maxGranted: usedOpen + Math.floor(Math.min(left, dayLeft)),
+    quota,
+  };
+}
