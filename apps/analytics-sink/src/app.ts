@@ -23,6 +23,8 @@ import { createAuthenticate } from './http/authenticate.ts';
 import { basePath, createAudienceServer } from './http/server.ts';
 import { createCountingMemory } from './counting/record-facts.ts';
 import { adEventService } from './rpc/ad-event-service.ts';
+import { cohortService } from './rpc/cohort-service.ts';
+import { ledgerService } from './rpc/ledger-service.ts';
 import { anomalyService } from './rpc/anomaly-service.ts';
 import { audienceService } from './rpc/audience-service.ts';
 import { evidenceService } from './rpc/evidence-service.ts';
@@ -62,6 +64,8 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
       anomalyService(pool, lists.listsVersion),
       listenerService(pool),
       adEventService(pool),
+      cohortService(pool),
+      ledgerService(pool),
       evidenceService(pool),
     ],
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),

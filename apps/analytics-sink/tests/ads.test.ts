@@ -84,9 +84,15 @@ describe('decided, delivered, billable', () => {
     expect(await entries()).toEqual([
       'decided 1 -',
       'delivered 1 2025-11-03',
+      'served 1 2025-11-03',
+      'confirmed 1 2025-11-03',
       'billable 1 2025-11-03',
       'delivered 1 2025-11-04',
       'delivered 1 2025-11-02',
+      'served -1 2025-11-03',
+      'served 1 2025-11-02',
+      'confirmed -1 2025-11-03',
+      'confirmed 1 2025-11-02',
       'billable -1 2025-11-03',
       'billable 1 2025-11-02',
     ]);

@@ -97,9 +97,11 @@ test('downloads and ads counted before there were ledgers open them, and old fac
          from download_change`,
     ),
   ).toEqual([{ ...place, downloads: 2, first_touch_24h: 0, methodology_version: 'method', restates: false }]);
-  expect(await read('select stage, quantity, serving_id, hour, country, region, app from ad_entry')).toEqual([
-    { stage: 'delivered', quantity: 1, serving_id: 'srv_1', ...place },
-  ]);
+  expect(
+    await read('select stage, quantity, serving_id, hour, country, region, app from ad_entry order by stage'),
+  ).toEqual(
+    ['confirmed', 'delivered', 'served'].map((stage) => ({ stage, quantity: 1, serving_id: 'srv_1', ...place })),
+  );
   expect(await read('select delivered::int, decided::int, hour, country, region, app from ad_hour')).toEqual([
     { delivered: 1, decided: 0, ...place },
   ]);
@@ -175,4 +177,62 @@ test('batches, user agents and reports of players from before 22 November 2026 a
     { event: 'start', ad_duration_ms: null },
   ]);
   expect(await read('select events::int, excess::int from client_event_hour')).toEqual([{ events: 1, excess: 0 }]);
+});
+
+test('ads counted before there were cohorts are served and confirmed once, in the first of their downloads, and have their cohort', async () => {
+  await using database = await before('_cohorts');
+  const { pool } = database;
+  const decided = new Date(Math.floor(Date.now() / 900_000) * 900_000 - 86_400_000);
+  const entry = (stage: string, listener: string | null, hour: string, recorded: string) =>
+    pool.query(
+      `insert into ad_entry (recorded_at, methodology_version, lists_version, restates, stage, quantity, serving_id, listener_key, window_on,
+         workspace_id, podcast_id, episode_id, campaign_id, line_item_id, creative_id, break_key, slot, hour, country, region, app, device,
+         platform)
+       values ($4, 'method', 'lists', false, $1, 1, 'srv_1', $2, case when $2::text is not null then date '2025-11-02' end, 'ws_1', 'pod_1', 'ep_1',
+         'cmp_1', 'li_1', 'crv_1', 'pre', 0, $3, 'DE', 'BE', 'app', 'device', 'mobile')`,
+      [stage, listener, hour, recorded],
+    );
+  const [first, second] = ['2025-11-02T10:00:00Z', '2025-11-02T12:00:00Z'];
+  await entry('decided', null, '2025-11-02T09:00:00Z', first);
+  await entry('delivered', 'anna', first, second);
+  await entry('delivered', 'bert', second, second);
+  const delivered = (listener: string, serving: string, started: string, counted: boolean) =>
+    pool.query(
+      `insert into ad_delivered (listener_key, episode_id, window_on, break_key, slot, creative_id, started_at, workspace_id, podcast_id,
+         campaign_id, line_item_id, serving_id, counted)
+       values ($1, 'ep_1', '2025-11-02', 'pre', 0, 'crv_1', $3, 'ws_1', 'pod_1', 'cmp_1', 'li_1', $2, $4)`,
+      [listener, serving, started, counted],
+    );
+  await delivered('bert', 'srv_1', second, true);
+  await delivered('anna', 'srv_1', first, true);
+  await delivered('carl', 'srv_2', second, false);
+  await pool.query(`insert into ad_serving (serving_id, decided_at) values ('srv_1', $1), ('srv_2', null)`, [decided]);
+  await pool.query(
+    `insert into ad_hour (workspace_id, podcast_id, campaign_id, line_item_id, creative_id, hour, country, region, app, device, platform, decided,
+       delivered, billable)
+     values ('ws_1', 'pod_1', 'cmp_1', 'li_1', 'crv_1', $1, 'unknown', 'unknown', 'unknown', 'unknown', 'unknown', 0, 1, 0)`,
+    [first],
+  );
+  await database.upgrade();
+  const read = async (sql: string) => (await pool.query<{ text: string }>(sql)).rows.map(({ text }) => text);
+  expect(
+    await read(
+      `select concat_ws(' ', stage, serving_id, listener_key, quantity, methodology_version, recorded_at = '${second}') as text
+       from ad_entry where stage in ('served', 'confirmed') order by stage, serving_id`,
+    ),
+  ).toEqual(['confirmed srv_1 anna 1 method t', 'served srv_1 anna 1 method t', 'served srv_2 carl 1 unknown f']);
+  expect(
+    await read(
+      `select concat_ws(' ', to_char(hour at time zone 'UTC', 'HH24'), delivered, served, confirmed) as text from ad_hour order by hour`,
+    ),
+  ).toEqual(['10 1 1 1', '12 0 1 0']);
+  const { rows: cohorts } = await pool.query(
+    `select line_item_id, surface_class, quarter, workspace_id, decided::int, served::int, delivered::int, held::int from serving_cohort`,
+  );
+  expect(cohorts).toEqual([
+    {
+      ...{ line_item_id: 'li_1', surface_class: 'download', quarter: decided, workspace_id: 'ws_1' },
+      ...{ decided: 1, served: 1, delivered: 1, held: 0 },
+    },
+  ]);
 });

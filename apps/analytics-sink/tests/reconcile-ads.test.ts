@@ -90,10 +90,12 @@ test('reconciling finds contradictions of bytes, downloads, bills and totals', a
   expect(findings.map(({ check }) => check)).toEqual([
     'billed_not_once',
     'billed_without_decision',
+    'confirmed_not_once',
     'delivered_without_bytes',
     'delivered_without_download',
     'hours_differ_from_ledger',
     'ledger_differs_from_deliveries',
+    'served_not_once',
   ]);
   expect(await reconcileAds(pool, 'ws_2', range)).toMatchObject({ delivered: 0, findings: [] });
 });

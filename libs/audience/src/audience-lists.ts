@@ -8,7 +8,7 @@ import { createWebPlayerList } from './web-players.ts';
 import { createUserAgentRules, userAgentListSchema, type UserAgentRules } from './user-agent-rules.ts';
 
 /** Version of the counting method that docs/counting.md describes; every count carries it. */
-export const methodologyVersion = 'longwave-1.2/ptmg-2.3';
+export const methodologyVersion = 'longwave-1.3/ptmg-2.3';
 
 export interface AudienceLists {
   readonly networks: NetworkLists;

@@ -1,6 +1,6 @@
 import { creditOf } from './credit.ts';
 import { creditTracks } from './credit-tracks.ts';
-import { deliveredAds, type DeliveredAd } from './delivered-ads.ts';
+import { deliveredAds, servedAds, type DeliveredAd } from './delivered-ads.ts';
 import { byStart, dateOf, dayMs, dayStartMs, writtenBy, type ServedRequest } from './served-request.ts';
 import { qualifies, shortestRun } from './threshold.ts';
 
@@ -24,6 +24,8 @@ export interface Session<R extends ServedRequest = ServedRequest> {
   readonly windowOn: string;
   /** Undefined when the requests stay below the threshold. */
   readonly download: CountedDownload | undefined;
+  /** All ads that were wholly written, those of the download included. */
+  readonly served: readonly DeliveredAd[];
 }
 
 /** The arrangements that qualify within these requests, the first to reach the threshold first. */
@@ -74,8 +76,9 @@ export function countSessions<R extends ServedRequest>(requests: Iterable<R>): S
       end = extended;
       download = countDownload(ordered.slice(at, end));
     }
+    const served = servedAds(ordered.slice(at, end));
     at = end;
-    sessions.push({ first, windowOn: dateOf(first.startedAtMs), download });
+    sessions.push({ first, windowOn: dateOf(first.startedAtMs), download, served });
   }
   return sessions;
 }

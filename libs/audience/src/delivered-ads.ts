@@ -45,6 +45,21 @@ function offersOf(ordered: readonly ServedRequest[]): Offer[] {
   return [...offers.values()];
 }
 
+/** What an offer says of its ad. */
+function adOf({ parts }: Offer): DeliveredAd {
+  const { ad } = parts[0]!;
+  return {
+    servingId: ad.serving_id,
+    campaignId: ad.campaign_id,
+    lineItemId: ad.line_item_id,
+    creativeId: ad.creative_id,
+    breakKey: ad.break_key,
+    slot: ad.slot,
+    // Layouts that were stored before ads had a price lack the field.
+    billable: ad.billable === true,
+  };
+}
+
 /** Whether all of an ad was written by the first `count` of the requests that were made for it: every byte, or of HLS every cell. */
 function isWhole({ parts, requests }: Offer, count = requests.length): boolean {
   const first = requests.slice(0, count);
@@ -78,17 +93,16 @@ export function deliveredAds(ordered: readonly ServedRequest[]): DeliveredAd[] {
       others.reduce((best, one) => (byStart(completedBy(one), completedBy(best)) < 0 ? one : best), first!),
     )
     .sort((a, b) => a.parts[0]!.from - b.parts[0]!.from || (a.place < b.place ? -1 : 1))
-    .map(({ parts }) => {
-      const { ad } = parts[0]!;
-      return {
-        servingId: ad.serving_id,
-        campaignId: ad.campaign_id,
-        lineItemId: ad.line_item_id,
-        creativeId: ad.creative_id,
-        breakKey: ad.break_key,
-        slot: ad.slot,
-        // Layouts that were stored before ads had a price lack the field.
-        billable: ad.billable === true,
-      };
-    });
+    .map(adOf);
+}
+
+/**
+ * The ads all of whose bytes these requests wrote for their serving, each serving once, whatever became of the download
+ * (docs/counting.md#the-ledger-of-ads). Bytes of different arrangements are never added.
+ * @param ordered by start
+ */
+export function servedAds(ordered: readonly ServedRequest[]): DeliveredAd[] {
+  const arrangements = Map.groupBy(ordered, (request) => request.arrangementId);
+  const ads = [...arrangements.values()].flatMap((own) => offersOf(own).filter((offer) => isWhole(offer)));
+  return [...new Map(ads.map((offer) => [offer.parts[0]!.ad.serving_id, adOf(offer)])).values()];
 }

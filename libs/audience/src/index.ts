@@ -32,6 +32,7 @@ export { unionIntervals, type Interval } from './intervals.ts';
 export { type Layout } from './credit.ts';
 export { dateOf, dayMs, type ServedRequest } from './served-request.ts';
 export { countSessions, type Session } from './count-sessions.ts';
+export { type DeliveredAd } from './delivered-ads.ts';
 export { countedStarts, countRollingDownloads, windows, type RollingDownload, type Window } from './windows.ts';
 export {
   isAddressInfeasible,

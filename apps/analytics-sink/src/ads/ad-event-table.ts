@@ -1,5 +1,6 @@
 import type { DeliveryEventKind } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
+import { readSettledUntil } from './settled-until.ts';
 
 /** The reports of players that trackers may be told of. An impression is not among them: that is a delivery of the ledger. */
 const reportedEvents: readonly DeliveryEventKind[] = [
@@ -30,14 +31,6 @@ export interface AdEventPage {
   readonly until: Date;
   readonly isBehind: boolean;
 }
-
-/**
- * Rows are dated by the beginning of their transaction. Whatever began before this time has ended: nothing older is still to come. A second
- * is left for a transaction that has begun and is not shown yet.
- */
-const settledUntil = `
-  select date_trunc('milliseconds', least(now() - interval '1 second', min(xact_start))) as until
-  from pg_stat_activity where datname = current_database() and usename = current_user and pid <> pg_backend_pid()`;
 
 /** The first delivery of each serving, and the first counted report of each kind, of these workspaces. */
 const eventsBetween = `
@@ -79,9 +72,7 @@ export async function listAdEvents(
   from: Date | undefined,
   maxEvents = defaultMaxEvents,
 ): Promise<AdEventPage> {
-  // Read before the rows: what ends meanwhile is seen by them, and what begins meanwhile is of a later time.
-  const { rows: settled } = await pool.query<{ until: Date }>({ name: 'ad_events_settled', text: settledUntil });
-  const newest = settled[0]!.until;
+  const newest = await readSettledUntil(pool);
   if (from === undefined || from >= newest) return { events: [], until: from ?? newest, isBehind: false };
   // Nobody asks for what happened while no workspace had a tracker.
   if (workspaceIds.length === 0) return { events: [], until: newest, isBehind: false };

@@ -1,37 +1,11 @@
-import { columns, type Columns, type JsonRows } from '@longwave/audience-store';
+import { columns, type Columns } from '@longwave/audience-store';
 import type { DecisionMade } from '@longwave/events';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { asLedgerRow, hourOf, readChangeBasis, type ChangeBasis } from '../counting/change-basis.ts';
-import { adKey, diffRows, ledgerDelta, type AdRow, type Counts } from '../counting/counted-rows.ts';
-
-/** An entry of the ledger, without the columns that the basis adds. */
-type AdEntry = Readonly<
-  Omit<JsonRows['ad_entry'], 'id' | 'recorded_at' | 'methodology_version' | 'lists_version' | 'restates'>
-> & { readonly stage: 'decided' | 'delivered' | 'billable' };
-
-/** The delivery or serving that an entry is about. */
-function placeOf(row: AdRow): Omit<AdEntry, 'stage' | 'quantity'> {
-  return {
-    serving_id: row.serving_id,
-    listener_key: row.listener_key,
-    window_on: row.window_on,
-    workspace_id: row.workspace_id,
-    podcast_id: row.podcast_id,
-    episode_id: row.episode_id,
-    campaign_id: row.campaign_id,
-    line_item_id: row.line_item_id,
-    creative_id: row.creative_id,
-    break_key: row.break_key,
-    slot: row.slot,
-    hour: hourOf(row.started_at),
-    country: row.country,
-    region: row.region,
-    app: row.app,
-    device: row.device,
-    platform: row.platform,
-    operating_system: row.operating_system,
-  };
-}
+import { adKey, diffRows, ledgerDelta, writtenKey, type Counts } from '../counting/counted-rows.ts';
+import { adStages, placeOf, type AdEntry } from './ad-entry.ts';
+import { updateCohorts } from './cohort-table.ts';
+import { lockServings, moveStages } from './serving-stages.ts';
 
 const entryColumns = `methodology_version, lists_version, restates, stage, quantity, serving_id, listener_key, window_on, workspace_id,
   podcast_id, episode_id, campaign_id, line_item_id, creative_id, break_key, slot, hour, country, region, app, device, platform,
@@ -42,62 +16,45 @@ const hourColumns = `workspace_id, podcast_id, campaign_id, line_item_id, creati
 /** Appends entries and brings the hourly totals up to date, rows in key order. */
 async function appendEntries(tx: Transaction, entries: readonly AdEntry[], basis: ChangeBasis): Promise<void> {
   if (entries.length === 0) return;
-  const stage = (name: AdEntry['stage']) => `coalesce(sum(quantity) filter (where stage = '${name}'), 0)`;
+  const sums = adStages.map((stage) => `coalesce(sum(quantity) filter (where stage = '${stage}'), 0)`);
   await tx.query(
     `with entry as (
        insert into ad_entry (${entryColumns})
        select ${entryColumns} from json_populate_recordset(null::ad_entry, $1) returning *)
-     insert into ad_hour as h (${hourColumns}, decided, delivered, billable)
-     select ${hourColumns}, ${stage('decided')}, ${stage('delivered')}, ${stage('billable')}
+     insert into ad_hour as h (${hourColumns}, ${adStages.join(', ')})
+     select ${hourColumns}, ${sums.join(', ')}
      from entry group by ${hourColumns} order by ${hourColumns}
-     on conflict (${hourColumns}) do update set decided = h.decided + excluded.decided,
-       delivered = h.delivered + excluded.delivered, billable = h.billable + excluded.billable`,
+     on conflict (${hourColumns}) do update set ${adStages.map((stage) => `${stage} = h.${stage} + excluded.${stage}`).join(', ')}`,
     [JSON.stringify(entries.map((entry) => asLedgerRow(entry, basis)))],
   );
 }
 
-/**
- * Bills each serving at most once: for the earliest of its counted, billable deliveries, by the start of the download. When that delivery is
- * taken back, the bill moves to the next one. Answers the entries of the ledger.
- */
-async function moveBills(tx: Transaction, servingIds: readonly string[]): Promise<AdEntry[]> {
-  type Billed = Omit<AdEntry, 'stage' | 'quantity'>;
-  const { rows: servings } = await tx.query<Columns<'ad_serving', 'serving_id' | 'billed', { billed: Billed | null }>>(
-    `insert into ad_serving (serving_id) select unnest($1::text[]) as serving_id order by 1
-     on conflict (serving_id) do update set serving_id = excluded.serving_id returning serving_id, billed`,
-    [servingIds],
-  );
-  const { rows: earliest } = await tx.query<{ row: AdRow }>(
-    `select to_json(a) as row from unnest($1::text[]) as serving (id) cross join lateral (
-       select * from ad_delivered a where a.serving_id = serving.id and a.counted and a.billable
-       order by started_at, listener_key, episode_id, window_on, break_key, slot, creative_id limit 1) a`,
-    [servingIds],
-  );
-  const due = new Map(
-    earliest.map(({ row }) => [
-      row.serving_id,
-      placeOf({ ...row, started_at: new Date(row.started_at).toISOString() }),
-    ]),
-  );
-  const moved = servings
-    .map(({ serving_id, billed }) => ({ serving_id, billed, due: due.get(serving_id) ?? null }))
-    .filter((one) => JSON.stringify(one.billed) !== JSON.stringify(one.due));
-  if (moved.length > 0)
+/** Stores ads that were wholly written without being delivered; answers the servings that changed. */
+async function saveWritten(tx: Transaction, before: Counts, after: Counts): Promise<string[]> {
+  const { saved, gone } = diffRows(before.written, after.written, writtenKey);
+  if (gone.length > 0)
     await tx.query(
-      `update ad_serving s set billed = k.due from json_to_recordset($1) as k(serving_id text, due json)
-       where s.serving_id = k.serving_id`,
-      [JSON.stringify(moved)],
+      `delete from ad_written a using json_populate_recordset(null::ad_written, $1) k
+       where (a.listener_key, a.episode_id, a.window_on, a.serving_id)
+           = (k.listener_key, k.episode_id, k.window_on, k.serving_id)`,
+      [JSON.stringify(gone)],
     );
-  return moved.flatMap(({ billed, due: next }) => [
-    ...(billed ? [{ ...billed, stage: 'billable' as const, quantity: -1 }] : []),
-    ...(next ? [{ ...next, stage: 'billable' as const, quantity: 1 }] : []),
-  ]);
+  if (saved.length > 0)
+    await tx.query(
+      `insert into ad_written (${columns.ad_written})
+       select ${columns.ad_written} from json_populate_recordset(null::ad_written, $1)
+       on conflict (listener_key, episode_id, window_on, serving_id) do update set
+         started_at = excluded.started_at, creative_id = excluded.creative_id, break_key = excluded.break_key,
+         slot = excluded.slot, country = excluded.country, region = excluded.region, app = excluded.app,
+         device = excluded.device, platform = excluded.platform, operating_system = excluded.operating_system`,
+      [JSON.stringify(saved)],
+    );
+  return [...gone, ...saved].map((row) => row.serving_id);
 }
 
-/** Stores delivered ads and appends the changes to the ledger. The caller holds the locks of chains and days. */
-export async function saveAds(tx: Transaction, before: Counts, after: Counts, basis: ChangeBasis): Promise<void> {
+/** Stores delivered ads; answers the servings that changed. */
+async function saveDelivered(tx: Transaction, before: Counts, after: Counts): Promise<string[]> {
   const { saved, gone } = diffRows(before.ads, after.ads, adKey);
-  if (saved.length + gone.length === 0) return;
   if (gone.length > 0)
     await tx.query(
       `delete from ad_delivered a using json_populate_recordset(null::ad_delivered, $1) k
@@ -116,16 +73,30 @@ export async function saveAds(tx: Transaction, before: Counts, after: Counts, ba
          platform = excluded.platform, operating_system = excluded.operating_system`,
       [JSON.stringify(saved)],
     );
-  const delivered = ledgerDelta(before.ads, after.ads, (row) => [placeOf(row), { quantity: row.counted ? 1 : 0 }]);
   const old = new Map(before.ads.map((row) => [adKey(row), row.serving_id]));
-  const servings = new Set([...gone, ...saved].map((row) => row.serving_id));
-  for (const row of saved) servings.add(old.get(adKey(row)) ?? row.serving_id);
-  await appendEntries(
-    tx,
-    [...delivered.map((entry) => ({ ...entry, stage: 'delivered' as const })), ...(await moveBills(tx, [...servings]))],
-    basis,
-  );
+  return [...gone, ...saved].flatMap((row) => [row.serving_id, old.get(adKey(row)) ?? row.serving_id]);
 }
+
+/**
+ * Stores delivered and other written ads, appends the changes to the ledger and brings the cohorts of their servings up to date. The caller
+ * holds the locks of chains and days.
+ */
+export async function saveAds(tx: Transaction, before: Counts, after: Counts, basis: ChangeBasis): Promise<void> {
+  const written = await saveWritten(tx, before, after);
+  const delivered = await saveDelivered(tx, before, after);
+  // Whether a person has rejected what is held shows in the cohorts alone.
+  const held = after.ads.flatMap((row) => (row.counted ? [] : [row.serving_id]));
+  const changed = [...new Set([...written, ...delivered, ...held])];
+  if (changed.length === 0) return;
+  const servings = await lockServings(tx, changed);
+  const deltas = ledgerDelta(before.ads, after.ads, (row) => [placeOf(row), { quantity: row.counted ? 1 : 0 }]);
+  const entries = deltas.map((entry) => ({ ...entry, stage: 'delivered' as const }));
+  await appendEntries(tx, [...entries, ...(await moveStages(tx, servings))], basis);
+  await updateCohorts(tx, changed);
+}
+
+/** The surface of decisions that do not name one: files, which are delivered later than streams. */
+const unnamedSurface = 'download';
 
 /** Enters decisions into the ledger, each serving once, however often its decision arrives. */
 export async function recordDecisions(
@@ -140,12 +111,16 @@ export async function recordDecisions(
   );
   await transaction(pool, async (tx) => {
     const { rows } = await tx.query<Columns<'ad_serving', 'serving_id'>>(
-      `insert into ad_serving as s (serving_id, decided_at)
-       select serving_id, decided_at from json_populate_recordset(null::ad_serving, $1) order by serving_id
-       on conflict (serving_id) do update set decided_at = excluded.decided_at where s.decided_at is null
+      `insert into ad_serving as s (serving_id, decided_at, line_item_id, workspace_id, surface_class)
+       select serving_id, decided_at, line_item_id, workspace_id, coalesce(surface_class, $2)
+       from json_populate_recordset(null::ad_serving, $1) order by serving_id
+       on conflict (serving_id) do update set decided_at = excluded.decided_at, line_item_id = excluded.line_item_id,
+         workspace_id = excluded.workspace_id, surface_class = excluded.surface_class
+       where s.decided_at is null
        returning serving_id`,
-      [JSON.stringify([...slots.values()])],
+      [JSON.stringify([...slots.values()]), unnamedSurface],
     );
+    if (rows.length === 0) return;
     const unknown = {
       region: 'unknown',
       app: 'unknown',
@@ -175,5 +150,9 @@ export async function recordDecisions(
       };
     });
     await appendEntries(tx, entries, await readChangeBasis(tx, listsVersion));
+    await updateCohorts(
+      tx,
+      rows.map((row) => row.serving_id),
+    );
   });
 }

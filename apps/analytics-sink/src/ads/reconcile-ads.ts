@@ -1,5 +1,7 @@
 import { maxKeysOfPlay } from '@longwave/audience';
 import type { Pool } from '@longwave/postgres';
+import { adStages } from './ad-entry.ts';
+import { cohortNumbers, cohortSums, servingsReached } from './cohort-table.ts';
 
 /** A contradiction that the reconciliation looks for. */
 type AdCheck =
@@ -16,7 +18,12 @@ type AdCheck =
   /** A billed serving has no decision. */
   | 'billed_without_decision'
   /** The hourly totals differ from the sum of the ledger. */
-  | 'hours_differ_from_ledger';
+  | 'hours_differ_from_ledger'
+  /** The ledger says of a serving that it was served, or confirmed, other than once if it was, and never if it was not. */
+  | 'served_not_once'
+  | 'confirmed_not_once'
+  /** A cohort differs from a count of its servings. */
+  | 'cohort_differs_from_servings';
 
 export interface AdReconciliation {
   readonly decided: number;
@@ -109,10 +116,20 @@ const findings = `
     select serving_id, sum(quantity) as quantity from ad_entry
     where serving_id in (select serving_id from entry where stage = 'billable') and stage = 'billable'
     group by 1 having sum(quantity) <> 0),
+  stage as (
+    select s.serving_id, stage,
+      (select coalesce(sum(quantity), 0) from ad_entry e where e.serving_id = s.serving_id and e.stage = s.stage) as quantity,
+      exists (select from ad_delivered a where a.serving_id = s.serving_id and (a.counted or s.stage = 'served'))
+        or s.stage = 'served' and exists (select from ad_written w where w.serving_id = s.serving_id) as is_due
+    from (select distinct serving_id, reached.stage from entry cross join (values ('served'), ('confirmed')) as reached (stage)
+      where entry.stage <> 'decided') s),
+  cohort as (
+    select line_item_id, surface_class, quarter, ${cohortSums((bit) => `now ${bit}`)}
+    from (${servingsReached(`s.serving_id in (select serving_id from entry where stage = 'decided')`)}) s
+    where quarter >= $2 and quarter < $3 group by 1, 2, 3),
   total as (
     select podcast_id, campaign_id, line_item_id, creative_id, hour, country, region, app, device, platform, operating_system,
-      sum(quantity) filter (where stage = 'decided') as decided, sum(quantity) filter (where stage = 'delivered') as delivered,
-      sum(quantity) filter (where stage = 'billable') as billable
+      ${adStages.map((stage) => `coalesce(sum(quantity) filter (where stage = '${stage}'), 0) as ${stage}`).join(', ')}
     from entry group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
   finding as (
     select 'delivered_without_bytes' as check, d.serving_id as example from delivery d
@@ -138,8 +155,15 @@ const findings = `
       select * from ad_hour
       where workspace_id = $1 and hour >= date_trunc('hour', $2::timestamptz, 'UTC') and hour < $3) h
       using (podcast_id, campaign_id, line_item_id, creative_id, hour, country, region, app, device, platform, operating_system)
-    where coalesce(t.decided, 0) <> coalesce(h.decided, 0) or coalesce(t.delivered, 0) <> coalesce(h.delivered, 0)
-      or coalesce(t.billable, 0) <> coalesce(h.billable, 0))`;
+    where ${adStages.map((stage) => `coalesce(t.${stage}, 0) <> coalesce(h.${stage}, 0)`).join(' or ')}
+    union all
+    select stage || '_not_once', serving_id from stage where quantity <> is_due::int
+    union all
+    select 'cohort_differs_from_servings', line_item_id || ' ' || quarter
+    from cohort c full join (
+      select * from serving_cohort where workspace_id = $1 and quarter >= $2 and quarter < $3) k
+      using (line_item_id, surface_class, quarter)
+    where ${cohortNumbers.map((number) => `coalesce(c.${number}, 0) <> coalesce(k.${number}, 0)`).join(' or ')})`;
 
 /**
  * Checks the ad ledger of a workspace against the bytes of facts and against itself (docs/counting.md#the-ledger-of-ads).

@@ -2,6 +2,8 @@ import { classifyEvent, methodologyVersion, type EventJudgement, type UserAgentV
 import type { Columns } from '@longwave/audience-store';
 import type { DeliveryEvent } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
+import { updateCohorts } from '../ads/cohort-table.ts';
+import { lockServings } from '../ads/serving-stages.ts';
 import { holdExcess, lockServingsEvents } from './hold-excess.ts';
 
 /** The verdict on a user agent; undefined while its text is unknown. */
@@ -28,6 +30,20 @@ const eventColumns = `fact_id, serving_id, event, sequence, at, late, workspace_
   creative_id, break_key, slot, ad_duration_ms, listener_key, address_verdict, user_agent_digest, country, region, lists_version, judgement, judged_by`;
 const excluded = eventColumns.replace(/\w+/g, 'excluded.$&');
 
+/** Brings the cohorts of the servings up to date that these reports may confirm. */
+async function updateReportedCohorts(
+  tx: Transaction,
+  reports: readonly Columns<'client_event', 'serving_id' | 'event' | 'judgement'>[],
+): Promise<void> {
+  const confirming = reports.filter(
+    ({ event, judgement }) => judgement === 'eligible' && (event === 'start' || event === 'complete'),
+  );
+  if (confirming.length === 0) return;
+  const servingIds = [...new Set(confirming.map((row) => row.serving_id))];
+  await lockServings(tx, servingIds);
+  await updateCohorts(tx, servingIds);
+}
+
 /** Keeps one repetition of each report: the first, unless a later one supersedes it. */
 function mergeRepetitions<R extends { readonly fact_id: string; readonly judgement: EventJudgement | undefined }>(
   rows: readonly R[],
@@ -41,7 +57,8 @@ function mergeRepetitions<R extends { readonly fact_id: string; readonly judgeme
 }
 
 /**
- * Stores the reports of players and counts them by kind, each once, when any of its repetitions counts.
+ * Stores the reports of players and counts them by kind, each once, when any of its repetitions counts. The transaction has stored nothing
+ * of ads before: reports are locked before servings.
  * @returns digests of the user agents that reports wait for; also those of reports that were stored before, because an earlier process may
  *   have died before it settled them
  */
@@ -58,7 +75,7 @@ export async function recordEvents(
     }),
   );
   const rows = await holdExcess(tx, classified);
-  const { rows: inserted } = await tx.query<Columns<'client_event', 'fact_id'>>(
+  const { rows: inserted } = await tx.query<Columns<'client_event', 'fact_id' | 'serving_id' | 'event' | 'judgement'>>(
     `with judged as (
        insert into client_event as known (${eventColumns}, counted_at)
        select ${eventColumns}, case when ${isSettled} then now() end
@@ -68,16 +85,20 @@ export async function recordEvents(
          and (excluded.${isSettled} or excluded.judgement is null and known.judgement is not null)
        returning *),
      counted as (${countJudged})
-     select fact_id from judged`,
+     select fact_id, serving_id, event, judgement from judged`,
     [JSON.stringify(rows)],
   );
+  await updateReportedCohorts(tx, inserted);
   const isFresh = new Set(inserted.map((row) => row.fact_id));
   return rows
     .filter((row) => row.judgement === undefined || !isFresh.has(row.fact_id))
     .flatMap((row) => row.user_agent_digest ?? []);
 }
 
-/** Classifies up to `limit` reports that wait for these user agents, when their texts are known; answers how many. */
+/**
+ * Classifies up to `limit` reports that wait for these user agents, when their texts are known; answers how many. The transaction has stored
+ * nothing of ads before.
+ */
 export async function settleEvents(
   tx: Transaction,
   digests: readonly string[],
@@ -112,17 +133,19 @@ export async function settleEvents(
       return { ...row, judgement };
     }),
   );
-  await tx.query(
+  const { rows: judged } = await tx.query<Columns<'client_event', 'serving_id' | 'event' | 'judgement'>>(
     `with judged as (
        update client_event e set judgement = k.judgement, judged_by = $3,
          counted_at = case when k.${isSettled} then now() end
-       from unnest($1::text[], $2::text[]) as k (fact_id, judgement) where e.fact_id = k.fact_id returning e.*)
-     ${countJudged}`,
+       from unnest($1::text[], $2::text[]) as k (fact_id, judgement) where e.fact_id = k.fact_id returning e.*),
+     counted as (${countJudged})
+     select serving_id, event, judgement from judged`,
     [
       classified.map((row) => row.fact_id),
       classified.map((row) => row.judgement),
       `${methodologyVersion} ${listsVersion}`,
     ],
   );
+  await updateReportedCohorts(tx, judged);
   return servings.length;
 }

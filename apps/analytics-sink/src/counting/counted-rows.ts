@@ -1,6 +1,7 @@
 import {
   dateOf,
   methodologyVersion,
+  type DeliveredAd,
   type HeldReason,
   type Session,
   type RollingDownload,
@@ -24,11 +25,15 @@ export type RollingRow = Readonly<JsonRows['rolling_download']>;
 /** A row of `ad_delivered`: an ad delivered within a qualified session. */
 export type AdRow = Readonly<JsonRows['ad_delivered']>;
 
+/** A row of `ad_written`: an ad that was wholly written within a session, and that the session does not deliver. */
+export type WrittenRow = Readonly<JsonRows['ad_written']>;
+
 /** The counts of some listener-episode chains, as rows. */
 export interface Counts {
   readonly sessions: readonly SessionRow[];
   readonly rolling: readonly RollingRow[];
   readonly ads: readonly AdRow[];
+  readonly written: readonly WrittenRow[];
 }
 
 export const sessionKey = (row: Pick<SessionRow, 'listener_key' | 'episode_id' | 'window_on'>) =>
@@ -36,6 +41,7 @@ export const sessionKey = (row: Pick<SessionRow, 'listener_key' | 'episode_id' |
 export const rollingKey = (row: RollingRow) => `${row.listener_key} ${row.episode_id} ${row.started_at}`;
 export const adKey = (row: AdRow) =>
   JSON.stringify([row.listener_key, row.episode_id, row.window_on, row.break_key, row.slot, row.creative_id]);
+export const writtenKey = (row: WrittenRow) => `${sessionKey(row)} ${row.serving_id}`;
 
 const placeOf = (first: StoredRequest): Place => ({
   listener_key: first.listenerKey,
@@ -60,9 +66,9 @@ const dimensionsOf = ({ country, region, webPlayer }: StoredRequest, agent: User
 
 /** The rows of a session, as if rule 16 held nothing. */
 export function sessionRows(
-  { first, windowOn, download }: Session<StoredRequest>,
+  { first, windowOn, download, served }: Session<StoredRequest>,
   agent: UserAgentDescription,
-): { readonly session: SessionRow; readonly ads: readonly AdRow[] } {
+): Pick<Counts, 'ads' | 'written'> & { readonly session: SessionRow } {
   const place = { ...placeOf(first), window_on: windowOn };
   const dimensions = dimensionsOf(first, agent);
   const session = {
@@ -79,7 +85,7 @@ export function sessionRows(
     user_agent_digest: first.userAgentDigest,
     methodology_version: methodologyVersion,
   };
-  const ads = (download?.ads ?? []).map((ad) => ({
+  const rowOf = (ad: DeliveredAd): WrittenRow => ({
     ...place,
     ...dimensions,
     break_key: ad.breakKey,
@@ -88,10 +94,11 @@ export function sessionRows(
     campaign_id: ad.campaignId,
     line_item_id: ad.lineItemId,
     serving_id: ad.servingId,
-    billable: ad.billable,
-    counted: true,
-  }));
-  return { session, ads };
+  });
+  const ads = (download?.ads ?? []).map((ad) => ({ ...rowOf(ad), billable: ad.billable, counted: true }));
+  const delivered = new Set(ads.map((row) => row.serving_id));
+  const written = served.filter((ad) => !delivered.has(ad.servingId)).map(rowOf);
+  return { session, ads, written };
 }
 
 /** The row of a rolling download, as if rule 16 held nothing. A download of last_touch_24h is also one of first_touch_24h. */
@@ -114,7 +121,7 @@ export type HoldReasonOf = (
 ) => HeldReason | undefined;
 
 /** The same rows; held ones are not counted. */
-export function withHolds({ sessions, rolling, ads }: Counts, holdReasonOf: HoldReasonOf): Counts {
+export function withHolds({ sessions, rolling, ads, written }: Counts, holdReasonOf: HoldReasonOf): Counts {
   const rows = sessions.map((row) => {
     const held = row.qualified ? (holdReasonOf({ ...row, day: row.window_on }) ?? null) : null;
     return { ...row, held, counted: row.qualified && held === null };
@@ -127,6 +134,7 @@ export function withHolds({ sessions, rolling, ads }: Counts, holdReasonOf: Hold
       counted: holdReasonOf({ ...row, day: dateOf(Date.parse(row.started_at)) }) === undefined,
     })),
     ads: ads.map((row) => ({ ...row, counted: counted.get(sessionKey(row)) === true })),
+    written,
   };
 }
 

@@ -15,11 +15,19 @@ import {
   type UserAgentVerdict,
   type VelocityLimits,
 } from '@longwave/audience';
-import type { DeliveryFact } from '@longwave/events';
+import type { DeliveryEvent, DeliveryFact } from '@longwave/events';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { recordEvents, settleEvents } from './client-event-table.ts';
 import { readChangeBasis, type ChangeBasis } from './change-basis.ts';
-import { rollingRow, sessionRows, type AdRow, type Counts, type RollingRow, type SessionRow } from './counted-rows.ts';
+import {
+  rollingRow,
+  sessionRows,
+  type AdRow,
+  type Counts,
+  type RollingRow,
+  type SessionRow,
+  type WrittenRow,
+} from './counted-rows.ts';
 import {
   insertFacts,
   insertLayouts,
@@ -136,6 +144,7 @@ function countWindows(
   const sessions: SessionRow[] = [];
   const rolling: RollingRow[] = [];
   const ads: AdRow[] = [];
+  const written: WrittenRow[] = [];
   // Only eligible facts become requests, and an eligible fact has a known user agent.
   const agentOf = (first: StoredRequest) => agents.get(first.userAgentDigest)!;
   const listeners = recountWindows.flatMap(({ chain: { ownKeysOf }, requests }) =>
@@ -146,11 +155,12 @@ function countWindows(
       const rows = sessionRows(session, agentOf(session.first));
       sessions.push(rows.session);
       ads.push(...rows.ads);
+      written.push(...rows.written);
     }
     for (const rollingDownload of countRollingDownloads(requests))
       if (rollingDownload.firstTouch) rolling.push(rollingRow(rollingDownload, agentOf(rollingDownload.first)));
   }
-  return { sessions, rolling, ads };
+  return { sessions, rolling, ads, written };
 }
 
 /** Updates the counts with new facts of any judgement. */
@@ -193,7 +203,10 @@ async function retryDuplicates<T>(work: () => Promise<T>): Promise<T> {
 
 /**
  * Records facts and their changes of the counts in one transaction: a crash leaves all of it or nothing. Repeated facts change nothing.
- * Locks are taken in one order: user agents, tracks, layouts, facts, plays, listeners, days of keys, servings, hours.
+ * Locks are taken in one order: user agents, tracks, layouts, facts, plays, listeners, days of keys, servings, hours, cohorts.
+ *
+ * Reports of players are recorded in a transaction of their own, because they lock what was reported of servings before the servings:
+ * reports, their hours, servings, cohorts.
  *
  * Two more transactions follow: facts that waited for a user agent or a track, and facts of other parties that are no probes any more. Facts, user
  * agents and parts of tracks travel apart; whoever commits second sees the other, and a crash in between repeats the batch, so no fact waits for ever.
@@ -232,26 +245,37 @@ export async function recordFacts(
     const waiting = classified
       .filter(({ fact, judgement }) => judgement === undefined || (!isFresh.has(fact.fact_id) && needsUserAgent(fact)))
       .map(({ fact }) => fact);
-    const awaited = {
+    return {
       agents: waiting.map((fact) => fact.user_agent_digest!),
       tracks: waiting.flatMap((fact) => fact.track ?? []),
     };
-    if (events.length === 0) return awaited;
-    const agents = events.flatMap(({ user_agent_digest }) => user_agent_digest ?? []);
-    await readUserAgents(tx, agents, lists, memory);
-    const unjudged = await recordEvents(tx, events, verdictIn(memory), lists.listsVersion);
-    return { ...awaited, agents: [...awaited.agents, ...unjudged] };
   };
   const unjudged = await retryDuplicates(() => transaction(pool, record));
+  const reported = await recordReports(pool, events, lists, memory);
   for (const digest of newLayouts.keys()) memory.storedLayouts.add(digest);
   const awaited = {
-    agents: [...new Set([...unjudged.agents, ...seen.map((fact) => fact.user_agent_digest)])],
+    agents: [...new Set([...unjudged.agents, ...reported, ...seen.map((fact) => fact.user_agent_digest)])],
     tracks: [...new Set([...unjudged.tracks, ...described.map((fact) => fact.track)])],
   };
   if (awaited.agents.length + awaited.tracks.length > 0)
     await settlePendingFacts(pool, awaited, { lists, limits }, memory);
   const declared = new Set(served.filter(isDeclared).map((fact) => fact.request_id));
   if (declared.size > 0) await settleGrownProbes(pool, [...declared], { lists, limits }, memory);
+}
+
+/** Records the reports of players; answers the digests of the user agents that they wait for. */
+async function recordReports(
+  pool: Pool,
+  events: readonly DeliveryEvent[],
+  lists: AudienceLists,
+  memory: CountingMemory,
+): Promise<string[]> {
+  if (events.length === 0) return [];
+  return transaction(pool, async (tx) => {
+    const agents = events.flatMap(({ user_agent_digest }) => user_agent_digest ?? []);
+    await readUserAgents(tx, agents, lists, memory);
+    return recordEvents(tx, events, verdictIn(memory), lists.listsVersion);
+  });
 }
 
 /**
@@ -282,7 +306,7 @@ function settleGrownProbes(
 
 const maxFacts = 1_000;
 
-/** Counts the facts that wait for these user agents and tracks, when both are known. */
+/** Counts the facts that wait for these user agents and tracks, when both are known; then the reports, in transactions of their own. */
 async function settlePendingFacts(
   pool: Pool,
   awaited: AwaitedNames,
@@ -297,9 +321,12 @@ async function settlePendingFacts(
       await saveJudgements(tx, classified, lists.listsVersion);
       await countFacts(tx, classified, rules, memory, basis);
     }
-    await readUserAgents(tx, awaited.agents, lists, memory);
-    const events = await settleEvents(tx, awaited.agents, verdictIn(memory), lists.listsVersion, maxFacts);
-    return Math.max(classified.length, events) === maxFacts;
+    return classified.length === maxFacts;
   };
   while (await transaction(pool, settle));
+  const settleReports = async (tx: Transaction): Promise<boolean> => {
+    await readUserAgents(tx, awaited.agents, lists, memory);
+    return (await settleEvents(tx, awaited.agents, verdictIn(memory), lists.listsVersion, maxFacts)) === maxFacts;
+  };
+  while (await transaction(pool, settleReports));
 }

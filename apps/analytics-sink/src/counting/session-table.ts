@@ -8,6 +8,7 @@ import {
   type Counts,
   type RollingRow,
   type SessionRow,
+  type WrittenRow,
 } from './counted-rows.ts';
 import { recountWindowKeys, type RecountWindow } from './request-table.ts';
 import type { VelocityKey } from '../velocity/velocity-table.ts';
@@ -21,7 +22,7 @@ async function readRows<R>(tx: Transaction, sql: string, parameter: string): Pro
 /** The stored counts of recount windows. */
 export async function loadCounts(tx: Transaction, recountWindows: readonly RecountWindow[]): Promise<Counts> {
   const keys = recountWindowKeys(recountWindows);
-  const read = <R>(table: 'session' | 'rolling_download' | 'ad_delivered') =>
+  const read = <R>(table: 'session' | 'rolling_download' | 'ad_delivered' | 'ad_written') =>
     readRows<R>(
       tx,
       // By index for each key: joined as sets, a plan may read the whole table.
@@ -35,10 +36,11 @@ export async function loadCounts(tx: Transaction, recountWindows: readonly Recou
     sessions: await read<SessionRow>('session'),
     rolling: await read<RollingRow>('rolling_download'),
     ads: await read<AdRow>('ad_delivered'),
+    written: await read<WrittenRow>('ad_written'),
   };
 }
 
-/** The stored counts of whole days of keys. */
+/** The stored counts of whole days of keys, but for ads that are not delivered: a hold changes nothing of them. */
 export async function loadDays(tx: Transaction, days: readonly VelocityKey[]): Promise<Counts> {
   const keys = JSON.stringify(days);
   const read = async <R>(table: 'session' | 'rolling_download', day: string, key: (row: R) => string) => {
@@ -64,6 +66,7 @@ export async function loadDays(tx: Transaction, days: readonly VelocityKey[]): P
         sessions.map(({ listener_key, episode_id, window_on }) => ({ listener_key, episode_id, window_on })),
       ),
     ),
+    written: [],
   };
 }
 

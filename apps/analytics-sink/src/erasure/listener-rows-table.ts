@@ -102,6 +102,7 @@ const updates: Readonly<Record<string, string>> = {
   session: `listener_key = ${listener('t.listener_key')}, address_key = ${address('t.address_key')} where ${ofListeners}`,
   rolling_download: `listener_key = ${listener('t.listener_key')}, address_key = ${address('t.address_key')} where ${ofListeners}`,
   ad_delivered: `listener_key = ${listener('t.listener_key')} where ${ofListeners}`,
+  ad_written: `listener_key = ${listener('t.listener_key')} where ${ofListeners}`,
   ad_entry: `listener_key = ${listener('t.listener_key')} where ${ofListeners}`,
   client_event: `listener_key = ${listener('t.listener_key')} where ${ofListeners}`,
   prefix_request: `listener_key = ${listener('t.listener_key')} where ${ofListeners}`,

@@ -1,5 +1,6 @@
 import type { Columns } from '@longwave/audience-store';
 import type { Pool } from '@longwave/postgres';
+import { adStages, type AdStage } from '../ads/ad-entry.ts';
 import type { BucketUnit } from './buckets.ts';
 import { seriesBuckets } from './count-series.ts';
 import type { HourRange } from './count-queries.ts';
@@ -20,33 +21,21 @@ export interface AdScope {
 }
 
 /** Ads by the stages of the ledger. */
-export interface AdCounts {
-  readonly decided: bigint;
-  readonly delivered: bigint;
-  readonly billable: bigint;
-}
+export type AdCounts = Readonly<Record<AdStage, bigint>>;
 
-interface StageRow {
-  readonly decided: string;
-  readonly delivered: string;
-  readonly billable: string;
-}
+type StageRow = Readonly<Record<AdStage, string>>;
 
-const stageCounts = ({ decided, delivered, billable }: StageRow): AdCounts => ({
-  decided: BigInt(decided),
-  delivered: BigInt(delivered),
-  billable: BigInt(billable),
-});
+const stageCounts = (row: StageRow): AdCounts =>
+  Object.fromEntries(adStages.map((stage) => [stage, BigInt(row[stage])])) as AdCounts;
 
 /** Rows to sum up: current totals, or the ledger's entries up to a time. */
 function source(knownAt: Date | undefined): string {
   if (knownAt === undefined) return 'ad_hour';
-  const stage = (name: string) => `case when stage = '${name}' then quantity else 0 end as ${name}`;
-  return `(select e.*, ${stage('decided')}, ${stage('delivered')}, ${stage('billable')}
-    from ad_entry e where workspace_id = $1 and recorded_at <= $5) as known`;
+  const stages = adStages.map((stage) => `case when stage = '${stage}' then quantity else 0 end as ${stage}`);
+  return `(select e.*, ${stages.join(', ')} from ad_entry e where workspace_id = $1 and recorded_at <= $5) as known`;
 }
 
-const sums = `coalesce(sum(decided), 0) as decided, coalesce(sum(delivered), 0) as delivered, coalesce(sum(billable), 0) as billable`;
+const sums = adStages.map((stage) => `coalesce(sum(${stage}), 0) as ${stage}`).join(', ');
 
 const where = (kind: AdScope['kind']) =>
   `where workspace_id = $1 and ${scopeColumns[kind]} = $2 and hour >= $3 and hour < $4`;
@@ -133,6 +122,6 @@ export async function countAdSeries(
     [workspaceId, podcastId, range.from, range.to, unit],
   );
   const byStart = new Map(rows.map((row) => [row.start.getTime(), stageCounts(row)]));
-  const none: AdCounts = { decided: 0n, delivered: 0n, billable: 0n };
+  const none: AdCounts = { decided: 0n, served: 0n, delivered: 0n, confirmed: 0n, billable: 0n };
   return starts.map((startMs) => ({ startMs: BigInt(startMs), ...(byStart.get(startMs) ?? none) }));
 }

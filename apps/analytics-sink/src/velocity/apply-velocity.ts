@@ -1,6 +1,6 @@
 import type { VelocityLimits } from '@longwave/audience';
 import type { Transaction } from '@longwave/postgres';
-import { adKey, rollingKey, sessionKey, withHolds, type Counts } from '../counting/counted-rows.ts';
+import { adKey, rollingKey, sessionKey, withHolds, writtenKey, type Counts } from '../counting/counted-rows.ts';
 import { loadDays } from '../counting/session-table.ts';
 import {
   findDays,
@@ -31,6 +31,7 @@ const without = (counts: Counts, known: Counts): Counts => {
     sessions: missing(counts.sessions, known.sessions, sessionKey),
     rolling: missing(counts.rolling, known.rolling, rollingKey),
     ads: missing(counts.ads, known.ads, adKey),
+    written: missing(counts.written, known.written, writtenKey),
   };
 };
 
@@ -38,6 +39,7 @@ const together = (a: Counts, b: Counts): Counts => ({
   sessions: [...a.sessions, ...b.sessions],
   rolling: [...a.rolling, ...b.rolling],
   ads: [...a.ads, ...b.ads],
+  written: [...a.written, ...b.written],
 });
 
 /**

@@ -4,14 +4,7 @@ import { Problem } from '@longwave/problems';
 import { readChangeBasis } from '../counting/change-basis.ts';
 import { applyHolds } from './apply-velocity.ts';
 import { saveCounts } from '../counting/save-counts.ts';
-import {
-  findDays,
-  isHeld,
-  lockDays,
-  type AnomalyDecision,
-  type VelocityDay,
-  type VelocityKey,
-} from './velocity-table.ts';
+import { findDays, lockDays, type AnomalyDecision, type VelocityDay, type VelocityKey } from './velocity-table.ts';
 
 /** A person's decision about a key and day. */
 export interface Decision extends VelocityKey {
@@ -55,8 +48,13 @@ export async function decideAnomaly(pool: Pool, decision: Decision, listsVersion
       [kind, key, day, decision.decision, decision.reason, decision.decidedBy],
     );
     const now = { ...old, decision: decision.decision };
-    if (isHeld(old) !== isHeld(now))
-      await saveCounts(tx, await applyHolds(tx, [old], [now], { sessions: [], rolling: [], ads: [] }), basis);
+    // Of what is held, cohorts of ads tell apart what nobody has rejected.
+    if (old.decision !== now.decision)
+      await saveCounts(
+        tx,
+        await applyHolds(tx, [old], [now], { sessions: [], rolling: [], ads: [], written: [] }),
+        basis,
+      );
     return now;
   });
 }

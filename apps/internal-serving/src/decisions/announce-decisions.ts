@@ -24,7 +24,7 @@ const maxWaiting = 10_000;
  * The key is the decision's id: nothing in the ledger waits for another decision's order, and ids spread evenly, where a line item's
  * id would put a whole campaign on one partition.
  */
-function messageOf(decisionId: string, { workspaceId, atMs, answer, trace }: StoredDecision): BusMessage {
+function messageOf(decisionId: string, { workspaceId, atMs, answer, trace, inputs }: StoredDecision): BusMessage {
   const payload: DecisionMade = {
     decision_id: decisionId,
     workspace_id: workspaceId,
@@ -32,6 +32,7 @@ function messageOf(decisionId: string, { workspaceId, atMs, answer, trace }: Sto
     episode_id: trace.request_class.episode_id,
     decided_at: new Date(atMs).toISOString(),
     country: trace.request_class.country || 'unknown',
+    surface_class: inputs?.context.surface === 'hls' ? 'stream' : 'download',
     slots: answer.picks.map((pick) => ({
       serving_id: pick.serving_id,
       campaign_id: pick.campaign_id,
