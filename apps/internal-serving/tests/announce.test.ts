@@ -63,7 +63,7 @@ test('every decision that filled slots is published once it is stored, with exac
   await node!.client.decide(play, {});
   const empty = playOf(newId('ws'));
   await node!.client.decide(empty, {});
-  const later = playOf(workspaceId, { country: '' });
+  const later = playOf(workspaceId, { country: '', surface: 'hls' });
   await node!.client.decide(later, {});
   // Each decision is a key of its own, so the later one may be told first.
   await until(() => [play, later].every(({ decisionId }) => collected.told.has(decisionId)));
@@ -75,6 +75,7 @@ test('every decision that filled slots is published once it is stored, with exac
       episode_id: play.episodeId,
       decided_at: new Date(Number(play.atMs)).toISOString(),
       country: 'DE',
+      surface_class: 'download',
       slots: picks.map((pick) => ({
         serving_id: pick.servingId,
         campaign_id: pick.campaignId,
@@ -87,7 +88,7 @@ test('every decision that filled slots is published once it is stored, with exac
     },
   ]);
   expect(picks.map((pick) => pick.billable).sort()).toEqual([false, true]);
-  expect(collected.told.get(later.decisionId)![0]!.country).toBe('unknown');
+  expect(collected.told.get(later.decisionId)![0]).toMatchObject({ country: 'unknown', surface_class: 'stream' });
   expect(collected.told.has(empty.decisionId)).toBe(false);
   await until(async () => (await waiting()) === 0);
 });

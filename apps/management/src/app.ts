@@ -56,7 +56,7 @@ import { basePath } from './http/public-documents.ts';
 import { createManagementServer } from './http/server.ts';
 import { createJobHandlers } from './job-handlers.ts';
 import { createFindQueuePlace } from './background/queue-forecast.ts';
-import { createCountDelivered } from './advertising/line-items/count-delivered.ts';
+import { createCountConfirmed } from './advertising/line-items/count-confirmed.ts';
 import { startTrackers } from './advertising/trackers/start-trackers.ts';
 import { createReadTally } from './advertising/trackers/tracker-tally-table.ts';
 import { startDemandRefresh } from './advertising/demand-sources/refresh-sources.ts';
@@ -156,7 +156,7 @@ export async function createApp(
     bindings: delivery.client(BindingServiceService),
     listeners: sink.client(ListenerServiceService),
   };
-  const countDelivered = createCountDelivered(countAds, clock);
+  const countConfirmed = createCountConfirmed(countAds, clock);
   const guardedFetch = createGuardedFetch({
     allowOrigins: [new URL(config.MEDIA_URL).origin, ...config.FETCH_ALLOW_ORIGINS],
   });
@@ -183,7 +183,7 @@ export async function createApp(
       prepareArtwork: createPrepareArtwork(probe),
       fetch: guardedFetch,
       publicFetch,
-      countDelivered,
+      countConfirmed,
       webhooks: { secrets, allowOrigins: config.FETCH_ALLOW_ORIGINS },
       reportDays: config.REPORT_DAYS,
       findPlan,
@@ -256,7 +256,7 @@ export async function createApp(
     startClock({
       pool,
       execute,
-      tasks: [...dueTasks, reachGoals(countDelivered)],
+      tasks: [...dueTasks, reachGoals(countConfirmed)],
       clock,
       everyMs: config.CLOCK_EVERY_MS,
       onError: (error, task) => logger.warn({ err: error, task }, 'clock.task_failed'),

@@ -15,7 +15,7 @@ import { episodeRules } from './hosting/episodes/episode-rules.ts';
 import { importRules } from './hosting/imports/import-rules.ts';
 import { inventoryUnitRules } from './advertising/inventory-units/inventory-unit-rules.ts';
 import { exchangeRules } from './exchange/exchange-rules.ts';
-import type { CountDelivered } from './advertising/line-items/count-delivered.ts';
+import type { CountConfirmed } from './advertising/line-items/count-confirmed.ts';
 import { lineItemRules } from './advertising/line-items/line-item-rules.ts';
 import { mediaClipRules } from './hosting/media-clips/media-clip-rules.ts';
 import type { PublicFetch } from './outside/public-fetch.ts';
@@ -54,7 +54,7 @@ export const createRules = (options: {
   readonly fetch: GuardedFetch;
   /** Requests public addresses as directories do. */
   readonly publicFetch: PublicFetch;
-  readonly countDelivered: CountDelivered;
+  readonly countConfirmed: CountConfirmed;
   readonly webhooks: { readonly secrets: WebhookSecrets; readonly allowOrigins: readonly string[] };
   /** Days that the result of a report is kept. */
   readonly reportDays: number;

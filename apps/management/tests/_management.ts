@@ -17,7 +17,7 @@ import { createPool, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { ShownPresentation } from '@longwave/rpc/delivery';
 import { deliveryContract, type DeliveryContract } from '@longwave/services';
-import type { CountDelivered } from '../src/advertising/line-items/count-delivered.ts';
+import type { CountConfirmed } from '../src/advertising/line-items/count-confirmed.ts';
 import { applePodcasts } from '../src/hosting/platforms/apple-podcasts.ts';
 import type { PlatformAccess } from '../src/hosting/platforms/platform.ts';
 import type { PublicFetch } from '../src/outside/public-fetch.ts';
@@ -106,7 +106,7 @@ export interface TestManagement extends AsyncDisposable {
   /** The plan of every workspace. */
   plan: typeof plan;
   /** How the next command counts them. */
-  countDelivered: CountDelivered;
+  countConfirmed: CountConfirmed;
   /** The ledger of the sink. */
   readonly ledger: FakeLedger;
   readonly clock: () => Date;
@@ -140,7 +140,7 @@ export async function startTestManagement(
     ledger: createFakeLedger(() => clock()),
     delivered,
     plan,
-    countDelivered: (async (_workspaceId, lineItemId) => delivered.get(lineItemId) ?? 0) as CountDelivered,
+    countConfirmed: (async (_workspaceId, lineItemId) => delivered.get(lineItemId) ?? 0) as CountConfirmed,
   };
   const pipeline: ExecutorOptions<typeof productCatalog> = {
     pool,
@@ -158,7 +158,7 @@ export async function startTestManagement(
       fetch: (url, request) => world.fetch(url, request),
       reportDays: 30,
       findPlan: async () => ({ plan: world.plan }),
-      countDelivered: (workspaceId, lineItemId) => world.countDelivered(workspaceId, lineItemId),
+      countConfirmed: (workspaceId, lineItemId, basis) => world.countConfirmed(workspaceId, lineItemId, basis),
       webhooks: { secrets: webhookSecrets, allowOrigins: receiverOrigins },
       submissions: {
         platforms: {

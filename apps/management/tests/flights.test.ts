@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ResourceView } from '@longwave/events';
+import { Window } from '@longwave/rpc/audience';
 import { until } from '@longwave/test-kit';
 import { startClock } from '../src/background/clock.ts';
 import { dueTasks } from '../src/due-tasks.ts';
+import { createCountConfirmed, goalBasis, type CountConfirmed } from '../src/advertising/line-items/count-confirmed.ts';
 import { reachGoals } from '../src/advertising/line-items/flight-tasks.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { hour, service } from './_values.ts';
@@ -16,9 +18,9 @@ afterAll(async () => management[Symbol.asyncDispose]());
 
 const cause = 'The customer asked for it.';
 
-function start(countDelivered = async (_workspaceId: string, id: string) => management.delivered.get(id) ?? 0) {
+function start(countConfirmed: CountConfirmed = async (_workspaceId, id) => management.delivered.get(id) ?? 0) {
   const { pool, execute, clock } = management;
-  const tasks = [...dueTasks, reachGoals(countDelivered)];
+  const tasks = [...dueTasks, reachGoals(countConfirmed)];
   return startClock({ pool, execute, clock, tasks, everyMs: 20, onError: () => undefined });
 }
 
@@ -94,6 +96,62 @@ test('a flight is completed when its goal is reached, before its window ends', a
   management.delivered.set(lineItem.id, 10);
   await using _clock = start();
   expect((await untilState(lineItem.id, 'completed')).attributes['delivered']).toBe(10);
+});
+
+/** What the sink counts: each serving delivered in two downloads. */
+const sinkOf = (confirmed: bigint): CountConfirmed =>
+  createCountConfirmed(
+    async () => ({
+      ...{ decided: confirmed + 5n, served: confirmed + 1n, confirmed, delivered: 2n * confirmed, billable: confirmed },
+      clientEvents: [
+        { event: 'start', count: confirmed - 1n, excess: 50n },
+        { event: 'complete', count: confirmed - 2n, excess: 50n },
+      ],
+      ...{ methodologyVersion: 'method', completeUntilMs: 0n, window: Window.CALENDAR_UTC, restated: [] },
+    }),
+    management.clock,
+  );
+
+test('a goal is reached by servings, not by the downloads of several listeners behind one address', async () => {
+  const world = createWorld(management);
+  const { lineItem } = await world.delivering();
+  let asked = 0;
+  {
+    await using _clock = start(async (...of) => {
+      asked++;
+      return sinkOf(9n)(...of);
+    });
+    management.aheadMs += 16_000;
+    while (asked < 2) {
+      management.aheadMs += 16_000;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  expect((await read(lineItem.id)).lifecycle_state).toBe('delivering');
+  await using _clock = start(sinkOf(10n));
+  expect((await untilState(lineItem.id, 'completed')).attributes['delivered']).toBe(10);
+});
+
+test.each([
+  ['reserved', 15],
+  ['served_bytes', 11],
+  ['ad_delivered', 10],
+  ['client_event', 9],
+] as const)('the goal of a line item that is billed by %s counts that', async (counting_basis, expected) => {
+  const world = createWorld(management);
+  const { lineItem } = await world.delivering({ counting_basis, goal: { unit: 'impressions', quantity: expected } });
+  await using _clock = start(sinkOf(10n));
+  expect((await untilState(lineItem.id, 'completed')).attributes['delivered']).toBe(expected);
+});
+
+test('the goal of completes counts complete reports', async () => {
+  expect(
+    await sinkOf(10n)(
+      'ws_1',
+      'li_1',
+      goalBasis({ goal: { unit: 'completes', quantity: 8 }, counting_basis: 'client_event' }),
+    ),
+  ).toBe(8);
 });
 
 test('flights go on while delivered ads cannot be counted', async () => {

@@ -16,7 +16,7 @@ import { CredentialServiceService } from '@longwave/rpc/credential';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import type { ServiceName } from '@longwave/services';
 import pg from 'pg';
-import { createCountDelivered } from '../src/advertising/line-items/count-delivered.ts';
+import { createCountConfirmed } from '../src/advertising/line-items/count-confirmed.ts';
 import { createDiagnostics } from '../src/diagnostics/diagnostics.ts';
 import { createAuthenticate } from '../src/http/authenticate.ts';
 import { apiUrl, serveHttp, type HttpAnswer } from './_http.ts';
@@ -103,7 +103,7 @@ test('a command that needs the sink is 503 or 504 while it is away or slow, and 
   await using api = await serveHttp(management);
   const { lineItem } = await world.booked();
   const token = api.tokenFor(world.actor);
-  const count = management.countDelivered;
+  const count = management.countConfirmed;
   const cancel = () =>
     api.call(`${at()}/commands/line_item.cancel`, {
       token,
@@ -115,16 +115,16 @@ test('a command that needs the sink is 503 or 504 while it is away or slow, and 
     });
   {
     using channel = channelTo('analytics-sink', await freePort());
-    management.countDelivered = createCountDelivered(channel.client(AudienceServiceService).countAds, management.clock);
+    management.countConfirmed = createCountConfirmed(channel.client(AudienceServiceService).countAds, management.clock);
     expect(shownOf(await cancel())).toEqual(passing(503, 'temporarily_unavailable', 1));
   }
   {
     await using silent = await silentPort();
     using channel = channelTo('analytics-sink', silent.port);
-    management.countDelivered = createCountDelivered(channel.client(AudienceServiceService).countAds, management.clock);
+    management.countConfirmed = createCountConfirmed(channel.client(AudienceServiceService).countAds, management.clock);
     expect(shownOf(await cancel())).toEqual(passing(504, 'timeout', 1));
   }
-  management.countDelivered = count;
+  management.countConfirmed = count;
   expect((await cancel()).status).toBeLessThan(300);
 });
 

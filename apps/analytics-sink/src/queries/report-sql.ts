@@ -5,6 +5,7 @@ import {
   type ReportFacts,
   type ReportMetric,
 } from '@longwave/events';
+import { adStages, type AdStage } from '../ads/ad-entry.ts';
 import { dimensionKeys, windowColumns, windowRows } from './count-queries.ts';
 import type { ReportRequest } from './report-request.ts';
 
@@ -25,6 +26,10 @@ const playerEvents = {
   ad_completes: 'complete',
   ad_clicks: 'click',
 } as const satisfies Partial<Record<ReportMetric, string>>;
+
+/** The metric of each stage of the ledger. */
+const adMetrics = (sumOf: (stage: AdStage) => string): Readonly<Partial<Record<ReportMetric, string>>> =>
+  Object.fromEntries(adStages.map((stage) => [`ads_${stage}`, sumOf(stage)]));
 
 /** Every dimension as text over the rows of a source; `at` is the column with the time. */
 const keysOf = (at: string, timeZone: string): Readonly<Record<ReportDimension, string>> => ({
@@ -52,7 +57,6 @@ const keysOf = (at: string, timeZone: string): Readonly<Record<ReportDimension, 
 function sourceOf(facts: ReportFacts, { window }: ReportRequest, named: ReadonlySet<ReportDimension>) {
   const isNamed = (...dimensions: ReportDimension[]) => dimensions.some((dimension) => named.has(dimension));
   const isOfAudience = isNamed('country', 'region', 'app', 'device', 'platform', 'operating_system');
-  const stage = (name: string) => `sum(quantity) filter (where stage = '${name}')`;
   const events = (metric: keyof typeof playerEvents) => `sum(events) filter (where event = '${playerEvents[metric]}')`;
   switch (facts) {
     case 'downloads':
@@ -68,16 +72,12 @@ function sourceOf(facts: ReportFacts, { window }: ReportRequest, named: Readonly
         ? {
             rows: 'ad_entry',
             at: 'hour',
-            values: {
-              ads_decided: stage('decided'),
-              ads_delivered: stage('delivered'),
-              ads_billable: stage('billable'),
-            },
+            values: adMetrics((stage) => `sum(quantity) filter (where stage = '${stage}')`),
           }
         : {
             rows: 'ad_hour',
             at: 'hour',
-            values: { ads_decided: 'sum(decided)', ads_delivered: 'sum(delivered)', ads_billable: 'sum(billable)' },
+            values: adMetrics((stage) => `sum(${stage})`),
           };
     case 'player_reports':
       return {

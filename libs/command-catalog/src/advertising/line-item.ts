@@ -7,7 +7,7 @@ import { storedTargeting, targeting } from './targeting.ts';
 const goal = z
   .strictObject({
     unit: z.enum(['impressions', 'completes', 'share_pct', 'unlimited']),
-    /** Ads delivered, or per cent of the breaks that it may serve in. */
+    /** Servings in its counting basis, or per cent of the breaks that it may serve in. */
     quantity: z.int().min(1).max(1_000_000_000_000).optional(),
     daily_min: z.int().min(1).optional(),
     daily_max: z.int().min(1).optional(),
@@ -127,7 +127,7 @@ export const lineItems = defineResource({
     amendment: z.strictObject({ ...amendable, effective_at: instant }).optional(),
     /** Cause of the last extension of the window. */
     extension_cause: z.string().optional(),
-    /** Delivered ads that were counted when the flight ended. */
+    /** Servings that were counted in its basis when the flight ended. */
     delivered: z.int().min(0).optional(),
     state_reason: stateReason,
   }),

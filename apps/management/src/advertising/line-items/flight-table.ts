@@ -1,5 +1,6 @@
 import type { Due } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
+import type { GoalBasis } from './count-confirmed.ts';
 
 /** Booked line items whose window has begun, of active campaigns, that a published plan in effect contains. */
 export async function listDueStarts(pool: Pool, now: Date, limit: number): Promise<readonly Due[]> {
@@ -34,14 +35,15 @@ export async function listEndedExtensions(pool: Pool, now: Date, limit: number):
   return rows;
 }
 
-/** A flight whose goal is a number of ads. */
-export type Flight = Due & { readonly quantity: number };
+/** A flight whose goal is a number of servings, with what it counts. */
+export type Flight = Due & { readonly quantity: number; readonly basis: GoalBasis };
 
-/** Flights whose goal is counted by delivered ads, in the order of their ids, after `after`. */
+/** Flights whose goal is counted by servings, in the order of their ids, after `after`. */
 export async function listCountedFlights(pool: Pool, after: string, limit: number): Promise<readonly Flight[]> {
   const { rows } = await pool.query<Flight>({
     name: 'list_counted_flights',
     text: `select id, workspace_id, (attributes #>> '{goal,quantity}')::float8 as quantity,
+             case attributes #>> '{goal,unit}' when 'completes' then 'completes' else coalesce(attributes ->> 'counting_basis', 'ad_delivered') end as basis,
              attributes #>> '{goal,quantity}' || ':' || version as occurrence
            from resource
            where resource_type = 'line_items' and lifecycle_state in ('delivering', 'delivery_extended') and id > $1

@@ -1,6 +1,6 @@
 import { listDue, type Due, type DueQuestion } from '@longwave/command-pipeline';
 import type { DueTask } from '../../background/due-task.ts';
-import type { CountDelivered } from './count-delivered.ts';
+import type { CountConfirmed } from './count-confirmed.ts';
 import { listCountedFlights, listDueStarts, listEndedExtensions } from './flight-table.ts';
 
 type FlightCommand =
@@ -59,13 +59,14 @@ const maxFlights = 50;
 const pauseMs = 15_000;
 
 /**
- * Completes flights whose goal is reached, by the ads that the sink has counted. Each flight is counted about every 15 seconds. That is often
- * enough: decisions stop at the goal by themselves, so nothing is delivered meanwhile.
+ * Completes flights whose goal is reached, by the servings that the sink has counted in their basis: one that several listeners behind one
+ * address hear counts once. Each flight is counted about every 15 seconds. That is often enough: decisions stop at the goal by themselves,
+ * so nothing is delivered meanwhile.
  */
-export function reachGoals(countDelivered: CountDelivered): DueTask<'line_item.complete'> {
+export function reachGoals(countConfirmed: CountConfirmed): DueTask<'line_item.complete'> {
   let after = '';
   let pausedUntil = 0;
-  const delivered = new Map<string, number>();
+  const confirmed = new Map<string, number>();
   return {
     name: 'reach-goal',
     findDue: async (pool, now) => {
@@ -74,20 +75,20 @@ export function reachGoals(countDelivered: CountDelivered): DueTask<'line_item.c
       after = flights.length < maxFlights ? '' : flights.at(-1)!.id;
       if (after === '') pausedUntil = now.getTime() + pauseMs;
       const reached: Due[] = [];
-      delivered.clear();
-      for (const { quantity, ...due } of flights) {
-        const count = await countDelivered(due.workspace_id, due.id).catch((error: unknown) => {
+      confirmed.clear();
+      for (const { quantity, basis, ...due } of flights) {
+        const count = await countConfirmed(due.workspace_id, due.id, basis).catch((error: unknown) => {
           pausedUntil = now.getTime() + pauseMs;
           throw error;
         });
         if (count < quantity) continue;
-        delivered.set(due.id, count);
+        confirmed.set(due.id, count);
         // Another clock may have counted more ads: its command has another key, and finds the flight completed.
         reached.push({ ...due, occurrence: `${due.occurrence}:${count}` });
       }
       return reached;
     },
     command: 'line_item.complete',
-    changes: ({ id }) => ({ delivered: delivered.get(id)! }),
+    changes: ({ id }) => ({ delivered: confirmed.get(id)! }),
   };
 }

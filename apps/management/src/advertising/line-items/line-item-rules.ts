@@ -10,7 +10,7 @@ import { requireProductTerms } from '../products/require-product.ts';
 import { assertSettled } from '../../commerce/billing/billing-statement-rules.ts';
 import { isPlanned } from '../serving-plans/plan-content-table.ts';
 import { defaultCountingBasis, requireCountingBasis } from './counting-basis.ts';
-import type { CountDelivered } from './count-delivered.ts';
+import { goalBasis, type CountConfirmed } from './count-confirmed.ts';
 import * as flight from './line-item.ts';
 import type { LineItem } from './line-item.ts';
 
@@ -181,7 +181,7 @@ const draftRules = {
 } satisfies Partial<LineItemRules>;
 
 /** Rules of booked line items. */
-const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
+const flightRules = (pool: Pool, countConfirmed: CountConfirmed) =>
   ({
     'line_item.amend': async ({
       tx,
@@ -221,7 +221,7 @@ const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
     'line_item.end_flight': {
       prepare: async ({ workspaceId, subjectId, current }) => {
         const matters = current?.auto_extend === true && flight.countedUnits.includes(current.goal.unit);
-        const delivered = matters ? await countDelivered(workspaceId, subjectId) : undefined;
+        const delivered = matters ? await countConfirmed(workspaceId, subjectId, goalBasis(current)) : undefined;
         return async ({ tx, current: locked, state, now }) => {
           const campaign = await campaignOf(tx, workspaceId, locked);
           return flight.endFlight(locked, { state, campaign: campaign.window, delivered, now });
@@ -257,7 +257,7 @@ const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
     'line_item.stop': {
       prepare: async ({ workspaceId, subjectId, current, state }) => {
         const isEarly = state === 'paused' && current?.paused_from === 'booked';
-        const delivered = isEarly ? await countDelivered(workspaceId, subjectId) : 0;
+        const delivered = isEarly ? await countConfirmed(workspaceId, subjectId, 'ad_delivered') : 0;
         return ({ current: found, state: locked, now }) => {
           if (locked !== state) throw changedMeanwhile();
           return { attributes: flight.stopped(found, { state: locked, delivered, now }) };
@@ -273,7 +273,7 @@ const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
     'line_item.cancel': {
       prepare: async ({ workspaceId, subjectId, state }) => {
         const mayHaveServed = state === 'booked' || state === 'paused';
-        const delivered = mayHaveServed ? await countDelivered(workspaceId, subjectId) : 0;
+        const delivered = mayHaveServed ? await countConfirmed(workspaceId, subjectId, 'ad_delivered') : 0;
         return ({ current, state: locked, now }) => {
           if (locked !== state) throw changedMeanwhile();
           return { attributes: flight.cancelled(current, { state: locked, delivered, now }) };
@@ -285,5 +285,5 @@ const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
 /** Rules of the line item commands. */
 export const lineItemRules = (options: {
   readonly pool: Pool;
-  readonly countDelivered: CountDelivered;
-}): LineItemRules => ({ ...draftRules, ...flightRules(options.pool, options.countDelivered) });
+  readonly countConfirmed: CountConfirmed;
+}): LineItemRules => ({ ...draftRules, ...flightRules(options.pool, options.countConfirmed) });
