@@ -84,6 +84,11 @@ export const tools: Readonly<Record<string, Tool>> = {
     usage: 'verify FILE --keys URL|FILE [--checkpoint FILE]',
     summary: 'Checks an exported chain of receipts without the service.',
   },
+  billing: {
+    script: 'apps/cli/src/billing/main.ts',
+    usage: 'verify STATEMENT [--workspace WS] [--document FILE] [--json]',
+    summary: 'Computes a billing statement again from the ledger and compares it with what was issued, byte for byte.',
+  },
   hls: {
     script: 'apps/cli/src/hls/main.ts',
     usage: 'check URL [--profile apple|general] [--all] [--user-agent TEXT] [--json]',

@@ -2,14 +2,8 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { computeStatement } from './compute-statement.ts';
 import { microsPerMinorUnit } from './currency.ts';
-import type {
-  EarlierCharge,
-  LedgerAdjustment,
-  LedgerReading,
-  LineItemTerms,
-  RateTerms,
-  StatementContent,
-} from './statement-terms.ts';
+import { earlierCharges } from './earlier-charges.ts';
+import type { LedgerAdjustment, LedgerReading, LineItemTerms, RateTerms, StatementContent } from './statement-terms.ts';
 
 const dayMs = 86_400_000;
 /** Days of UTC. */
@@ -36,7 +30,6 @@ function statementsOf(
   days: readonly number[],
   ledgerAt: (statement: number) => Ledger,
 ): StatementContent[] {
-  const earlier = new Map<string, EarlierCharge[]>();
   const contents: StatementContent[] = [];
   for (let index = 1; index < days.length; index++) {
     const [from, to] = [days[index - 1]!, days[index]!];
@@ -44,6 +37,7 @@ function statementsOf(
     const readings: LedgerReading[] = Object.entries(ledger).map(([id, { before, adjustments = [] }]) => ({
       ...{ line_item_id: id, units: { start: before(from), end: before(to) }, adjustments },
     }));
+    const earlier = earlierCharges(contents.flatMap(({ lines }) => lines));
     const content = computeStatement(
       {
         ...{ currency: given.currency, time_zone: 'UTC', known_at: at(to), charged: { start: at(from), end: at(to) } },
@@ -53,16 +47,6 @@ function statementsOf(
       calendar,
     );
     contents.push(content);
-    for (const { line_item_id: id, rate_from, units, days: charged, amount_micros: micros } of content.lines) {
-      const charges = earlier.get(id) ?? [];
-      const place = charges.findIndex((each) => each.rate_from === rate_from);
-      const before = place < 0 ? { units: 0, days: 0, amount_micros: '0' } : charges.splice(place, 1)[0]!;
-      charges.push({
-        ...{ rate_from, units: before.units + units, days: before.days + charged },
-        amount_micros: String(BigInt(before.amount_micros) + BigInt(micros)),
-      });
-      earlier.set(id, charges);
-    }
   }
   return contents;
 }

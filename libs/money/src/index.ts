@@ -3,6 +3,7 @@ export { charge, isChargedByUnits, type RateModel } from './charge.ts';
 export { computeStatement } from './compute-statement.ts';
 export { minorDigits, microsPerMinorUnit } from './currency.ts';
 export type { Days } from './due.ts';
+export { earlierCharges } from './earlier-charges.ts';
 export { formatAmount } from './format-amount.ts';
 export { rational, roundHalfEven, type Rational } from './rational.ts';
 export { renderStatement } from './render-statement.ts';

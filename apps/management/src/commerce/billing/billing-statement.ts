@@ -1,6 +1,6 @@
 import type { Attributes } from '@longwave/command-catalog';
 import type { ResourceRow } from '@longwave/command-pipeline';
-import type { EarlierCharge, StatementLine, StoredStatement, Issue } from '@longwave/money';
+import type { Issue, StatementLine, StoredStatement } from '@longwave/money';
 import { Problem } from '@longwave/problems';
 
 export type BillingStatement = Attributes<'billing_statements'>;
@@ -19,21 +19,6 @@ const byNumber = (a: StatementRow, b: StatementRow) => a.attributes.number! - b.
 /** Statements whose amounts count, in the order of their numbers. */
 export const standing = (statements: readonly StatementRow[]): StatementRow[] =>
   statements.filter(({ lifecycle_state: state }) => standingStates.includes(state)).toSorted(byNumber);
-
-/** What these statements have charged, by line item and price. */
-export function earlierCharges(statements: readonly StatementRow[]): ReadonlyMap<string, readonly EarlierCharge[]> {
-  const lines = statements.flatMap(({ attributes }) => attributes.lines!);
-  const byPrice = Map.groupBy(lines, ({ line_item_id: id, rate_from: from }) => `${id} ${from}`);
-  const charges = [...byPrice.values()].map((of) => ({
-    id: of[0]!.line_item_id,
-    rate_from: of[0]!.rate_from,
-    units: of.reduce((sum, { units }) => sum + units, 0),
-    days: of.reduce((sum, { days }) => sum + days, 0),
-    amount_micros: of.reduce((sum, { amount_micros: micros }) => sum + BigInt(micros), 0n).toString(),
-  }));
-  const byLineItem = Map.groupBy(charges, ({ id }) => id);
-  return new Map([...byLineItem].map(([id, of]) => [id, of.map(({ id: _id, ...charge }) => charge)]));
-}
 
 /** The end of the time that statements have charged; undefined before the first. */
 export const chargedUntil = (statements: readonly StatementRow[]): string | undefined =>

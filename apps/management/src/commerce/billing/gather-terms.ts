@@ -1,16 +1,9 @@
 import { findResource, listLinked, listLinkedAt, type ResourceRow } from '@longwave/command-pipeline';
-import type { LineItemTerms } from '@longwave/money';
+import { earlierCharges, type LineItemTerms } from '@longwave/money';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { refuseField } from '../../workspace/refuse-field.ts';
-import {
-  chargedUntil,
-  earlierCharges,
-  standing,
-  type BillingStatement,
-  type Period,
-  type StatementRow,
-} from './billing-statement.ts';
+import { chargedUntil, standing, type BillingStatement, type Period, type StatementRow } from './billing-statement.ts';
 import { findClosedReconciliations } from './closed-reconciliation-table.ts';
 import { listFlightVersions } from './flight-history-table.ts';
 import { flightTerms } from './rate-terms.ts';
@@ -153,7 +146,7 @@ export async function gatherTerms(
   const of = { type: 'line_items', name: 'campaign', toId: campaignId } as const;
   const lineItems = await listLinkedAt(tx, workspaceId, of, knownAt);
   const lineItemIds = lineItems.map(({ id }) => id);
-  const charges = earlierCharges(earlier);
+  const charges = earlierCharges(earlier.flatMap(({ attributes }) => attributes.lines!));
   const versions = await listFlightVersions(tx, lineItemIds, knownAt);
   const terms = lineItems.flatMap(
     (each) => termsOf(each, versions.get(each.id) ?? [], charges.get(each.id) ?? []) ?? [],
