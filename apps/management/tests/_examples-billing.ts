@@ -50,6 +50,11 @@ const filesOf = ({ attributes }: ResourceView) =>
     storage_key: `statements/${each.format}`,
   }));
 
+async function stored(w: World) {
+  const { statement, lease } = await issued(w);
+  return w.send('billing_statement.record_documents', statement, { files: filesOf(statement) }, machine, lease);
+}
+
 /** Valid requests for the commands of billing statements. */
 export const billingExamples = {
   'billing_statement.generate': async (w) => creates('billing_statements', (await begunCampaign(w)).request, operator),
@@ -75,6 +80,6 @@ export const billingExamples = {
     const { statement } = await issued(w);
     return on(await w.send('billing_statement.dispute', statement, { cause }), { cause }, w.actor);
   },
-  'billing_statement.settle': async (w) => on((await issued(w)).statement, { payment_ref: 'SEPA 4711' }, w.actor),
-  'billing_statement.void': async (w) => on((await issued(w)).statement, { cause }, w.actor),
+  'billing_statement.settle': async (w) => on(await stored(w), { payment_ref: 'SEPA 4711' }, w.actor),
+  'billing_statement.void': async (w) => on(await stored(w), { cause }, w.actor),
 } satisfies Examples;

@@ -168,7 +168,6 @@ export const billingStatementCommands = {
     roles,
     mode: 'async',
     review: 'policy',
-    reviewers,
     event: 'billing_statement.requested',
     problems: [
       ...(['validation_failed', 'link_not_found', 'state_not_allowed', 'rate_limited'] as const),
@@ -218,7 +217,7 @@ export const billingStatementCommands = {
   'billing_statement.record_documents': defineCommand({
     ...report,
     type: 'billing_statement.record_documents',
-    from: ['issued', 'disputed', 'settled', 'voided'],
+    from: ['issued', 'disputed'],
     changes: z.strictObject({ files: z.array(file).length(perFormat) }),
     settles: 'succeeded',
     settlesOf: ['billing_statement.issue'],
@@ -228,7 +227,7 @@ export const billingStatementCommands = {
   'billing_statement.fail_documents': defineCommand({
     ...report,
     type: 'billing_statement.fail_documents',
-    from: ['issued', 'disputed', 'settled', 'voided'],
+    from: ['issued', 'disputed'],
     changes: z.strictObject({ problem: foundProblem }),
     settles: 'failed',
     settlesOf: ['billing_statement.issue'],
@@ -257,7 +256,7 @@ export const billingStatementCommands = {
     review: 'dual',
     reviewers,
     versionGuard: 'required',
-    event: 'billing_statement.upheld',
+    event: 'billing_statement.dispute_ended',
     summary: 'Ends a dispute: the statement holds, where a credit note corrects it together with that.',
   }),
   'billing_statement.settle': defineCommand({
@@ -271,6 +270,7 @@ export const billingStatementCommands = {
     reviewers,
     versionGuard: 'required',
     event: 'billing_statement.settled',
+    problems: ['state_not_allowed'],
     summary: 'Records that a statement is paid, or a credit paid out.',
   }),
   'billing_statement.void': defineCommand({

@@ -13,6 +13,7 @@ import { Problem } from '@longwave/problems';
 import { finishJob, insertJob } from '../../background/job-table.ts';
 import { assertFewOpenJobs } from '../../background/open-jobs.ts';
 import {
+  assertStored,
   computed,
   openStates,
   reversalOf,
@@ -115,6 +116,7 @@ async function issue(input: Input<unknown>): Promise<Decision<BillingStatement>>
 
 /** Takes back the newest statement of a campaign. */
 async function takeBack({ tx, workspaceId, current, now }: Input<unknown>): Promise<Decision<BillingStatement>> {
+  assertStored(current);
   const later = (await lockStanding(tx, workspaceId, current.campaign_id)).find(
     ({ attributes }) => attributes.number! > current.number!,
   );
@@ -158,7 +160,10 @@ export const billingStatementRules = ({ pool, ledger, clock }: BillingRuleOption
     also: (tx) => finishJob(tx, subjectId, reason),
   }),
 
-  'billing_statement.settle': ({ current, changes }) => ({ attributes: { ...current, ...changes } }),
+  'billing_statement.settle': ({ current, changes }) => {
+    assertStored(current);
+    return { attributes: { ...current, ...changes } };
+  },
 
   'billing_statement.void': takeBack,
 });

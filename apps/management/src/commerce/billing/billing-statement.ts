@@ -45,6 +45,12 @@ export function issueOf(statement: Readonly<BillingStatement>): Issue {
   return { number, issued_at: issuedAt, parties };
 }
 
+/** Throws `state_not_allowed` while the documents of an issued statement are being stored: what ends it comes after them. */
+export function assertStored({ files, problem }: Readonly<BillingStatement>): void {
+  if (files === undefined && problem === undefined)
+    throw new Problem('state_not_allowed', 'Its documents are still being stored. Wait until its operation has ended.');
+}
+
 const negative = (line: StatementLine): StatementLine => ({
   ...line,
   units: 0 - line.units,

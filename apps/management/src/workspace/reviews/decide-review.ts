@@ -1,3 +1,4 @@
+import { productCatalog } from '@longwave/command-catalog';
 import { actorId, listByIds, type DecideReview, type ReviewQuestion } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { listRoleHolders } from '../people/people-table.ts';
@@ -11,6 +12,8 @@ import { categoriesOf } from './product-categories.ts';
 const isHostRead = ({ definition: { type }, current }: ReviewQuestion) =>
   type === 'creative.submit' && current?.['production'] === 'host_read';
 
+const { reviewers: billingReviewers } = productCatalog.commands['billing_statement.issue'];
+
 /** Whether the command charges without a closed reconciliation, which two others approve. */
 const waivesReconciliation = ({ definition: { type }, changes }: ReviewQuestion) =>
   type === 'billing_statement.generate' && changes['waive_reconciliation'] !== undefined;
@@ -18,7 +21,9 @@ const waivesReconciliation = ({ definition: { type }, changes }: ReviewQuestion)
 /** The command with the review that its content asks for. */
 function asReviewed(question: ReviewQuestion): ReviewQuestion['definition'] {
   if (isHostRead(question)) return { ...question.definition, review: 'host' };
-  return waivesReconciliation(question) ? { ...question.definition, review: 'dual' } : question.definition;
+  return waivesReconciliation(question)
+    ? { ...question.definition, review: 'dual', reviewers: billingReviewers }
+    : question.definition;
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
