@@ -27,6 +27,7 @@ import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import {
   AdEventServiceService,
   AudienceServiceService,
+  EvidenceServiceService,
   LedgerServiceService,
   ListenerServiceService,
 } from '@longwave/rpc/audience';
@@ -55,6 +56,7 @@ import { pollChanges } from './http/poll-changes.ts';
 import { basePath } from './http/public-documents.ts';
 import { createManagementServer } from './http/server.ts';
 import { createJobHandlers } from './job-handlers.ts';
+import { createListItems } from './commerce/reconciliations/item-table.ts';
 import { createFindQueuePlace } from './background/queue-forecast.ts';
 import { createCountConfirmed } from './advertising/line-items/count-confirmed.ts';
 import { startTrackers } from './advertising/trackers/start-trackers.ts';
@@ -144,6 +146,7 @@ export async function createApp(
   const sink = stack.adopt(openChannel(config.ANALYTICS_SINK_ADDRESS, 'analytics-sink', tls), (c) => c.close());
   const { exportDays, findFirstDownloads, countAds, readReport } = sink.client(AudienceServiceService);
   const ledger = sink.client(LedgerServiceService);
+  const { listEvidenceRows } = sink.client(EvidenceServiceService);
   const authServer = stack.adopt(openChannel(config.AUTH_SERVER_ADDRESS, 'auth-server', tls), (c) => c.close());
   const { findPlan } = authServer.client(AccountServiceService);
   const internalServing = stack.adopt(openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-serving', tls), (c) =>
@@ -229,7 +232,7 @@ export async function createApp(
       execute,
       handlers: createJobHandlers({
         ...{ ...outside, platforms },
-        ...{ exportDays, findFirstDownloads, readReport, findPlan, ledger },
+        ...{ exportDays, findFirstDownloads, readReport, findPlan, ledger, listEvidenceRows },
         ...stores,
       }),
       leaseMs: config.JOB_LEASE_MS,
@@ -366,7 +369,7 @@ export async function createApp(
         readAccess: createAccess(readPool),
         execute: executeAndDisclose,
         listDeliveries,
-        readTally: createReadTally(readPool),
+        ...{ readTally: createReadTally(readPool), listReconciliationItems: createListItems(readPool) },
         reader,
         receipts: {
           commands: receipts,

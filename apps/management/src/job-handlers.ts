@@ -1,6 +1,8 @@
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { createBatchEncodingHandler } from './hosting/batch-encodings/run-batch-encoding.ts';
 import { createCloneHandler } from './advertising/campaigns/clone-campaign.ts';
+import { createCloseHandler } from './commerce/reconciliations/close-reconciliation.ts';
+import { createMatchHandler, type ReconciliationOptions } from './commerce/reconciliations/match-reconciliation.ts';
 import { createValidateHandler } from './advertising/demand-sources/validate-source.ts';
 import { createImportHandler } from './hosting/imports/import-feed.ts';
 import { createAskPlatformHandler, type AskPlatformOptions } from './hosting/platforms/run-submission.ts';
@@ -22,6 +24,7 @@ export const createJobHandlers = (
     ReportOptions &
     ErasureOptions &
     StatementJobOptions &
+    ReconciliationOptions &
     AskPlatformOptions & { readonly fetch: GuardedFetch; readonly random: () => number },
 ): Readonly<Record<InternalJobKind, JobHandler>> => ({
   compile_serving_plan: createCompileHandler(options),
@@ -38,4 +41,6 @@ export const createJobHandlers = (
   validate_demand_source: createValidateHandler(options),
   generate_statement: createGenerateStatementHandler(options),
   store_statement: createStoreStatementHandler(options),
+  match_reconciliation: createMatchHandler(options),
+  close_reconciliation: createCloseHandler(options),
 });

@@ -29,6 +29,7 @@ import { listenerErasureRules } from './workspace/privacy/listener-erasure-rules
 import { productRules } from './advertising/products/product-rules.ts';
 import { productionRules } from './hosting/productions/production-rules.ts';
 import type { ProbeDuration } from './outside/probe-duration.ts';
+import { reconciliationRules } from './commerce/reconciliations/reconciliation-rules.ts';
 import { reportDefinitionRules } from './workspace/reports/report-definition-rules.ts';
 import { reportRunRules } from './workspace/reports/report-run-rules.ts';
 import type { ReportOptions } from './workspace/reports/run-report.ts';
@@ -90,6 +91,7 @@ export const createRules = (options: {
   ...servingPlanRules(options),
   ...servingHaltRules,
   ...productRules,
+  ...reconciliationRules(options),
   ...trackingEndpointRules(options.webhooks),
   ...billingStatementRules(options),
   ...policyRules,

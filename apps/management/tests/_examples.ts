@@ -14,6 +14,7 @@ import { platformExamples } from './_examples-platforms.ts';
 import { policyExamples } from './_examples-policies.ts';
 import { privacyExamples } from './_examples-privacy.ts';
 import { productExamples } from './_examples-products.ts';
+import { reconciliationExamples } from './_examples-reconciliations.ts';
 import { reportExamples } from './_examples-reports.ts';
 import { reviewExamples } from './_examples-reviews.ts';
 import { webhookExamples } from './_examples-webhooks.ts';
@@ -24,6 +25,7 @@ export const examples: { readonly [C in ProductCommand]: (world: World) => Promi
   ...contentExamples,
   ...mediaExamples,
   ...reportExamples,
+  ...reconciliationExamples,
   ...moveExamples,
   ...advertisingExamples,
   ...demandExamples,

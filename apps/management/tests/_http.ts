@@ -19,6 +19,7 @@ import { createSignStatement } from '../src/commerce/billing/statement-documents
 import { createSignReport } from '../src/workspace/reports/sign-report.ts';
 import { createUploadSigner } from '../src/workspace/uploads/sign-upload.ts';
 import { createProvisionWorkspace } from '../src/workspace/workspaces/provision-workspace.ts';
+import { createListItems } from '../src/commerce/reconciliations/item-table.ts';
 import { createReadTally } from '../src/advertising/trackers/tracker-tally-table.ts';
 import { createListDeliveries } from '../src/workspace/webhooks/delivery-list-table.ts';
 import type { TestManagement } from './_management.ts';
@@ -100,6 +101,7 @@ export async function serveHttp(
         findProgress: async () => undefined,
         listDeliveries: createListDeliveries(pool),
         readTally: createReadTally(pool),
+        listReconciliationItems: createListItems(pool),
         provisionWorkspace: createProvisionWorkspace(pool, execute),
         diagnostics: createDiagnostics({ pool, serving: noServing, clock }),
         signReport: createSignReport(pool, store, clock),

@@ -85,6 +85,8 @@ test('exactly these commands need a second person, so that no change of that lis
     'policy.submit',
     'product.publish',
     'rate_card.publish',
+    'reconciliation.close',
+    'reconciliation.decide_item',
     'serving.release',
     'tracking_endpoint.validate',
     'workspace.close',

@@ -37,6 +37,7 @@ import { policies, policyCommands } from './workspace/policy.ts';
 import { reviewCommands, reviewRequested, reviewTasks } from './workspace/review-task.ts';
 import { productCommands, products } from './advertising/product.ts';
 import { rateCardCommands, rateCards } from './advertising/rate-card.ts';
+import { reconciliationCommands, reconciliations } from './commerce/reconciliation.ts';
 import { servingHaltCommands, servingHalts } from './advertising/serving-halt.ts';
 import { servingPlanCommands, servingPlans } from './advertising/serving-plan.ts';
 import { statisticsExportCommands, statisticsExports } from './hosting/statistics-export.ts';
@@ -79,6 +80,7 @@ const observedCatalog = {
     serving_halts: servingHalts,
     products,
     rate_cards: rateCards,
+    reconciliations,
     tracking_endpoints: trackingEndpoints,
     billing_statements: billingStatements,
     policies,
@@ -117,6 +119,7 @@ const observedCatalog = {
     ...servingHaltCommands,
     ...productCommands,
     ...rateCardCommands,
+    ...reconciliationCommands,
     ...trackingEndpointCommands,
     ...billingStatementCommands,
     ...policyCommands,

@@ -66,6 +66,7 @@ export { statisticsExports } from './hosting/statistics-export.ts';
 export { artwork, chapters, markers, storedTranscripts, templatePart } from './hosting/media-files.ts';
 export { trackingScopes } from './advertising/tracking-endpoint.ts';
 export { billingStatements } from './commerce/billing-statement.ts';
+export { reconciliationAmbiguities, reconciliations, reconciliationVerdicts } from './commerce/reconciliation.ts';
 export { reportFormats, reportRuns } from './workspace/report-run.ts';
 export { contentSnapshots } from './exchange/content-snapshot.ts';
 export { deliveryAliases } from './exchange/delivery-alias.ts';

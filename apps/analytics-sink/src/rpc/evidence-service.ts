@@ -8,11 +8,11 @@ import { countWindows } from '../queries/count-queries.ts';
 
 const callers = ['hosting-exchange'] as const;
 
-/** Numbers of other platforms, apart from ours (docs/counting.md#what-other-platforms-report), for hosting-exchange alone. */
+/** Numbers of other platforms, apart from ours (docs/counting.md#what-other-platforms-report), for hosting-exchange; management reads rows for reconciliations. */
 export const evidenceService = (pool: Pool): RpcService =>
   rpcService(
     EvidenceServiceService,
-    { importEvidence: callers, listEvidenceRows: callers, countWindows: callers },
+    { importEvidence: callers, listEvidenceRows: [...callers, 'management'], countWindows: callers },
     {
       importEvidence: async (request) => {
         const { report, firstRow, rows } = parseOrProblem(importRequest, request);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { PrefixRecord } from './prefix-record.ts';
-import { createRowReader, findDelimiter } from './csv-rows.ts';
+import { createRowReader, findDelimiter } from '@longwave/csv';
 
 export interface EpisodeRef {
   readonly podcastId: string;

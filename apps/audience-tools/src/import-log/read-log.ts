@@ -2,7 +2,7 @@ import { firstBytes, openPlain, readLines } from '../files/read-lines.ts';
 import { readAvroRecords } from './avro-records.ts';
 import { createColumnReport, isColumnName, type ColumnReport, type FileColumns } from './column-report.ts';
 import { combinedColumns, tryParseCombinedLine } from './combined-line.ts';
-import { createRowReader, findDelimiter, type CsvRow } from './csv-rows.ts';
+import { createRowReader, findDelimiter, type CsvRow } from '@longwave/csv';
 import { findColumns, type LogColumns, type NamedColumns } from './log-columns.ts';
 import { tryParseRecord, type PrefixRecord } from './prefix-record.ts';
 

@@ -25,6 +25,8 @@ type FailCommand =
   | 'platform_submission.fail'
   | 'podcast.fail_import'
   | 'podcast.fail_import_publication'
+  | 'reconciliation.fail_close'
+  | 'reconciliation.fail_match'
   | 'report_run.fail'
   | 'serving_plan.fail'
   | 'statistics_export.fail'

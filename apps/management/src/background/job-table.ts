@@ -22,6 +22,8 @@ const internalJobKinds = [
   'validate_demand_source',
   'generate_statement',
   'store_statement',
+  'match_reconciliation',
+  'close_reconciliation',
 ] as const;
 
 /** Kinds of jobs that management runs itself. */

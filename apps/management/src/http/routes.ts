@@ -5,6 +5,7 @@ import { commandRoutes } from './routes/commands.ts';
 import { decisionRoutes } from './routes/decisions.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { provisioningRoutes } from './routes/provisioning.ts';
+import { reconciliationItemRoutes } from './routes/reconciliation-items.ts';
 import { reportResultRoutes } from './routes/report-results.ts';
 import { receiptRoutes } from './routes/receipts.ts';
 import { resourceRoutes } from './routes/resources.ts';
@@ -21,6 +22,7 @@ export const managementRoutes: readonly ManagementRoute[] = [
   ...resourceRoutes,
   ...reportResultRoutes,
   ...billingStatementRoutes,
+  ...reconciliationItemRoutes,
   ...commandRoutes,
   ...operationRoutes,
   ...changeRoutes,

@@ -12,6 +12,7 @@ import {
   timeWindow,
   webUrl,
 } from '../fields.ts';
+import { externalIds } from './external-ids.ts';
 import { hlsTrack, pictureTrack } from '../hosting/media-files.ts';
 
 /** One stream of the ad. The streams of a format have one duration and different loudnesses. */
@@ -61,6 +62,8 @@ const settings = {
   host_podcast_id: reference('pod').optional(),
   /** The time in which it may play, in any assignment. */
   valid_window: timeWindow.optional(),
+  /** Ids of the creative in other systems, by which reconciliations find it. */
+  external_ids: externalIds.optional(),
 };
 
 const identity = { advertiser_id: reference('adv'), format: z.enum(['audio', 'video', 'hybrid']) };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { instant, reference, shortText, stateReason, timeWindow, unitPrice } from '../fields.ts';
 import { defineResource } from '../definition.ts';
+import { externalIds } from './external-ids.ts';
 import { countingBasis } from './placement.ts';
 import { storedTargeting, targeting } from './targeting.ts';
 
@@ -74,6 +75,8 @@ export const lineItemSettings = {
   product_id: reference('prd').optional(),
   /** The line item whose shortfall this one makes good. */
   makegood_of: reference('li').optional(),
+  /** Ids of the line item in other systems, by which reconciliations find it. */
+  external_ids: externalIds.optional(),
 };
 
 const { targeting: _targeting, ...plain } = lineItemSettings;
@@ -99,6 +102,7 @@ export const amendable = {
   pacing: pacing.optional(),
   targeting: targeting.optional(),
   frequency_caps: lineItemSettings.frequency_caps.optional(),
+  external_ids: lineItemSettings.external_ids,
 };
 
 /** States in which a line item serves or is paused. */

@@ -41,6 +41,7 @@ export const operationCommands = {
       'podcast.import_cancelled',
       'statistics_export.cancelled',
       'creative.media_cancelled',
+      'reconciliation.cancelled',
     ],
     problems: ['permission_denied', 'state_not_allowed'],
     externalEffect: 'What the operation began is stopped.',

@@ -22,7 +22,8 @@ import { movedWindow } from './campaign.ts';
 /** Included values in the present form; line items of the first release store a plain list. */
 const listed = <L>(lists: L | string[]) => (Array.isArray(lists) ? { include: lists } : lists);
 
-/** The settings of a line item for another campaign, without its history. A clone is no makegood: a shortfall is made good once. */
+/** The settings of a line item for another campaign, without its history. A clone is no makegood, because a
+ * shortfall is made good once, and other systems do not know it. */
 function copied(
   lineItem: LineItem,
   campaignId: string,
@@ -30,6 +31,7 @@ function copied(
 ): ChangesInput<'line_item.create'> {
   const {
     makegood_of: _makegood,
+    external_ids: _externalIds,
     reserved_until: _reserved,
     paused_from: _paused,
     amendment: _amendment,

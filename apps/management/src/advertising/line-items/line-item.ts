@@ -90,7 +90,7 @@ function without<K extends keyof LineItem>(lineItem: Readonly<LineItem>, ...name
 /** The line item with the changes of an amendment. */
 export function amended(
   lineItem: Readonly<LineItem>,
-  { goal, window, rate, pacing, targeting, frequency_caps }: Amendment,
+  { goal, window, rate, pacing, targeting, frequency_caps, external_ids }: Amendment,
 ) {
   const next: LineItem = {
     ...lineItem,
@@ -100,6 +100,7 @@ export function amended(
     ...(pacing && { pacing }),
     ...(targeting && { targeting }),
     ...(frequency_caps && { frequency_caps }),
+    ...(external_ids && { external_ids }),
   };
   checkLineItem(next);
   return next;

@@ -15,6 +15,7 @@ test.each([
   ['one.webp', 'image/webp'],
   ['one.gif', 'image/gif'],
   ['one.w64', 'audio/x-w64'],
+  ['one.csv', 'text/csv'],
   ['one.aac', 'audio/aac'],
   ['one.flac', 'audio/flac'],
   ['one.jpeg', 'image/jpeg'],

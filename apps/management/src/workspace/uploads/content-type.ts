@@ -9,8 +9,8 @@ const own: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Audio, video, images, transcripts and chapters. The command that uses a file finds out whether it can be read. */
-const useful = /^((audio|video)\/|image\/(?!svg\+xml$)|(application\/(json|ogg|x-subrip)|text\/vtt)$)/;
+/** Audio, video, images, transcripts, chapters and counts of others. The command that uses a file finds out whether it can be read. */
+const useful = /^((audio|video)\/|image\/(?!svg\+xml$)|(application\/(json|ogg|x-subrip)|text\/(csv|vtt))$)/;
 
 /** The content type of a file name by its extension, or undefined when the service cannot use such a file. */
 export function contentTypeOf(filename: string): string | undefined {

@@ -5,8 +5,14 @@ export type CsvRow =
 /** The most lines of a quoted cell: an unclosed quote spoils its own line alone. */
 const maxLines = 50;
 
-/** Cells of a row (RFC 4180), or undefined when a quoted cell is still open. A quote within an unquoted cell stands for itself. */
-function tryParseRow(text: string, delimiter: string): string[] | undefined {
+/** A quote where RFC 4180 has none: inside an unquoted cell, or with text behind it. */
+const misplaced = Symbol('misplaced');
+
+/**
+ * Cells of a row (RFC 4180), or undefined when a quoted cell is still open. A quote within an unquoted cell stands for itself, and text behind
+ * a quoted cell belongs to it; a strict reader takes neither.
+ */
+function tryParseRow(text: string, delimiter: string, isStrict: boolean): string[] | typeof misplaced | undefined {
   if (!text.includes('"')) return text.split(delimiter);
   const cells: string[] = [];
   for (let at = 0; ;) {
@@ -21,11 +27,15 @@ function tryParseRow(text: string, delimiter: string): string[] | undefined {
         cell += '"';
       }
       const next = text.indexOf(delimiter, at);
-      cells.push(cell + text.slice(at, next === -1 ? undefined : next));
+      const rest = text.slice(at, next === -1 ? undefined : next);
+      if (isStrict && rest !== '') return misplaced;
+      cells.push(cell + rest);
       at = next;
     } else {
       const next = text.indexOf(delimiter, at);
-      cells.push(text.slice(at, next === -1 ? undefined : next));
+      const cell = text.slice(at, next === -1 ? undefined : next);
+      if (isStrict && cell.includes('"')) return misplaced;
+      cells.push(cell);
       at = next;
     }
     if (at === -1) return cells;
@@ -42,10 +52,12 @@ export function findDelimiter(header: string): string {
 /**
  * Joins lines to rows, because quoted cells may hold line breaks. Feed the lines in order.
  * @param emit takes each row, with the number of its first line
+ * @param options.strict refuses rows with quotes at places where RFC 4180 has none
  */
 export function createRowReader(
   delimiter: string,
   emit: (row: CsvRow) => void,
+  { strict = false }: { readonly strict?: boolean } = {},
 ): { readonly feed: (line: string, number: number) => void; readonly end: () => void } {
   let open: { readonly line: string; readonly number: number }[] = [];
   const giveUp = () => {
@@ -57,11 +69,11 @@ export function createRowReader(
   const feed = (line: string, number: number): void => {
     if (open.length === 0 && line === '') return;
     open.push({ line, number });
-    const cells = tryParseRow(open.map((one) => one.line).join('\n'), delimiter);
+    const cells = tryParseRow(open.map((one) => one.line).join('\n'), delimiter, strict);
     if (cells !== undefined) {
       const { number: start } = open[0]!;
       open = [];
-      emit({ line: start, cells });
+      emit(cells === misplaced ? { line: start, problem: 'a quote inside a cell' } : { line: start, cells });
     } else if (open.length >= maxLines) giveUp();
   };
   return {

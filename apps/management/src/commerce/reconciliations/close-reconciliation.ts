@@ -1,0 +1,99 @@
+import { findResource } from '@longwave/command-pipeline';
+import { transaction } from '@longwave/postgres';
+import { executeAsManagement } from '../../background/execute-as-management.ts';
+import type { JobHandler } from '../../background/job-runner.ts';
+import { leaseOf, requireLease, type ClaimedJob } from '../../background/job-table.ts';
+import { listAdjustedItems, saveAdjusted, type StoredItem } from './item-table.ts';
+import { isByCreative, sumOurs } from './match-items.ts';
+import { readOurs, type ReconciliationOptions } from './match-reconciliation.ts';
+import { dateOf, daysOfPeriod, type Reconciliation } from './reconciliation.ts';
+
+/** Adjustments of one call. */
+const batchSize = 1000;
+
+/** The number that was decided for an item. */
+const decidedUnits = ({ verdict, value, theirs }: StoredItem): number => (verdict === 'agreed_value' ? value! : theirs);
+
+/** Units that make our number of an item, as it is known now, the decided one. Items without a difference are left out. */
+function adjustmentsOf(
+  items: readonly StoredItem[],
+  attributes: Reconciliation,
+  ledger: Parameters<typeof sumOurs>[0],
+) {
+  const days = daysOfPeriod(attributes.period, attributes.time_zone);
+  const lastDay = dateOf(days.end - 1);
+  return Map.groupBy(items, ({ source }) => source)
+    .entries()
+    .toArray()
+    .flatMap(([name, ofSource]) => {
+      const source = attributes.sources.find((one) => one.name === name);
+      const grain = {
+        byDay: ofSource.some(({ day }) => day !== null),
+        byCreative: source !== undefined && isByCreative(source),
+      };
+      const ours = sumOurs(ledger, days, source?.time_zone ?? attributes.time_zone, grain);
+      return ofSource.map((item) => ({
+        item_id: item.item_id,
+        quantity:
+          decidedUnits(item) - ours.of({ lineItemId: item.line_item_id, creativeId: item.creative_id, day: item.day }),
+        lineItemId: item.line_item_id,
+        day: item.day ?? lastDay,
+        countingBasis: item.ours_basis,
+        reason: `${item.source}: ${item.verdict}`,
+      }));
+    })
+    .filter(({ quantity }) => quantity !== 0);
+}
+
+/**
+ * Posts the adjustments of a reconciliation that is being closed: for each item that was not decided as ours, what our number lacks of the
+ * decided one. Our number is that of the time at which the closing was accepted, so every attempt posts the same, and the sink keeps the
+ * first of each item.
+ */
+export const createCloseHandler = (options: ReconciliationOptions): JobHandler => ({
+  maxAttempts: 10,
+  concurrency: 2,
+  fail: {
+    commandType: 'reconciliation.fail_close',
+    problem: { code: 'closing_gave_up', detail: 'The adjustments could not be posted. Close it again.' },
+  },
+  run: async (job, signal) => {
+    const { pool, execute, ledger: client } = options;
+    const { workspace_id: workspaceId, subject_id: id } = job;
+    const found = await findResource(pool, workspaceId, 'reconciliations', id);
+    const attributes = found!.attributes;
+    const items = await listAdjustedItems(pool, id);
+    const adjustments = items.length === 0 ? [] : await listAdjustments(options, job, attributes, items, signal);
+    for (let first = 0; first < adjustments.length; first += batchSize) {
+      const batch = adjustments.slice(first, first + batchSize).map(({ item_id: itemId, quantity, ...rest }) => ({
+        ...{ ...rest, itemId, quantity: BigInt(quantity), reconciliationId: id, recordedAtMs: 0n },
+      }));
+      await client.postAdjustments({ workspaceId, reconciliationId: id, adjustments: batch }, { signal });
+    }
+    await transaction(pool, async (tx) => {
+      await requireLease(tx, id, leaseOf(job));
+      await saveAdjusted(tx, id, adjustments);
+    });
+    const changes = {
+      adjustments: adjustments.length,
+      units: adjustments.reduce((sum, { quantity }) => sum + quantity, 0),
+    };
+    await executeAsManagement(
+      execute,
+      { workspaceId, idempotencyKey: `${job.lease_id}:record`, reason: leaseOf(job) },
+      { type: 'reconciliation.record_close', id, changes },
+    );
+  },
+});
+
+async function listAdjustments(
+  options: ReconciliationOptions,
+  job: ClaimedJob,
+  attributes: Reconciliation,
+  items: readonly StoredItem[],
+  signal: AbortSignal,
+) {
+  const knownAt = new Date(attributes.closing!.known_at);
+  const { ledger } = await readOurs(options, job, attributes, { knownAt, signal });
+  return adjustmentsOf(items, attributes, ledger);
+}

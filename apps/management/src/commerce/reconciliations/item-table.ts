@@ -1,0 +1,177 @@
+import type { Pool, Transaction } from '@longwave/postgres';
+import type { Columns } from '../../generated/rows.ts';
+
+type Named = 'source' | 'line_item_id' | 'creative_id' | 'day' | 'ours_basis' | 'theirs_basis' | 'ambiguity' | 'beyond';
+
+/** An item as the matching makes it; `day` is a date in the zone of the source, null for the whole period. */
+export type NewItem = Readonly<Columns<'reconciliation_item', 'item_id' | Named>> & {
+  readonly ours: number;
+  readonly theirs: number;
+  readonly verdict: 'ours' | null;
+};
+
+/** An item with its verdict. Units are safe integers. */
+export type StoredItem = Readonly<
+  Columns<'reconciliation_item', 'item_id' | 'position' | 'verdict' | 'note' | 'decided_by' | Named>
+> & {
+  readonly ours: number;
+  readonly theirs: number;
+  /** Of the verdict agreed_value. */
+  readonly value: number | null;
+  readonly adjusted: number | null;
+};
+
+const columns = `item_id, position, source, line_item_id, creative_id, day, ours::float8 as ours, theirs::float8 as theirs, ours_basis,
+  theirs_basis, ambiguity, beyond, verdict, value::float8 as value, note, decided_by, adjusted::float8 as adjusted`;
+
+/** Makes commands about the reconciliations of a workspace wait for each other until the transaction ends. */
+export async function lockReconciliations(tx: Transaction, workspaceId: string): Promise<void> {
+  await tx.query({
+    name: 'lock_reconciliations',
+    text: `select pg_advisory_xact_lock(hashtextextended($1, 5))`,
+    values: [workspaceId],
+  });
+}
+
+const batchRows = 5_000;
+
+/** Replaces the items of a reconciliation; the order of the items is that of its list. */
+export async function replaceItems(
+  tx: Transaction,
+  { workspaceId, reconciliationId }: { readonly workspaceId: string; readonly reconciliationId: string },
+  items: readonly NewItem[],
+): Promise<void> {
+  await tx.query({
+    name: 'remove_reconciliation_items',
+    text: 'delete from reconciliation_item where reconciliation_id = $1',
+    values: [reconciliationId],
+  });
+  for (let first = 0; first < items.length; first += batchRows) {
+    const rows = items.slice(first, first + batchRows).map((item, index) => ({ ...item, position: first + index + 1 }));
+    await tx.query({
+      name: 'insert_reconciliation_items',
+      text: `insert into reconciliation_item (reconciliation_id, workspace_id, item_id, position, source, line_item_id, creative_id, day,
+               ours, theirs, ours_basis, theirs_basis, ambiguity, beyond, verdict)
+             select $1, $2, item_id, position, source, line_item_id, creative_id, day, ours, theirs, ours_basis, theirs_basis, ambiguity,
+               beyond, verdict
+             from json_to_recordset($3::json) as i (item_id text, position int, source text, line_item_id text, creative_id text, day text,
+               ours bigint, theirs bigint, ours_basis text, theirs_basis text, ambiguity text, beyond boolean, verdict text)`,
+      values: [reconciliationId, workspaceId, JSON.stringify(rows)],
+    });
+  }
+}
+
+/** An item, locked until the transaction ends; undefined when there is none. */
+export async function lockItem(
+  tx: Transaction,
+  reconciliationId: string,
+  itemId: string,
+): Promise<StoredItem | undefined> {
+  const { rows } = await tx.query<StoredItem>({
+    name: 'lock_reconciliation_item',
+    text: `select ${columns} from reconciliation_item where reconciliation_id = $1 and item_id = $2 for update`,
+    values: [reconciliationId, itemId],
+  });
+  return rows[0];
+}
+
+/** The source of another item that covers some of the same servings and was not decided as ours; undefined when there is none. */
+export async function findOtherSource(
+  tx: Transaction,
+  reconciliationId: string,
+  item: Pick<StoredItem, 'source' | 'line_item_id' | 'creative_id' | 'day'>,
+): Promise<string | undefined> {
+  const { rows } = await tx.query<Columns<'reconciliation_item', 'source'>>({
+    name: 'find_other_source',
+    text: `select source from reconciliation_item
+           where reconciliation_id = $1 and source <> $2 and line_item_id = $3 and verdict in ('theirs', 'agreed_value')
+             and ($4::text is null or creative_id is null or creative_id = $4) and ($5::text is null or day is null or day = $5)
+           limit 1`,
+    values: [reconciliationId, item.source, item.line_item_id, item.creative_id, item.day],
+  });
+  return rows[0]?.source;
+}
+
+/** Saves the verdict of a person. */
+export async function saveVerdict(
+  tx: Transaction,
+  reconciliationId: string,
+  itemId: string,
+  decided: {
+    readonly verdict: string;
+    readonly value: number | undefined;
+    readonly note: string;
+    readonly decidedBy: string;
+  },
+): Promise<void> {
+  await tx.query({
+    name: 'save_reconciliation_verdict',
+    text: `update reconciliation_item set verdict = $3, value = $4, note = $5, decided_by = $6
+           where reconciliation_id = $1 and item_id = $2`,
+    values: [reconciliationId, itemId, decided.verdict, decided.value ?? null, decided.note, decided.decidedBy],
+  });
+}
+
+/** The people who have decided items, each once. */
+export async function listDeciders(tx: Transaction, reconciliationId: string): Promise<readonly string[]> {
+  const { rows } = await tx.query<{ readonly decided_by: string }>({
+    name: 'list_reconciliation_deciders',
+    text: 'select distinct decided_by from reconciliation_item where reconciliation_id = $1 and decided_by is not null',
+    values: [reconciliationId],
+  });
+  return rows.map((row) => row.decided_by);
+}
+
+/** A page of items. */
+interface ItemPage {
+  /** Position of the item before it. */
+  readonly after: number;
+  readonly limit: number;
+  /** Only those without a verdict, of one source, or of one line item. */
+  readonly undecided?: boolean | undefined;
+  readonly source?: string | undefined;
+  readonly lineItemId?: string | undefined;
+}
+
+export type ListReconciliationItems = (reconciliationId: string, page: ItemPage) => Promise<readonly StoredItem[]>;
+
+/** Lists the items of a reconciliation by their positions. */
+export const createListItems =
+  (pool: Pool): ListReconciliationItems =>
+  async (reconciliationId, { after, limit, undecided = false, source = null, lineItemId = null }) => {
+    const { rows } = await pool.query<StoredItem>({
+      name: 'list_reconciliation_items',
+      text: `select ${columns} from reconciliation_item
+             where reconciliation_id = $1 and position > $2 and (not $4 or verdict is null) and ($5::text is null or source = $5)
+               and ($6::text is null or line_item_id = $6)
+             order by position limit $3`,
+      values: [reconciliationId, after, limit, undecided, source, lineItemId],
+    });
+    return rows;
+  };
+
+/** The items that were decided otherwise than as ours, in the order of their ids. */
+export async function listAdjustedItems(pool: Pool, reconciliationId: string): Promise<readonly StoredItem[]> {
+  const { rows } = await pool.query<StoredItem>({
+    name: 'list_adjusted_items',
+    text: `select ${columns} from reconciliation_item
+           where reconciliation_id = $1 and verdict in ('theirs', 'agreed_value') order by item_id`,
+    values: [reconciliationId],
+  });
+  return rows;
+}
+
+/** Saves what closing posts for items. */
+export async function saveAdjusted(
+  tx: Transaction,
+  reconciliationId: string,
+  adjusted: readonly { readonly item_id: string; readonly quantity: number }[],
+): Promise<void> {
+  await tx.query({
+    name: 'save_adjusted_items',
+    text: `update reconciliation_item i set adjusted = a.quantity
+           from json_to_recordset($2::json) as a (item_id text, quantity bigint)
+           where i.reconciliation_id = $1 and i.item_id = a.item_id`,
+    values: [reconciliationId, JSON.stringify(adjusted)],
+  });
+}

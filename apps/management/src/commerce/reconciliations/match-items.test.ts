@@ -1,0 +1,187 @@
+import { describe, expect, test } from '@jest/globals';
+import type { CountedRow } from './counted-row.ts';
+import { isBeyond, matchSource, sumOurs, type IdMap } from './match-items.ts';
+import type { Ledger } from './read-ledger.ts';
+import { dayOf, type ReconciliationSource } from './reconciliation.ts';
+
+const hourMs = 3_600_000;
+const at = (text: string) => Date.parse(`${text}:00Z`);
+const source = (changes: object = {}): ReconciliationSource => ({
+  ...{ kind: 'third_party', name: 'gam', upload_id: `upl_${'0'.repeat(26)}`, storage_key: 'k' },
+  ...{ columns: { line_item: 'L', day: 'D', units: 'U' }, counting_basis: 'ad_delivered', time_zone: 'UTC' },
+  ...changes,
+});
+const hour = (text: string, units: number, lineItemId = 'li_1', creativeId = 'crv_1') => ({
+  ...{ lineItemId, creativeId, hourMs: at(text), units },
+});
+const ids: IdMap = {
+  lineItems: new Map([
+    ['li_1', ['li_1']],
+    ['G-1', ['li_1']],
+    ['li_2', ['li_2']],
+    ['both', ['li_1', 'li_2']],
+    ['li_9', ['li_9']],
+  ]),
+  campaigns: new Map([['IO-1', ['cmp_1']]]),
+  creatives: new Map([
+    ['A-1', ['crv_1']],
+    ['A-2', ['crv_2']],
+  ]),
+};
+const about = (hours: Ledger['hours'], changes: object = {}) => ({
+  ids,
+  lineItems: [
+    { id: 'li_1', campaignId: 'cmp_1', basis: 'ad_delivered' },
+    { id: 'li_2', campaignId: 'cmp_1', basis: 'served_bytes' },
+  ],
+  ledger: { hours, adjustments: [] } as Ledger,
+  days: { first: dayOf('2026-10-01'), end: dayOf('2026-11-01') },
+  timeZone: 'UTC',
+  ...{ tolerancePct: 10, smallest: 50, provisional: false },
+  ...changes,
+});
+const row = (lineItem: string, units: number, day: string | undefined = '2026-10-01', line = 2): CountedRow => ({
+  ...{ line, lineItem, units },
+  ...(day !== undefined && { day }),
+});
+const brief = (items: ReturnType<typeof matchSource>['items']) =>
+  items.map((item) => [item.line_item_id, item.day, item.ours, item.theirs, item.ambiguity, item.beyond, item.verdict]);
+
+test('what is within the tolerance and unambiguous is decided as ours; beyond it, and with any ambiguity, a person decides', () => {
+  const { items } = matchSource(
+    source(),
+    [row('G-1', 1_090), row('li_1', 1_200, '2026-10-02'), row('li_2', 1_000, '2026-10-03')],
+    about([hour('2026-10-01T05:00', 1_000), hour('2026-10-02T05:00', 1_000), hour('2026-10-03T05:00', 1_000, 'li_2')]),
+  );
+  expect(brief(items)).toEqual([
+    ['li_1', '2026-10-01', 1_000, 1_090, 'none', false, 'ours'],
+    ['li_1', '2026-10-02', 1_000, 1_200, 'none', true, null],
+    ['li_2', '2026-10-03', 1_000, 1_000, 'basis_differs', false, null],
+  ]);
+});
+
+test('the bound is the larger of the smallest difference and the per cent of our number, in both directions', () => {
+  const by = { tolerancePct: 10, smallest: 50 };
+  expect([1_050, 1_100, 1_101, 900, 899].map((theirs) => isBeyond(1_000, theirs, by))).toEqual([
+    false,
+    false,
+    true,
+    false,
+    true,
+  ]);
+  expect([50, 51].map((theirs) => isBeyond(0, theirs, by))).toEqual([false, true]);
+});
+
+test('what only one side has is named: missing_theirs and missing_ours, however small', () => {
+  const { items } = matchSource(source(), [row('li_1', 3, '2026-10-02')], about([hour('2026-10-01T05:00', 7)]));
+  expect(brief(items)).toEqual([
+    ['li_1', '2026-10-01', 7, 0, 'missing_theirs', false, null],
+    ['li_1', '2026-10-02', 0, 3, 'missing_ours', false, null],
+  ]);
+});
+
+test('a row that comes twice is summed and named; other dates and line items are counted and left out, unknown ids are listed with their lines', () => {
+  const { items, found } = matchSource(
+    source(),
+    [
+      ...[row('li_1', 600), row('li_1', 400, '2026-10-01', 3), row('li_1', 5, '2026-11-01'), row('li_9', 5)],
+      ...[row('what', 40, '2026-10-01', 6), row('what', 2, '2026-10-02', 7), row('both', 1, '2026-10-01', 8)],
+    ],
+    about([hour('2026-10-01T05:00', 1_000)]),
+  );
+  expect(brief(items)).toEqual([['li_1', '2026-10-01', 1_000, 1_000, 'duplicate_rows', false, null]]);
+  expect(found).toEqual({
+    ...{ name: 'gam', rows: 7, outside_period: 1, outside_scope: 1, unknown_rows: 3 },
+    unknown_ids: [
+      { id: 'what', line: 6, units: 42 },
+      { id: 'both', line: 8, units: 1 },
+    ],
+  });
+});
+
+describe('days', () => {
+  /** A release at 02:00 UTC on 2 October is still 1 October in New York. */
+  const release = [hour('2026-10-01T20:00', 100), hour('2026-10-02T02:00', 900), hour('2026-11-01T03:00', 60)];
+
+  test('of a source are those of its zone: our hours are moved there before anything is compared, at both ends of the period too', () => {
+    const newYork = source({ time_zone: 'America/New_York' });
+    const { items } = matchSource(newYork, [row('li_1', 1_000), row('li_1', 60, '2026-10-31')], about(release));
+    expect(brief(items)).toEqual([
+      ['li_1', '2026-10-01', 1_000, 1_000, 'none', false, 'ours'],
+      ['li_1', '2026-10-31', 60, 60, 'none', false, 'ours'],
+    ]);
+    const inUtc = matchSource(source(), [row('li_1', 1_000)], about(release));
+    expect(inUtc.items.every(({ verdict }) => verdict === null)).toBe(true);
+  });
+
+  test('of 23 and 25 hours keep all their hours', () => {
+    const hours = Array.from({ length: 31 * 24 }, (_, nth) => ({
+      ...{ lineItemId: 'li_1', creativeId: 'crv_1', hourMs: at('2026-10-01T00:00') + (nth - 2) * hourMs, units: 10 },
+    }));
+    const days = { first: dayOf('2026-10-24'), end: dayOf('2026-10-27') };
+    const sums = sumOurs({ hours, adjustments: [] }, days, 'Europe/Berlin', { byDay: true, byCreative: false });
+    const of = (day: string) => sums.of({ lineItemId: 'li_1', creativeId: null, day });
+    expect(['2026-10-24', '2026-10-25', '2026-10-26'].map(of)).toEqual([240, 250, 240]);
+  });
+
+  test('of a source that names no zone are not compared: the whole period is, and people decide', () => {
+    const { time_zone: _zone, ...zoneless } = source() as ReconciliationSource & { time_zone: string };
+    const { items } = matchSource(
+      zoneless,
+      [row('li_1', 900), row('li_1', 150, '2026-10-02')],
+      about(release.slice(0, 2)),
+    );
+    expect(brief(items)).toEqual([['li_1', null, 1_000, 1_050, 'zone_unknown', false, null]]);
+  });
+});
+
+test('totals of a campaign are spread over its line items by our numbers, and marked; with one line item nothing is spread', () => {
+  const totals = source({ columns: { campaign: 'C', units: 'U' } });
+  const hours = [hour('2026-10-01T05:00', 3_000), hour('2026-10-02T05:00', 1_000, 'li_2')];
+  const campaignRow: CountedRow = { line: 2, campaign: 'IO-1', units: 4_001 };
+  const lineItems = about(hours).lineItems.map((one) => ({ ...one, basis: 'ad_delivered' }));
+  const { items } = matchSource(totals, [campaignRow], about(hours, { lineItems }));
+  expect(brief(items)).toEqual([
+    ['li_1', null, 3_000, 3_001, 'spread', false, null],
+    ['li_2', null, 1_000, 1_000, 'spread', false, null],
+  ]);
+  const one = matchSource(
+    totals,
+    [{ ...campaignRow, units: 3_010 }],
+    about(hours.slice(0, 1), { lineItems: lineItems.slice(0, 1) }),
+  );
+  expect(brief(one.items)).toEqual([['li_1', null, 3_000, 3_010, 'none', false, 'ours']]);
+});
+
+test('a source with creatives is compared creative by creative, and earlier adjustments of a day are part of our numbers', () => {
+  const byCreative = source({ columns: { line_item: 'L', creative: 'A', day: 'D', units: 'U' } });
+  const hours = [hour('2026-10-01T05:00', 300), hour('2026-10-01T06:00', 100, 'li_1', 'crv_2')];
+  const adjustments = [{ lineItemId: 'li_1', day: '2026-10-01', quantity: -40 }];
+  const rows = [
+    { ...row('li_1', 270), creative: 'A-1' },
+    { ...row('li_1', 90), creative: 'A-2' },
+  ];
+  const { items } = matchSource(byCreative, rows, about(hours, { ledger: { hours, adjustments } }));
+  expect(items.map(({ creative_id: id, ours, theirs, verdict }) => [id, ours, theirs, verdict])).toEqual([
+    ['crv_1', 270, 270, 'ours'],
+    ['crv_2', 90, 90, 'ours'],
+  ]);
+  const byDay = matchSource(source(), [row('li_1', 360)], about(hours, { ledger: { hours, adjustments } }));
+  expect(brief(byDay.items)).toEqual([['li_1', '2026-10-01', 360, 360, 'none', false, 'ours']]);
+});
+
+test('in a provisional reconciliation people decide every item', () => {
+  const { items } = matchSource(
+    source(),
+    [row('li_1', 1_000)],
+    about([hour('2026-10-01T05:00', 1_000)], { provisional: true }),
+  );
+  expect(brief(items)).toEqual([['li_1', '2026-10-01', 1_000, 1_000, 'provisional', false, null]]);
+});
+
+test('an item has the same id at every matching, and another for another source', () => {
+  const idsOf = (name: string) =>
+    matchSource(source({ name }), [row('li_1', 1)], about([])).items.map((item) => item.item_id);
+  expect(idsOf('gam')).toEqual(idsOf('gam'));
+  expect(idsOf('gam')).not.toEqual(idsOf('other'));
+});

@@ -1,0 +1,287 @@
+import { createHash } from 'node:crypto';
+import { daysOf } from '@longwave/podcast-analytics/zoned-days';
+import type { Reconciliation, ReconciliationSource } from './reconciliation.ts';
+import { dateOf, type DayRange } from './reconciliation.ts';
+import type { CountedRow } from './counted-row.ts';
+import type { NewItem } from './item-table.ts';
+import type { Ledger } from './read-ledger.ts';
+import { spread } from './spread.ts';
+
+type SourceFound = NonNullable<Reconciliation['found']>[number];
+type Ambiguity =
+  | 'none'
+  | 'missing_theirs'
+  | 'missing_ours'
+  | 'basis_differs'
+  | 'zone_unknown'
+  | 'provisional'
+  | 'duplicate_rows'
+  | 'spread';
+
+const maxUnknownIds = 50;
+
+/** A line item of the scope. */
+export interface ScopedLineItem {
+  readonly id: string;
+  readonly campaignId: string;
+  /** What it counts. */
+  readonly basis: string;
+}
+
+/** Ids of a source, each with what it means here: one id may mean several things, and then it means none. */
+export interface IdMap {
+  readonly lineItems: ReadonlyMap<string, readonly string[]>;
+  readonly campaigns: ReadonlyMap<string, readonly string[]>;
+  readonly creatives: ReadonlyMap<string, readonly string[]>;
+}
+
+/** How fine the items of a source are. */
+interface Grain {
+  readonly byDay: boolean;
+  readonly byCreative: boolean;
+}
+
+/** What an item is about. */
+interface ItemKey {
+  readonly lineItemId: string;
+  readonly creativeId: string | null;
+  readonly day: string | null;
+}
+
+const keyText = ({ lineItemId, creativeId, day }: ItemKey) => `${lineItemId} ${creativeId ?? ''} ${day ?? ''}`;
+
+/** The id of an item: the same at every matching of a reconciliation. */
+const itemIdOf = (source: string, key: ItemKey): string =>
+  createHash('sha256')
+    .update(`${source} ${keyText(key)}`)
+    .digest('hex')
+    .slice(0, 24);
+
+/** Sums by item. */
+class Sums {
+  readonly #units = new Map<string, { readonly key: ItemKey; units: number }>();
+  add(key: ItemKey, units: number): void {
+    const text = keyText(key);
+    const sum = this.#units.get(text);
+    if (sum) sum.units += units;
+    else this.#units.set(text, { key, units });
+  }
+  of(key: ItemKey): number {
+    return this.#units.get(keyText(key))?.units ?? 0;
+  }
+  has(key: ItemKey): boolean {
+    return this.#units.has(keyText(key));
+  }
+  entries() {
+    return [...this.#units.values()];
+  }
+}
+
+/**
+ * Our units by item: hours of the ledger in the days of a zone, and what earlier reconciliations have adjusted. An adjustment of a day is
+ * divided among the creatives of that day, because it names none.
+ */
+export function sumOurs(
+  { hours, adjustments }: Ledger,
+  days: DayRange,
+  timeZone: string,
+  { byDay, byCreative }: Grain,
+): Sums {
+  const { dayAt } = daysOf(timeZone);
+  const dayOfHour = new Map<number, number>();
+  const sums = new Sums();
+  for (const { lineItemId, creativeId, hourMs, units } of hours) {
+    const day = dayOfHour.get(hourMs) ?? dayAt(hourMs);
+    dayOfHour.set(hourMs, day);
+    if (day < days.first || day >= days.end) continue;
+    sums.add({ lineItemId, creativeId: byCreative ? creativeId : null, day: byDay ? dateOf(day) : null }, units);
+  }
+  const [first, end] = [dateOf(days.first), dateOf(days.end)];
+  const ofDay = Map.groupBy(byCreative ? sums.entries() : [], ({ key }) => `${key.lineItemId} ${key.day ?? ''}`);
+  for (const { lineItemId, day: date, quantity } of adjustments) {
+    if (date < first || date >= end) continue;
+    const day = byDay ? date : null;
+    const creatives = ofDay.get(`${lineItemId} ${day ?? ''}`) ?? [];
+    if (creatives.length === 0) sums.add({ lineItemId, creativeId: null, day }, quantity);
+    const shares = spread(
+      quantity,
+      creatives.map(({ units }) => units),
+    );
+    for (const [index, { key }] of creatives.entries()) sums.add(key, shares[index]!);
+  }
+  return sums;
+}
+
+/** Whether the items of a source are by creative. */
+export const isByCreative = (source: ReconciliationSource): boolean =>
+  'columns' in source && source.columns.creative !== undefined;
+
+/** Whether the items of a source are by day and by creative. */
+const grainOf = (source: ReconciliationSource, rows: readonly CountedRow[]): Grain => ({
+  byDay: source.time_zone !== undefined && rows.some(({ day }) => day !== undefined),
+  byCreative: isByCreative(source),
+});
+
+/** What the rows of a source say by item, and which items were made of rows that came twice or were spread. */
+interface Theirs {
+  readonly sums: Sums;
+  readonly duplicated: ReadonlySet<string>;
+  readonly spread: ReadonlySet<string>;
+  readonly found: SourceFound;
+}
+
+/** Sums the rows of a source by item. */
+function sumTheirs(
+  source: ReconciliationSource,
+  rows: readonly CountedRow[],
+  about: {
+    readonly lineItems: readonly ScopedLineItem[];
+    readonly ids: IdMap;
+    readonly days: DayRange;
+    readonly grain: Grain;
+    readonly ours: Sums;
+  },
+): Theirs {
+  const { lineItems, ids, days, grain, ours } = about;
+  const inScope = new Set(lineItems.map(({ id }) => id));
+  const ofCampaign = Map.groupBy(lineItems, ({ campaignId }) => campaignId);
+  const [first, end] = [dateOf(days.first), dateOf(days.end)];
+  const sums = new Sums();
+  const [duplicated, spreadOver] = [new Set<string>(), new Set<string>()];
+  const seen = new Set<string>();
+  const unknown = new Map<string, { id: string; line: number; units: number }>();
+  const found = { outside_period: 0, outside_scope: 0, unknown_rows: 0 };
+
+  const add = (key: ItemKey, units: number, row: { readonly isRepeated: boolean; readonly isSpread: boolean }) => {
+    sums.add(key, units);
+    if (row.isRepeated) duplicated.add(keyText(key));
+    if (row.isSpread) spreadOver.add(keyText(key));
+  };
+
+  for (const { line, lineItem, campaign, creative, day: date, units } of rows) {
+    if (date !== undefined && (date < first || date >= end)) {
+      found.outside_period += 1;
+      continue;
+    }
+    const named = lineItem === undefined ? (ids.campaigns.get(campaign!) ?? []) : (ids.lineItems.get(lineItem) ?? []);
+    const creatives = creative === undefined ? [null] : (ids.creatives.get(creative) ?? []);
+    const strange = named.length !== 1 ? (lineItem ?? campaign!) : creatives.length !== 1 ? creative! : undefined;
+    if (strange !== undefined) {
+      found.unknown_rows += 1;
+      const known = unknown.get(strange);
+      if (known) known.units += units;
+      else if (unknown.size < maxUnknownIds) unknown.set(strange, { id: strange, line, units });
+      continue;
+    }
+    const targets = lineItem === undefined ? (ofCampaign.get(named[0]!) ?? []).map(({ id }) => id) : named;
+    if (!targets.some((id) => inScope.has(id))) {
+      found.outside_scope += 1;
+      continue;
+    }
+    const raw = JSON.stringify([lineItem, campaign, creative, date]);
+    const isRepeated = seen.has(raw);
+    seen.add(raw);
+    const day = grain.byDay ? (date ?? null) : null;
+    const keys = targets.map((id) => ({ lineItemId: id, creativeId: grain.byCreative ? creatives[0]! : null, day }));
+    const shares = spread(
+      units,
+      keys.map((key) => ours.of(key)),
+    );
+    for (const [index, key] of keys.entries()) add(key, shares[index]!, { isRepeated, isSpread: keys.length > 1 });
+  }
+  return {
+    ...{ sums, duplicated, spread: spreadOver },
+    found: { name: source.name, rows: rows.length, ...found, unknown_ids: [...unknown.values()] },
+  };
+}
+
+/** Whether a difference is beyond the tolerance: more than the smallest one, and more than the per cent of our number. */
+export const isBeyond = (
+  ours: number,
+  theirs: number,
+  { tolerancePct, smallest }: { readonly tolerancePct: number; readonly smallest: number },
+): boolean => {
+  const delta = Math.abs(theirs - ours);
+  return delta > smallest && delta * 100 > Math.abs(ours) * tolerancePct;
+};
+
+/**
+ * The items of one source: every line item, creative and day for which the source or our ledger has units.
+ * @param about.ids what the ids of the source mean here
+ * @param about.days of the period; they are counted in the zone of the source, else in that of the reconciliation
+ */
+export function matchSource(
+  source: ReconciliationSource,
+  rows: readonly CountedRow[],
+  about: {
+    readonly lineItems: readonly ScopedLineItem[];
+    readonly ids: IdMap;
+    readonly ledger: Ledger;
+    readonly days: DayRange;
+    /** Of the reconciliation. */
+    readonly timeZone: string;
+    readonly tolerancePct: number;
+    readonly smallest: number;
+    readonly provisional: boolean;
+  },
+): { readonly items: readonly NewItem[]; readonly found: SourceFound } {
+  const grain = grainOf(source, rows);
+  const ours = sumOurs(about.ledger, about.days, source.time_zone ?? about.timeZone, grain);
+  const theirs = sumTheirs(source, rows, { ...about, grain, ours });
+  const basisOf = new Map(about.lineItems.map(({ id, basis }) => [id, basis]));
+  const isZoneUnknown = source.time_zone === undefined;
+  const keys = new Map([...ours.entries(), ...theirs.sums.entries()].map(({ key }) => [keyText(key), key]));
+
+  const ambiguityOf = (
+    text: string,
+    key: ItemKey,
+    counted: { readonly ours: number; readonly theirs: number },
+  ): Ambiguity => {
+    if (theirs.duplicated.has(text)) return 'duplicate_rows';
+    if (!theirs.sums.has(key)) return 'missing_theirs';
+    if (counted.ours === 0 && counted.theirs > 0) return 'missing_ours';
+    if (basisOf.get(key.lineItemId) !== source.counting_basis) return 'basis_differs';
+    if (isZoneUnknown) return 'zone_unknown';
+    if (theirs.spread.has(text)) return 'spread';
+    return about.provisional ? 'provisional' : 'none';
+  };
+
+  const items: NewItem[] = [];
+  for (const [text, key] of keys) {
+    const counted = { ours: ours.of(key), theirs: theirs.sums.of(key) };
+    if (counted.ours === 0 && counted.theirs === 0) continue;
+    const ambiguity = ambiguityOf(text, key, counted);
+    const beyond = isBeyond(counted.ours, counted.theirs, about);
+    items.push({
+      item_id: itemIdOf(source.name, key),
+      source: source.name,
+      ...{ line_item_id: key.lineItemId, creative_id: key.creativeId, day: key.day, ...counted },
+      ours_basis: basisOf.get(key.lineItemId) ?? 'unknown',
+      theirs_basis: source.counting_basis,
+      ...{ ambiguity, beyond, verdict: ambiguity === 'none' && !beyond ? 'ours' : null },
+    });
+  }
+  return { items, found: theirs.found };
+}
+
+const isForPeople = ({ verdict }: NewItem) => verdict === null;
+
+/** Items in the order in which people decide them: those without a verdict, the largest differences first. */
+export const inOrder = (items: readonly NewItem[]): NewItem[] =>
+  items.toSorted(
+    (a, b) =>
+      Number(isForPeople(b)) - Number(isForPeople(a)) ||
+      Number(b.beyond) - Number(a.beyond) ||
+      Math.abs(b.theirs - b.ours) - Math.abs(a.theirs - a.ours) ||
+      (a.item_id < b.item_id ? -1 : 1),
+  );
+
+/** Sums over items. */
+export const totalsOf = (items: readonly NewItem[]): NonNullable<Reconciliation['totals']> => ({
+  items: items.length,
+  ours: items.reduce((sum, { ours }) => sum + ours, 0),
+  theirs: items.reduce((sum, { theirs }) => sum + theirs, 0),
+  for_people: items.filter(isForPeople).length,
+  undecided: items.filter(isForPeople).length,
+  undecided_beyond: items.filter((item) => isForPeople(item) && item.beyond).length,
+});

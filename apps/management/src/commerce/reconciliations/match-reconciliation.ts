@@ -1,0 +1,182 @@
+import { buffer } from 'node:stream/consumers';
+import type { ChangesInput } from '@longwave/command-catalog';
+import { findResource, type ExecuteCommand, type ResourceRow } from '@longwave/command-pipeline';
+import type { ObjectStore } from '@longwave/object-store';
+import { transaction, type Pool } from '@longwave/postgres';
+import { executeAsManagement } from '../../background/execute-as-management.ts';
+import type { JobHandler } from '../../background/job-runner.ts';
+import { leaseOf, requireLease, type ClaimedJob } from '../../background/job-table.ts';
+import type { SourceRows } from './counted-row.ts';
+import { replaceItems, type NewItem } from './item-table.ts';
+import { mapIds } from './map-ids.ts';
+import { inOrder, matchSource, totalsOf } from './match-items.ts';
+import { readCounts } from './read-counts.ts';
+import { readEvidence, type ListEvidenceRows } from './read-evidence.ts';
+import { basisOf, readLedger, type LedgerClient } from './read-ledger.ts';
+import {
+  daysOfPeriod,
+  instantsOf,
+  toleranceOf,
+  type Reconciliation,
+  type ReconciliationSource,
+} from './reconciliation.ts';
+import { listCampaigns, listScoped, listServedCreatives } from './scoped-line-items.ts';
+
+export interface ReconciliationOptions {
+  readonly pool: Pool;
+  readonly store: ObjectStore;
+  readonly execute: ExecuteCommand;
+  readonly ledger: Pick<LedgerClient, 'readHours' | 'listAdjustments' | 'postAdjustments'>;
+  readonly listEvidenceRows: ListEvidenceRows;
+  readonly clock: () => Date;
+}
+
+type Failure = ChangesInput<'reconciliation.fail_match'>;
+type Matched = ChangesInput<'reconciliation.record_match'>;
+
+/** The most items of one reconciliation. */
+const maxItems = 500_000;
+const maxFindings = 100;
+
+/** The object that keeps a file for the life of its reconciliation; the upload may expire. */
+const keptKeyOf = (reconciliationId: string, uploadId: string) => `reconciliations/${reconciliationId}/${uploadId}.csv`;
+
+/** The bytes of a source's file, which are copied at the first reading. */
+async function readFile(
+  store: ObjectStore,
+  reconciliationId: string,
+  source: Extract<ReconciliationSource, { readonly storage_key: string }>,
+): Promise<Buffer> {
+  const key = keptKeyOf(reconciliationId, source.upload_id);
+  if (!(await store.find(key))) {
+    const sent = await store.find(source.storage_key);
+    if (sent) await store.copy(source.storage_key, key, { etag: sent.etag });
+  }
+  return buffer(await store.get(key));
+}
+
+async function readSource(
+  { pool, store, listEvidenceRows }: ReconciliationOptions,
+  job: ClaimedJob,
+  { period, time_zone: timeZone }: Reconciliation,
+  source: ReconciliationSource,
+  signal: AbortSignal,
+): Promise<SourceRows> {
+  const { workspace_id: workspaceId, subject_id: id } = job;
+  if (source.kind !== 'platform_reported') return readCounts(await readFile(store, id, source), source.columns);
+  const report = await findResource(pool, workspaceId, 'platform_evidence', source.evidence_id);
+  const { granularity } = report!.attributes.evidence;
+  const instants = instantsOf(daysOfPeriod(period, timeZone), source.time_zone ?? timeZone);
+  return { rows: await readEvidence(listEvidenceRows, workspaceId, source, { granularity, ...instants, signal }) };
+}
+
+/** The time that our ledger is read for: the days of the period in the zone of every source. */
+function ledgerRange({ period, time_zone: timeZone, sources }: Reconciliation) {
+  const days = daysOfPeriod(period, timeZone);
+  const ranges = sources.map((source) => instantsOf(days, source.time_zone ?? timeZone));
+  return {
+    fromMs: Math.min(...ranges.map(({ fromMs }) => fromMs)),
+    toMs: Math.max(...ranges.map(({ toMs }) => toMs)),
+  };
+}
+
+/** Our side of a reconciliation, as it was known at one time. */
+export async function readOurs(
+  { pool, ledger }: Pick<ReconciliationOptions, 'pool' | 'ledger'>,
+  { workspace_id: workspaceId, subject_id: id }: ClaimedJob,
+  attributes: Reconciliation,
+  at: { readonly knownAt: Date; readonly signal: AbortSignal },
+) {
+  const lineItems = await listScoped(pool, workspaceId, attributes.scope);
+  const range = { ...ledgerRange(attributes), knownAtMs: at.knownAt.getTime() };
+  return { lineItems, ledger: await readLedger(ledger, workspaceId, lineItems, range, { signal: at.signal, but: id }) };
+}
+
+const scopedOf = (lineItem: ResourceRow<'line_items'>) => ({
+  id: lineItem.id,
+  campaignId: lineItem.attributes.campaign_id,
+  basis: basisOf(lineItem),
+});
+
+/** Matches every source; a source that cannot be read ends it with what is wrong. */
+async function match(
+  options: ReconciliationOptions,
+  job: ClaimedJob,
+  attributes: Reconciliation,
+  signal: AbortSignal,
+): Promise<{ readonly items: readonly NewItem[]; readonly changes: Matched } | { readonly failure: Failure }> {
+  const { pool, clock } = options;
+  const { workspace_id: workspaceId } = job;
+  const read = new Map<ReconciliationSource, SourceRows>();
+  for (const source of attributes.sources) read.set(source, await readSource(options, job, attributes, source, signal));
+  const findings = [...read].flatMap(([{ name }, one]) =>
+    'findings' in one ? one.findings.map((finding) => ({ source: name, ...finding })) : [],
+  );
+  if (findings.length > 0) {
+    const detail = 'A source has lines that cannot be read. Correct them, upload the file again and match again.';
+    return { failure: { problem: { code: 'source_unreadable', detail }, findings: findings.slice(0, maxFindings) } };
+  }
+  const knownAt = clock();
+  const { lineItems, ledger } = await readOurs(options, job, attributes, { knownAt, signal });
+  const known = {
+    lineItems,
+    campaigns: await listCampaigns(pool, workspaceId, lineItems),
+    creatives: await listServedCreatives(pool, workspaceId, lineItems),
+  };
+  const items: NewItem[] = [];
+  const found: Matched['found'] = [];
+  for (const [source, one] of read) {
+    const matched = matchSource(source, 'rows' in one ? one.rows : [], {
+      lineItems: lineItems.map(scopedOf),
+      ids: mapIds(source.name, known),
+      ...{ ledger, days: daysOfPeriod(attributes.period, attributes.time_zone), timeZone: attributes.time_zone },
+      tolerancePct: toleranceOf(attributes, source),
+      smallest: attributes.smallest_difference,
+      provisional: attributes.provisional,
+    });
+    for (const item of matched.items) items.push(item);
+    found.push(matched.found);
+  }
+  if (items.length > maxItems) {
+    const detail = `A reconciliation has at most ${maxItems.toLocaleString('en')} items. Cut the period or the scope.`;
+    return { failure: { problem: { code: 'too_many_items', detail } } };
+  }
+  const changes = { known_at: knownAt.toISOString(), totals: totalsOf(items), found };
+  return { items: inOrder(items), changes };
+}
+
+/**
+ * Matches the sources of a reconciliation with our ledger and stores the items. An attempt whose lease is over stores none, because another
+ * one may have recorded its own.
+ */
+export const createMatchHandler = (options: ReconciliationOptions): JobHandler => ({
+  maxAttempts: 10,
+  concurrency: 2,
+  fail: {
+    commandType: 'reconciliation.fail_match',
+    problem: { code: 'matching_gave_up', detail: 'The sources could not be matched. Match again.' },
+  },
+  run: async (job, signal) => {
+    const { pool, execute } = options;
+    const { workspace_id: workspaceId, subject_id: id } = job;
+    const envelope = (step: string) => ({
+      ...{ workspaceId, idempotencyKey: `${job.lease_id}:${step}`, reason: leaseOf(job) },
+    });
+    const found = await findResource(pool, workspaceId, 'reconciliations', id);
+    // An attempt that crashed has begun it already.
+    if (found?.lifecycle_state === 'open')
+      await executeAsManagement(execute, envelope('begin'), { type: 'reconciliation.begin_match', id, changes: {} });
+    const outcome = await match(options, job, found!.attributes, signal);
+    if ('failure' in outcome) {
+      const command = { type: 'reconciliation.fail_match', id, changes: outcome.failure } as const;
+      await executeAsManagement(execute, envelope('fail'), command);
+      return;
+    }
+    await transaction(pool, async (tx) => {
+      await requireLease(tx, id, leaseOf(job));
+      await replaceItems(tx, { workspaceId, reconciliationId: id }, outcome.items);
+    });
+    const command = { type: 'reconciliation.record_match', id, changes: outcome.changes } as const;
+    await executeAsManagement(execute, envelope('record'), command);
+  },
+});

@@ -1,0 +1,72 @@
+import type { ResourceRow } from '@longwave/command-pipeline';
+import type { RpcClient } from '@longwave/rpc';
+import type { LedgerServiceService } from '@longwave/rpc/audience';
+
+export type LedgerClient = RpcClient<typeof LedgerServiceService>;
+
+/** Units of a line item and creative that our ledger has in one hour of UTC. */
+export interface LedgerHour {
+  readonly lineItemId: string;
+  readonly creativeId: string;
+  readonly hourMs: number;
+  readonly units: number;
+}
+
+/** Units that earlier reconciliations have added to a line item's day, or taken from it. */
+export interface EarlierAdjustment {
+  readonly lineItemId: string;
+  readonly day: string;
+  readonly quantity: number;
+}
+
+/** Our side: the ledger and its adjustments, as they were known at one time. */
+export interface Ledger {
+  readonly hours: readonly LedgerHour[];
+  readonly adjustments: readonly EarlierAdjustment[];
+}
+
+/** The longest that the hours of one basis may take to be read. */
+const readMs = 300_000;
+
+/** What a line item counts: the basis that it is charged by, and complete reports where its goal is made of those. */
+export const basisOf = ({
+  attributes: { counting_basis: basis, goal },
+}: Pick<ResourceRow<'line_items'>, 'attributes'>): string =>
+  basis === 'client_event' && goal.unit === 'completes' ? 'completes' : basis;
+
+/**
+ * Reads hours and adjustments of line items, each in its own basis.
+ * @param range.knownAtMs the ledger as it was known then; equal times give equal answers
+ * @param but a reconciliation whose own adjustments are left out
+ */
+export async function readLedger(
+  { readHours, listAdjustments }: Pick<LedgerClient, 'readHours' | 'listAdjustments'>,
+  workspaceId: string,
+  lineItems: readonly ResourceRow<'line_items'>[],
+  range: { readonly fromMs: number; readonly toMs: number; readonly knownAtMs: number },
+  { signal, but }: { readonly signal: AbortSignal; readonly but?: string },
+): Promise<Ledger> {
+  const knownAtMs = BigInt(range.knownAtMs);
+  const hours: LedgerHour[] = [];
+  for (const [countingBasis, group] of Map.groupBy(lineItems, basisOf)) {
+    const lineItemIds = group.map(({ id }) => id);
+    const messages = readHours(
+      {
+        ...{ workspaceId, lineItemIds, countingBasis, knownAtMs },
+        range: { fromMs: BigInt(range.fromMs), toMs: BigInt(range.toMs) },
+      },
+      { deadlineMs: readMs, signal },
+    );
+    for await (const message of messages)
+      for (const { lineItemId, creativeId, hourMs, units } of message.hours)
+        hours.push({ lineItemId, creativeId, hourMs: Number(hourMs), units: Number(units) });
+  }
+  const lineItemIds = lineItems.map(({ id }) => id);
+  const { adjustments } = await listAdjustments({ workspaceId, lineItemIds, knownAtMs }, { signal });
+  return {
+    hours,
+    adjustments: adjustments
+      .filter(({ reconciliationId }) => reconciliationId !== but)
+      .map(({ lineItemId, day, quantity }) => ({ lineItemId, day, quantity: Number(quantity) })),
+  };
+}

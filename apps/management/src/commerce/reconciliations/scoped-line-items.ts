@@ -1,0 +1,44 @@
+import { listByIds, listLinked, type ResourceRow } from '@longwave/command-pipeline';
+import type { Pool, Transaction } from '@longwave/postgres';
+import { unsoldStates } from '../../advertising/line-items/line-item.ts';
+import type { Reconciliation } from './reconciliation.ts';
+
+/** Line items of one reconciliation at most; the ledger is asked for so many at once. */
+export const maxLineItems = 1000;
+
+const wasSold = ({ lifecycle_state: state }: ResourceRow<'line_items'>) =>
+  !(unsoldStates as readonly string[]).includes(state);
+
+/** The line items that a reconciliation is about: those that were sold. */
+export async function listScoped(
+  db: Pool | Transaction,
+  workspaceId: string,
+  { campaign_ids: campaigns, line_item_ids: lineItems = [] }: Reconciliation['scope'],
+): Promise<readonly ResourceRow<'line_items'>[]> {
+  const named = await listByIds(db, workspaceId, 'line_items', lineItems);
+  for (const id of campaigns ?? []) named.push(...(await listLinked(db, workspaceId, 'line_items', 'campaign', id)));
+  return named.filter(wasSold);
+}
+
+/** The campaigns of line items. */
+export async function listCampaigns(
+  pool: Pool,
+  workspaceId: string,
+  lineItems: readonly ResourceRow<'line_items'>[],
+): Promise<readonly ResourceRow<'campaigns'>[]> {
+  const ids = new Set(lineItems.map(({ attributes }) => attributes.campaign_id));
+  return listByIds(pool, workspaceId, 'campaigns', [...ids]);
+}
+
+/** The creatives that line items have served: those that were ever assigned to them. */
+export async function listServedCreatives(
+  pool: Pool,
+  workspaceId: string,
+  lineItems: readonly ResourceRow<'line_items'>[],
+): Promise<readonly ResourceRow<'creatives'>[]> {
+  const ids = new Set<string>();
+  for (const { id } of lineItems)
+    for (const { attributes } of await listLinked(pool, workspaceId, 'creative_assignments', 'line_item', id))
+      ids.add(attributes.creative_id);
+  return listByIds(pool, workspaceId, 'creatives', [...ids]);
+}

@@ -1,0 +1,1 @@
+export { createRowReader, findDelimiter, type CsvRow } from './csv-rows.ts';
