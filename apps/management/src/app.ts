@@ -23,19 +23,7 @@ import { verifyUnderLease } from '@longwave/http-kit/verify-under-lease';
 import { objectStoreFromConfig } from '@longwave/object-store';
 import { createPool, databaseProblem, pingDatabase } from '@longwave/postgres';
 import { openKeyFile, openSigningKey } from '@longwave/principal';
-import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
-import {
-  AdEventServiceService,
-  AudienceServiceService,
-  EvidenceServiceService,
-  LedgerServiceService,
-  ListenerServiceService,
-} from '@longwave/rpc/audience';
-import { AccountServiceService, CredentialServiceService } from '@longwave/rpc/credential';
-import { BindingServiceService, EnclosureServiceService } from '@longwave/rpc/delivery';
-import { ProbeServiceService } from '@longwave/rpc/probe';
-import { ReceiptServiceService } from '@longwave/rpc/receipt';
-import { ServingServiceService } from '@longwave/rpc/serving';
+import { serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { openRedis, type Logger, type RunningApp } from '@longwave/service-kit';
 import { openSubscriber, type PollLoop } from '@longwave/worker-kit';
 import { Redis } from 'ioredis';
@@ -71,6 +59,7 @@ import { createAwaitFeed, createCheckLiveFeed } from './hosting/podcasts/check-l
 import { platformsFromConfig } from './hosting/platforms/platforms.ts';
 import { createPrepareArtwork } from './outside/prepare-artwork.ts';
 import { createProbeDuration } from './outside/probe-duration.ts';
+import { openServices } from './open-services.ts';
 import { createRules } from './rules.ts';
 import { createCheckRequester } from './workspace/reviews/check-requester.ts';
 import { decideReview } from './workspace/reviews/decide-review.ts';
@@ -141,24 +130,12 @@ export async function createApp(
         logger,
       }),
     );
-  const encoder = stack.adopt(openChannel(config.ENCODER_ADDRESS, 'encoder', tls), (channel) => channel.close());
-  const probe = encoder.client(ProbeServiceService);
-  const sink = stack.adopt(openChannel(config.ANALYTICS_SINK_ADDRESS, 'analytics-sink', tls), (c) => c.close());
-  const { exportDays, findFirstDownloads, countAds, readReport } = sink.client(AudienceServiceService);
-  const ledger = sink.client(LedgerServiceService);
-  const { listEvidenceRows } = sink.client(EvidenceServiceService);
-  const authServer = stack.adopt(openChannel(config.AUTH_SERVER_ADDRESS, 'auth-server', tls), (c) => c.close());
-  const { findPlan } = authServer.client(AccountServiceService);
-  const internalServing = stack.adopt(openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-serving', tls), (c) =>
-    c.close(),
-  );
-  const serving = internalServing.client(ServingServiceService);
-  const delivery = stack.adopt(openChannel(config.PUBLIC_DELIVERY_ADDRESS, 'public-delivery', tls), (c) => c.close());
-  const stores = {
-    serving,
-    bindings: delivery.client(BindingServiceService),
-    listeners: sink.client(ListenerServiceService),
-  };
+  const asked = openServices(config, tls, stack);
+  const { probe, ledger, serving, bindings, listeners } = asked;
+  const { exportDays, findFirstDownloads, countAds, readReport } = asked.audience;
+  const { listEvidenceRows } = asked.evidence;
+  const { findPlan } = asked.accounts;
+  const stores = { serving, bindings, listeners };
   const countConfirmed = createCountConfirmed(countAds, clock);
   const guardedFetch = createGuardedFetch({
     allowOrigins: [new URL(config.MEDIA_URL).origin, ...config.FETCH_ALLOW_ORIGINS],
@@ -166,7 +143,7 @@ export async function createApp(
 
   const publicFetch = createPublicFetch(guardedFetch);
   const platforms = platformsFromConfig(config);
-  const { findPresentation } = delivery.client(EnclosureServiceService);
+  const { findPresentation } = asked.enclosures;
   const secrets = secretsFromConfig(() => config.WEBHOOK_SECRET_KEYS);
 
   const receiptKey = openSigningKey(config.RECEIPT_SIGNING_KEY, {
@@ -253,7 +230,7 @@ export async function createApp(
       keepDays: config.WEBHOOK_DELIVERY_DAYS,
     }),
   );
-  const { listAdEvents } = sink.client(AdEventServiceService);
+  const { listAdEvents } = asked.adEvents;
   stack.use(startTrackers({ pool, clock, logger, listAdEvents, allowOrigins: config.FETCH_ALLOW_ORIGINS }));
   stack.use(
     startClock({
@@ -279,7 +256,7 @@ export async function createApp(
   const origin = `${config.API_URL}${basePath}`;
   const sign = createCheckpointSigner(receiptKey);
   stack.use(startCheckpoints({ pool, sign, origin, clock, onError: onError('checkpoint.failed') }));
-  const receiptsOfAuthServer = authServer.client(ReceiptServiceService);
+  const receiptsOfAuthServer = asked.receipts;
   const receiptKeys = stack.use(
     keepReceiptKeys({
       pool,
@@ -351,9 +328,7 @@ export async function createApp(
   subscriber.on('message', (_channel, ids: string) => changeSignals.changed(JSON.parse(ids) as string[]));
   subscriber.subscribe(changesChannel).catch(logRedisError(logger));
   stack.use(pollChanges({ pool: readPool, signals: changeSignals, onError: onError('changes.poll_failed') }));
-  const verifier = stack.use(
-    verifyUnderLease(authServer.client(CredentialServiceService), onError('verification.changes_not_followed')),
-  );
+  const verifier = stack.use(verifyUnderLease(asked.credentials, onError('verification.changes_not_followed')));
   const eventStreams = createEventStreams();
   // The first answer of /keys has every earlier key.
   await receiptKeys.ready;
