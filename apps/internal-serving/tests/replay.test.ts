@@ -165,6 +165,7 @@ test('random decisions that know credit and urgency replay to the same bytes bes
       return bits;
     },
     urgencyOf: () => urgency,
+    addAsked: () => undefined,
   };
   const goals: GoalCounting = {
     remaining: (lineItemId) => left.get(lineItemId)!,

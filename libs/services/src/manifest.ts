@@ -79,7 +79,7 @@ const entries = {
     calls: [],
     secrets: [],
     redis: {
-      keys: ['goal:*', 'listener:*', 'share:*'],
+      keys: ['goal:*', 'listener:*'],
       publishes: ['serving.decisions'],
       follows: [
         ['product.events', 'internal-serving'],

@@ -152,6 +152,7 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
           )
         : { decision: noPlan, countedSlots: [], inputs: undefined };
     const { decision, countedSlots, inputs } = counted;
+    if (plan) open.credit?.addAsked(plan.index, decisionId, decision);
     const answer = answerOf(decisionId, plan?.servingPlanId, decision);
     const servings = decision.picks.map((pick) => pick.lineItemId);
     const shared = new Set(decision.opportunities);

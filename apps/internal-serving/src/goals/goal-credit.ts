@@ -1,4 +1,4 @@
-import type { Bits, PlanIndex, Urgency } from '@longwave/ad-decision';
+import type { Bits, Decision, PlanIndex, Urgency } from '@longwave/ad-decision';
 
 /**
  * What this node knows of the goals of a plan at once, beside `remaining` of each line item. Sets are in the ordinals of the index.
@@ -9,4 +9,6 @@ export interface GoalCredit {
   creditOf(index: PlanIndex): Bits | undefined;
   /** Line items with a goal that are behind their plans; undefined when it is not known of any. */
   urgencyOf(index: PlanIndex): Urgency | undefined;
+  /** Takes note of what a decision asked of the goals of its plan. */
+  addAsked(index: PlanIndex, decisionId: string, decision: Pick<Decision, 'verdicts'>): void;
 }

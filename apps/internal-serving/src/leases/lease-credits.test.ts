@@ -10,7 +10,12 @@ const leaseOf = (given: Partial<QuotaLease> = {}): QuotaLease => ({
 
 function creditsAt(leases: readonly QuotaLease[]) {
   let nowMs = 0;
-  const credits = createLeaseCredits(() => nowMs);
+  const calls: string[] = [];
+  const credits = createLeaseCredits({
+    monotonicMs: () => nowMs,
+    onUsed: (lineItemId, slots) => void calls.push(`${lineItemId} used ${slots}`),
+    onExhausted: (lineItemId) => void calls.push(`${lineItemId} exhausted`),
+  });
   credits.begin(1);
   credits.startRead().apply(leases);
   const take = async (slots: number) => {
@@ -19,8 +24,7 @@ function creditsAt(leases: readonly QuotaLease[]) {
     return answer.spending!;
   };
   return {
-    credits,
-    take,
+    ...{ credits, take, calls },
     pass: (ms: number) => {
       nowMs += ms;
     },
@@ -107,19 +111,15 @@ test('a revision keeps the share to which the bucket is full', async () => {
   expect(credits.remaining('li')).toBe(2);
 });
 
-test('demand says what was asked, used and refused since the epoch began, of the last minute', async () => {
-  const { credits, take, pass } = creditsAt([leaseOf({ granted: 1 })]);
-  credits.remaining('li');
-  (await take(1)).settle('stored');
-  credits.remaining('li');
-  credits.remaining('none');
-  expect(credits.demand()).toEqual({
-    li: { asked: 2, used: 1, refused: 1 },
-    none: { asked: 1, used: 0, refused: 1 },
-  });
-  pass(60_001);
-  credits.remaining('li');
-  expect(credits.demand()).toEqual({ li: { asked: 3, used: 1, refused: 2 } });
+test('what is stored and what is exhausted is told, of the present epoch', async () => {
+  const { credits, take, calls } = creditsAt([leaseOf({ granted: 3 })]);
+  const first = await take(2);
+  const second = await take(1);
+  first.settle('stored');
+  expect(calls).toEqual(['li exhausted', 'li used 2']);
+  credits.begin(2);
+  second.settle('stored');
+  expect(calls).toHaveLength(2);
 });
 
 /** The rows as the database has them: what is stored counts there before it is settled here. */

@@ -12,13 +12,6 @@ export interface QuotaLease {
   readonly closed: boolean;
 }
 
-/** What was asked of a line item at this node since its epoch began: slots that it could have taken, those that it took, and those refused for want of credit. */
-export interface LineDemand {
-  readonly asked: number;
-  readonly used: number;
-  readonly refused: number;
-}
-
 /** A read of the rows of leases. What is spent after it began counts on top of the rows. */
 export interface LeaseRead {
   /** Line items whose rows it must contain, changed or not. */
@@ -31,14 +24,20 @@ export interface LeaseCredits extends GoalCounting {
   /** Forgets all leases: those of this epoch are to be read anew. Undefined: there are none. */
   begin(nodeEpoch: number | undefined): void;
   startRead(): LeaseRead;
-  /** Of line items that were asked for in the last minute; sums since the epoch began. */
-  demand(): Readonly<Record<string, LineDemand>>;
+  /** Units that a line item may be given now. */
+  creditOf(lineItemId: string): number;
   /** Whether there is a lease. */
   isGranted(): boolean;
 }
 
-/** What a report leaves out as it has not changed since many reports. */
-const demandLifeMs = 60_000;
+export interface LeaseCreditsOptions {
+  /** A clock that never steps. */
+  readonly monotonicMs: () => number;
+  /** Called for units of the present epoch that were stored. */
+  readonly onUsed: (lineItemId: string, slots: number) => void;
+  /** Called when a decision took the last unit that could be given. */
+  readonly onExhausted: (lineItemId: string) => void;
+}
 
 interface Lease {
   granted: number;
@@ -56,13 +55,6 @@ interface Lease {
   levelAtMs: number;
   /** The rows refused what this node believed to have: it gives nothing until they are read. */
   isDoubtful: boolean;
-}
-
-interface Demand {
-  asked: number;
-  used: number;
-  refused: number;
-  atMs: number;
 }
 
 const newLease = (row: QuotaLease, nowMs: number): Lease => ({
@@ -91,12 +83,10 @@ const tolerance = 1e-6;
 /**
  * The credit of this node's leases, in memory: of each `min(granted − used, bucket)`. It decides the pace; the bound is the rows' own
  * (`quota_lease_used_within_granted`), whatever is believed here.
- * @param monotonicMs a clock that never steps
  */
-export function createLeaseCredits(monotonicMs: () => number): LeaseCredits {
+export function createLeaseCredits({ monotonicMs, onUsed, onExhausted }: LeaseCreditsOptions): LeaseCredits {
   let epoch: number | undefined;
   let leases = new Map<string, Lease>();
-  let demands = new Map<string, Demand>();
   /** Leases whose rows say something else than the last read did. */
   let touched = new Set<string>();
 
@@ -108,14 +98,6 @@ export function createLeaseCredits(monotonicMs: () => number): LeaseCredits {
     return Math.max(0, Math.floor(Math.min(left, lease.level + tolerance)));
   }
 
-  function demandOf(lineItemId: string): Demand {
-    const known = demands.get(lineItemId);
-    if (known) return known;
-    const demand = { asked: 0, used: 0, refused: 0, atMs: 0 };
-    demands.set(lineItemId, demand);
-    return demand;
-  }
-
   function settle(of: number, lineItemId: string, lease: Lease, slots: number, outcome: SpendingOutcome): void {
     lease.spent -= slots;
     if (outcome === 'stored') lease.stored += slots;
@@ -123,7 +105,7 @@ export function createLeaseCredits(monotonicMs: () => number): LeaseCredits {
     else lease.level = Math.min(lease.burst, lease.level + slots);
     if (outcome === 'refused') lease.isDoubtful = true;
     if (of !== epoch) return;
-    if (outcome === 'stored') demandOf(lineItemId).used += slots;
+    if (outcome === 'stored') onUsed(lineItemId, slots);
     touched.add(lineItemId);
   }
 
@@ -132,6 +114,7 @@ export function createLeaseCredits(monotonicMs: () => number): LeaseCredits {
       const lease = leases.get(lineItemId)!;
       lease.spent += slots;
       lease.level -= slots;
+      if (creditOf(lineItemId) === 0) onExhausted(lineItemId);
       return { lineItemId, lease, slots };
     });
     return {
@@ -143,14 +126,9 @@ export function createLeaseCredits(monotonicMs: () => number): LeaseCredits {
   }
 
   return {
-    remaining(lineItemId) {
-      const credit = creditOf(lineItemId);
-      const demand = demandOf(lineItemId);
-      demand.asked++;
-      if (credit === 0) demand.refused++;
-      demand.atMs = monotonicMs();
-      return credit;
-    },
+    creditOf,
+
+    remaining: creditOf,
 
     async reserve(_decisionId, attempt, requests) {
       const maxSlots = new Map<string, number>();
@@ -169,7 +147,6 @@ export function createLeaseCredits(monotonicMs: () => number): LeaseCredits {
     release: async () => undefined,
 
     begin(nodeEpoch) {
-      if (nodeEpoch !== epoch) demands = new Map();
       epoch = nodeEpoch;
       leases = new Map();
       touched = new Set();
@@ -209,15 +186,6 @@ export function createLeaseCredits(monotonicMs: () => number): LeaseCredits {
           }
         },
       };
-    },
-
-    demand() {
-      const sinceMs = monotonicMs() - demandLifeMs;
-      return Object.fromEntries(
-        [...demands]
-          .filter(([, { atMs }]) => atMs >= sinceMs)
-          .map(([lineItemId, { asked, used, refused }]) => [lineItemId, { asked, used, refused }]),
-      );
     },
 
     isGranted: () => leases.size > 0,

@@ -1,3 +1,4 @@
+import type { UrgencyLevel } from '@longwave/ad-decision';
 import type { Pool } from '@longwave/postgres';
 import type { QuotaLease } from './lease-credits.ts';
 
@@ -43,6 +44,15 @@ export async function readLeases(
     })),
     revisedAt: rows.length > 0 ? new Date(newestMs) : undefined,
   };
+}
+
+/** How far line items are behind their plans, as of the pacer's last tick: those whose level is not 0. */
+export async function readUrgencies(pool: Pool): Promise<ReadonlyMap<string, UrgencyLevel>> {
+  const { rows } = await pool.query<{ line_item_id: string; urgency: UrgencyLevel }>({
+    name: 'read-urgencies',
+    text: 'select line_item_id, urgency from line_pacing where urgency between 1 and 3',
+  });
+  return new Map(rows.map((row) => [row.line_item_id, row.urgency]));
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Pool } from '@longwave/postgres';
-import type { LineDemand } from './lease-credits.ts';
+import type { LineDemand } from './line-demand.ts';
 import type { ModeRow, NodeMode } from './node-mode.ts';
 
 /** Registers a process that counts no goals yet; answers its epoch. */

@@ -3,8 +3,10 @@ import { pollLoop, sleep } from '@longwave/worker-kit';
 import { noCounting, type GoalCounting } from '../goals/goal-counting.ts';
 import type { GoalCredit } from '../goals/goal-credit.ts';
 import { createLeaseCredits } from './lease-credits.ts';
-import { giveBackLeases, readLeases } from './lease-table.ts';
+import { giveBackLeases, readLeases, readUrgencies } from './lease-table.ts';
+import { createLineDemands } from './line-demand.ts';
 import { createCurrentMode, nextNodeMode, type NodeMode } from './node-mode.ts';
+import { createPlanCredit } from './plan-credit.ts';
 import { registerNode, reportEnd, reportNode } from './serving-node-table.ts';
 
 /** How this release speaks with the pacer, in `serving_node.version`. */
@@ -12,6 +14,9 @@ const protocolVersion = '1';
 const reportEveryMs = 1_000;
 /** While the mode changes goals do not serve, so nodes look more often. */
 const followEveryMs = 100;
+
+/** A line item falls behind its plan in minutes, not in seconds. */
+const readUrgenciesMs = 5_000;
 
 /** A decision on its way, with what counts its goals. */
 export interface OpenDecision extends Disposable {
@@ -51,12 +56,25 @@ export function createServingNode(
   pool: Pool,
   { name, guard, onGuard, monotonicMs, onError }: ServingNodeOptions,
 ): ServingNode {
-  const credits = createLeaseCredits(monotonicMs);
+  const demands = createLineDemands(monotonicMs);
+  const credits = createLeaseCredits({
+    monotonicMs,
+    onUsed: (lineItemId, slots) => demands.addUsed(lineItemId, slots),
+    onExhausted: (lineItemId) => plans.exhaust(lineItemId),
+  });
+  const plans = createPlanCredit(credits.creditOf, monotonicMs);
+  const credit: GoalCredit = {
+    creditOf: (index) => plans.creditOf(index),
+    urgencyOf: (index) => plans.urgencyOf(index),
+    addAsked: (index, decisionId, { verdicts }) =>
+      demands.addAsked(index, plans.goalLinesOf(index), decisionId, verdicts),
+  };
   const current = createCurrentMode();
   const countings: Readonly<Record<NodeMode, GoalCounting>> = { guard, lease: credits, none: noCounting };
   const granted = Promise.withResolvers<void>();
   let nodeEpoch: number | undefined;
   let revisedAt = new Date(0);
+  let urgenciesAtMs = -Infinity;
 
   /** From here on the leases of this epoch are read from the first. */
   function beginLeases(epoch: number | undefined): void {
@@ -67,6 +85,7 @@ export function createServingNode(
 
   async function register(): Promise<number> {
     const epoch = await registerNode(pool, name, protocolVersion);
+    demands.clear();
     beginLeases(epoch);
     return epoch;
   }
@@ -82,12 +101,15 @@ export function createServingNode(
     const rows = await readLeases(pool, epoch, revisedAt, read.lineItemIds);
     read.apply(rows.leases);
     if (rows.revisedAt && rows.revisedAt > revisedAt) revisedAt = rows.revisedAt;
+    if (monotonicMs() < urgenciesAtMs + readUrgenciesMs) return;
+    plans.setUrgencies(await readUrgencies(pool));
+    urgenciesAtMs = monotonicMs();
   }
 
   /** The row says what this node counts by before it does, and no longer before it has stopped. */
   async function follow(epoch: number, next: NodeMode): Promise<void> {
     if (next === 'none') await current.change(next);
-    const row = await reportNode(pool, { nodeEpoch: epoch, mode: next, demand: credits.demand() });
+    const row = await reportNode(pool, { nodeEpoch: epoch, mode: next, demand: demands.report() });
     if (!row) return leave();
     if (next === 'none' || nextNodeMode(row) !== next) return;
     if (next === 'guard') onGuard();
@@ -101,7 +123,7 @@ export function createServingNode(
 
   async function report(): Promise<void> {
     const epoch = nodeEpoch ?? (await register());
-    const row = await reportNode(pool, { nodeEpoch: epoch, mode: current.current(), demand: credits.demand() });
+    const row = await reportNode(pool, { nodeEpoch: epoch, mode: current.current(), demand: demands.report() });
     if (!row) return leave();
     const next = nextNodeMode(row);
     if (next !== current.current()) await follow(epoch, next);
@@ -124,6 +146,7 @@ export function createServingNode(
       return {
         mode: decision.mode,
         goals: countings[decision.mode],
+        credit: decision.mode === 'lease' ? credit : undefined,
         nodeEpoch: nodeEpoch ?? 0,
         [Symbol.dispose]: () => decision[Symbol.dispose](),
       };

@@ -1,0 +1,93 @@
+import { addBit, createBits, hasBit, urgencyOf, type PlanIndex } from '@longwave/ad-decision';
+import { expect, test } from '@jest/globals';
+import { createLineDemands } from './line-demand.ts';
+import { createPlanCredit } from './plan-credit.ts';
+
+/** Line items "a", "b" … of which those in `goals` have a goal. */
+function indexOf(lineItemIds: string, goals: string): PlanIndex {
+  const ids = [...lineItemIds];
+  const bits = createBits(ids.length);
+  ids.forEach((id, ordinal) => goals.includes(id) && addBit(bits, ordinal));
+  return { lines: ids.map((lineItemId) => ({ lineItemId })), goals: bits } as unknown as PlanIndex;
+}
+
+function planCredit(left: Record<string, number>) {
+  let nowMs = 0;
+  const credit = createPlanCredit(
+    (lineItemId) => left[lineItemId] ?? 0,
+    () => nowMs,
+  );
+  const withCredit = (index: PlanIndex) =>
+    index.lines.flatMap(({ lineItemId }, at) => (hasBit(credit.creditOf(index)!, at) ? lineItemId : [])).join('');
+  return {
+    ...{ credit, withCredit },
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+}
+
+test('a set has the line items with goals and credit; what is exhausted leaves it at once, what was filled comes within 50 ms', () => {
+  const left: Record<string, number> = { a: 1, b: 0, c: 2, x: 1 };
+  const { credit, withCredit, pass } = planCredit(left);
+  const [index, other] = [indexOf('abcx', 'abc'), indexOf('cx', 'cx')];
+  expect([withCredit(index), withCredit(other)]).toEqual(['ac', 'cx']);
+  credit.exhaust('c');
+  left['b'] = 1;
+  left['c'] = 0;
+  expect([withCredit(index), withCredit(other)]).toEqual(['a', 'x']);
+  pass(49);
+  credit.exhaust('a');
+  left['a'] = 0;
+  expect(withCredit(index)).toBe('');
+  pass(1);
+  credit.exhaust('x');
+  left['x'] = 0;
+  expect([withCredit(index), withCredit(other)]).toEqual(['b', '']);
+});
+
+test('levels of urgency are those of the last read, of the line items of each index', () => {
+  const { credit } = planCredit({});
+  const [index, other] = [indexOf('abc', 'abc'), indexOf('ax', 'x')];
+  const levelsOf = (of: PlanIndex) => of.lines.map((_, ordinal) => urgencyOf(credit.urgencyOf(of), ordinal));
+  expect(credit.urgencyOf(index)).toBeUndefined();
+  credit.setUrgencies(
+    new Map([
+      ['a', 3],
+      ['b', 1],
+    ]),
+  );
+  expect([levelsOf(index), levelsOf(other)]).toEqual([
+    [3, 1, 0],
+    [0, 0],
+  ]);
+  credit.setUrgencies(new Map([['c', 2]]));
+  expect(levelsOf(index)).toEqual([0, 0, 2]);
+});
+
+test('demand is exact for what was looked at, and right on average for what was not for want of credit', () => {
+  let nowMs = 0;
+  const demands = createLineDemands(() => nowMs);
+  const index = indexOf('abx', 'ab');
+  const withoutCredit = createBits(3);
+  addBit(withoutCredit, 1);
+  const goalLines = [
+    { ordinal: 0, lineItemId: 'a' },
+    { ordinal: 1, lineItemId: 'b' },
+  ];
+  const considered = new Map([[0, 'won'] as const, [2, 'won'] as const]);
+  const verdicts = [{ breakKey: 'pre', considered, eligible: index.goals, withoutCredit, rest: 'outranked' as const }];
+  const decisions = 20_000;
+  for (let at = 0; at < decisions; at++) demands.addAsked(index, goalLines, `dec_${at}`, verdicts);
+  demands.addUsed('a', 7);
+  const { a, b, x } = demands.report() as Record<string, { asked: number; used: number; refused: number }>;
+  expect(a).toEqual({ asked: decisions, used: 7, refused: 0 });
+  expect(x).toBeUndefined();
+  expect(b!.asked).toBe(b!.refused);
+  expect(Math.abs(b!.asked / decisions - 1)).toBeLessThan(0.1);
+  nowMs = 60_001;
+  expect(demands.report()).toEqual({});
+  demands.clear();
+  demands.addUsed('a', 1);
+  expect(demands.report()).toEqual({ a: { asked: 0, used: 1, refused: 0 } });
+});
