@@ -1,6 +1,7 @@
 import type { ByteRangeServed } from '@longwave/events';
 import { fact, seen } from '@longwave/test-kit/delivery-facts';
 import fc from 'fast-check';
+import { reachedTexts } from './_reached-stages.ts';
 
 /**
  * A second implementation of docs/counting.md for tests, without a line of `libs/audience`: files of 20 bytes that play 5 s each, written
@@ -182,6 +183,19 @@ function deliveredServings(requests: readonly TinyRequest[], file: string): stri
   return [...places.values()];
 }
 
+/** The servings of a file whose every byte was written for them, whoever else got the place. */
+const wholeServings = (requests: readonly TinyRequest[], file: string): string[] =>
+  (['A', 'B'] as const).flatMap((decision) => {
+    const had = new Set(
+      recordsOf(requests, file)
+        .filter((one) => one.decision === decision)
+        .flatMap(bytesOf),
+    );
+    return files[file]!.ads.filter(({ bytes }) => bytes.every((byte) => had.has(byte))).map(({ place }) =>
+      servingOf({ decision, file: file as TinyRecord['file'] }, place),
+    );
+  });
+
 const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /** Counts the records of one listener and episode. */
@@ -190,12 +204,15 @@ function countListener(records: readonly TinyRecord[]) {
   const requests = requestsOf(records);
   const downloads = [];
   const ads = [];
+  const served: { servingId: string; atMs: number }[] = [];
   for (let rest = requests; rest.length > 0;) {
     const [first] = rest as [TinyRequest];
     const sameDay = rest.filter((one) => dateOf(one.startedAtMs) === dateOf(first.startedAtMs));
     const sameDayAndOn = rest.filter((one) => sameDay.includes(one) || one.startedAtMs < first.startedAtMs + dayMs);
     const session = enoughFiles(sameDay).length > 0 ? sameDay : sameDayAndOn;
     rest = rest.filter((one) => !session.includes(one));
+    for (const any of filesOf(session))
+      for (const servingId of wholeServings(session, any)) served.push({ servingId, atMs: first.startedAtMs });
     const [file, ...others] = enoughFiles(session);
     if (file === undefined) continue;
     const window_on = dateOf(first.startedAtMs);
@@ -233,7 +250,7 @@ function countListener(records: readonly TinyRecord[]) {
     }
     previousMs = started;
   }
-  return { downloads, ads, rolling };
+  return { downloads, ads, served, rolling };
 }
 
 const inOrder = <R extends object>(rows: R[]): R[] =>
@@ -266,5 +283,15 @@ export function countByteByByte(records: readonly TinyRecord[]) {
     rolling: inOrder(counted.flatMap((one) => one.rolling)),
     ads: inOrder(ads.map(({ ad }) => ad)),
     billed: inOrder(billed),
+    reached: [
+      ...reachedTexts(
+        'served',
+        counted.flatMap((one) => one.served),
+      ),
+      ...reachedTexts(
+        'confirmed',
+        ads.map(({ ad, startedAtMs }) => ({ servingId: ad.serving_id, atMs: startedAtMs })),
+      ),
+    ].sort(),
   };
 }

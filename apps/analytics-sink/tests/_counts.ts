@@ -2,6 +2,7 @@ import { recount, type VelocityLimits } from '@longwave/audience';
 import type { DeliveryFact } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { lists } from '@longwave/test-kit/delivery-facts';
+import { reachedTexts } from './_reached-stages.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -25,6 +26,14 @@ export async function stored(pool: Pool) {
       `select serving_id, listener_key, episode_id, window_on::text, hour from ad_entry where stage = 'billable'
        group by 1, 2, 3, 4, 5 having sum(quantity) <> 0 order by 1, 2, 3`,
     ),
+    reached: (
+      await read(
+        `select stage || ' ' || serving_id || ' ' || to_char(hour at time zone 'UTC', 'DD HH24') as text from ad_entry
+         where stage in ('served', 'confirmed') group by stage, serving_id, hour having sum(quantity) <> 0`,
+      )
+    )
+      .map((row) => row['text'] as string)
+      .sort(),
     hours: await read(
       `select episode_id, hour, downloads::int, first_touch_24h::int, last_touch_24h::int from download_hour
        where (downloads, first_touch_24h, last_touch_24h) <> (0, 0, 0) order by 1, 2`,
@@ -47,6 +56,9 @@ export function recounted(
   });
   const ads = qualified.flatMap((one) =>
     one.session.download!.ads.map((ad) => ({ ad, atMs: one.session.first.startedAtMs, one, place: place(one) })),
+  );
+  const served = sessions.flatMap(({ session }) =>
+    session.served.map(({ servingId }) => ({ servingId, atMs: session.first.startedAtMs })),
   );
   const inOrder = <R extends Row>(rows: R[], ...columns: (keyof R)[]) => {
     const text = (row: R) =>
@@ -124,6 +136,13 @@ export function recounted(
       'serving_id',
     ),
     billed: inOrder(billed, 'serving_id'),
+    reached: [
+      ...reachedTexts('served', served),
+      ...reachedTexts(
+        'confirmed',
+        ads.flatMap(({ ad, atMs, one }) => (one.held === undefined ? [{ servingId: ad.servingId, atMs }] : [])),
+      ),
+    ].sort(),
     hours: inOrder([...hours.values()], 'episode_id', 'hour'),
   };
 }

@@ -20,8 +20,10 @@ import { openChannel, readTls, type RpcClient } from '@longwave/rpc';
 import {
   AnomalyServiceService,
   AudienceServiceService,
+  CohortServiceService,
   EvidenceServiceService,
   Granularity,
+  LedgerServiceService,
 } from '@longwave/rpc/audience';
 import { until } from '@longwave/test-kit';
 import { dataFolder, fact, seen, totalBytes } from '@longwave/test-kit/delivery-facts';
@@ -31,7 +33,15 @@ import { emptyTables } from './_tables.ts';
 export const day = (on: string) => BigInt(Date.parse(`${on}T00:00:00Z`));
 export const november = { fromMs: day('2025-11-01'), toMs: day('2025-11-05') };
 
-const services = ['analytics-sink', 'rest-gateway', 'management', 'hosting-exchange', 'encoder', 'operator'] as const;
+const services = [
+  'analytics-sink',
+  'rest-gateway',
+  'management',
+  'hosting-exchange',
+  'encoder',
+  'operator',
+  'internal-serving',
+] as const;
 
 /** Two listeners on three days: three downloads, two of them with the ad; a probe, a bot's network and half a listen. */
 export const facts: readonly DeliveryFact[] = [
@@ -59,6 +69,8 @@ export interface SinkWorld extends AsyncDisposable {
   clientOf(name: (typeof services)[number]): RpcClient<typeof AudienceServiceService>;
   anomaliesAs(name: (typeof services)[number]): RpcClient<typeof AnomalyServiceService>;
   evidenceAs(name: (typeof services)[number]): RpcClient<typeof EvidenceServiceService>;
+  cohortsAs(name: (typeof services)[number]): RpcClient<typeof CohortServiceService>;
+  ledgerAs(name: (typeof services)[number]): RpcClient<typeof LedgerServiceService>;
   /** A call as the owner of `ws_1` or `ws_2`. */
   ownerOf(workspaceId: string): { readonly deadlineMs: number; readonly principalStatement: string | undefined };
   publish(facts: readonly DeliveryFact[]): Promise<void>;
@@ -165,6 +177,8 @@ export async function startSinkWorld(): Promise<SinkWorld> {
     clientOf,
     anomaliesAs: (name) => channelOf(name).client(AnomalyServiceService),
     evidenceAs: (name) => channelOf(name).client(EvidenceServiceService),
+    cohortsAs: (name) => channelOf(name).client(CohortServiceService),
+    ledgerAs: (name) => channelOf(name).client(LedgerServiceService),
     ownerOf,
     publish: (list) =>
       bus.publish(

@@ -68,6 +68,18 @@ describe('a report equals an implementation that shares no code with counting or
     expect(await rowsOf({ dimensions: ['line_item', 'hour'], metrics: ['ads_billable'] })).toEqual(
       tally(expected.billed.map(({ serving_id, hour }) => [line(serving_id), hourText(hour)])),
     );
+    for (const stage of ['served', 'confirmed']) {
+      const own = expected.reached.flatMap(
+        (text) => text.match(new RegExp(`^${stage} (srv .*) (\\d\\d) \\d\\d$`)) ?? [],
+      );
+      const reached = Array.from({ length: own.length / 3 }, (_, nth) => own.slice(nth * 3 + 1, nth * 3 + 3));
+      expect(await rowsOf({ dimensions: ['line_item', 'slot'], metrics: [`ads_${stage}`] })).toEqual(
+        tally(reached.map(([serving]) => [line(serving!), '0'])),
+      );
+      expect(await rowsOf({ dimensions: ['line_item'], metrics: [`ads_${stage}`] })).toEqual(
+        tally(reached.map(([serving]) => [line(serving!)])),
+      );
+    }
   });
 });
 

@@ -4,6 +4,7 @@ import type { Child } from '@longwave/fleet';
 import { AnomalyDecision, AnomalyKind, Granularity, Window } from '@longwave/rpc/audience';
 import { until } from '@longwave/test-kit';
 import { fact, seen } from '@longwave/test-kit/delivery-facts';
+import { decisionOf } from './_cohorts.ts';
 import { facts, november, startSinkWorld, type SinkWorld } from './_sink-world.ts';
 
 let world: SinkWorld;
@@ -116,4 +117,63 @@ test('the operator alone sees held days, and decides with name and reason', asyn
     code: 'permission_denied',
   });
   stranger.close();
+});
+
+test('cohorts are for internal-serving and the operator, the ledger for management and the operator, adjustments from management alone', async () => {
+  const recent = new Date(Math.floor(Date.now() / 900_000) * 900_000);
+  const payload = decisionOf('srv_1', { decided_at: recent.toISOString(), surface_class: 'stream' });
+  await world.bus.publish([{ topic: topics.decisions, key: 'dec_1', id: 'dec_1', type: 'decision', payload }]);
+  await world.publish(facts);
+  const [serving, management, operator] = [
+    world.cohortsAs('internal-serving'),
+    world.ledgerAs('management'),
+    world.ledgerAs('operator'),
+  ] as const;
+  const options = { deadlineMs: 5_000 };
+  const asked = { lineItemIds: ['li_1'], horizonDays: 7 };
+  await until(async () => (await serving.readCohorts(asked, options)).cohorts[0]?.delivered === 1n);
+  const { cohorts, untilMs, isBehind } = await serving.readCohorts(asked, options);
+  expect(cohorts).toEqual([
+    {
+      ...{ lineItemId: 'li_1', surfaceClass: 'stream', quarterMs: BigInt(recent.getTime()) },
+      ...{ decided: 1n, served: 1n, delivered: 1n, held: 0n, clientStarted: 0n, clientCompleted: 0n },
+    },
+  ]);
+  expect([untilMs <= BigInt(Date.now()), isBehind]).toEqual([true, false]);
+
+  await world.pool.query(`insert into producer_mark values ('one', 0, now() + interval '1 hour', false)`);
+  const lineItem = { workspaceId: 'ws_1', countingBasis: 'ad_delivered' };
+  const units = { ...lineItem, lineItemId: 'li_1', untilMs: BigInt(Date.now()), decidedBoundsMs: [] };
+  const before = BigInt(Date.now() - 60_000);
+  expect(await management.readUnits({ ...units, knownAtMs: before }, options)).toMatchObject({
+    ...{ units: [0n], methodologyVersion: '', listsVersion: '' },
+  });
+  await expect(management.readUnits({ ...units, knownAtMs: BigInt(Date.now()) }, options)).rejects.toMatchObject({
+    code: 'validation_failed',
+  });
+  const hours = { ...lineItem, lineItemIds: ['li_1'], range: november, knownAtMs: before };
+  for await (const answer of operator.readHours(hours, options)) expect(answer.hours).toEqual([]);
+  const adjustment = {
+    ...{ itemId: 'rci_1', lineItemId: 'li_1', day: '2025-11-02', quantity: -3n, countingBasis: 'ad_delivered' },
+    ...{ reason: 'Their count stands.', reconciliationId: '', recordedAtMs: 0n },
+  };
+  const posted = { workspaceId: 'ws_1', reconciliationId: 'rec_1', adjustments: [adjustment] };
+  expect(await management.postAdjustments(posted, options)).toEqual({ posted: 1 });
+  expect(await management.postAdjustments(posted, options)).toEqual({ posted: 0 });
+  const changed = { ...posted, adjustments: [{ ...adjustment, quantity: 3n }] };
+  await expect(management.postAdjustments(changed, options)).rejects.toMatchObject({ code: 'idempotency_conflict' });
+  const listed = { workspaceId: 'ws_1', lineItemIds: ['li_1'], knownAtMs: before };
+  expect(await operator.listAdjustments(listed, options)).toEqual({ adjustments: [] });
+
+  const denied = { code: 'permission_denied' };
+  await expect(operator.postAdjustments(posted, options)).rejects.toMatchObject(denied);
+  await expect(world.cohortsAs('management').readCohorts(asked, options)).rejects.toMatchObject(denied);
+  const stranger = world.ledgerAs('internal-serving');
+  await expect(stranger.readUnits({ ...units, knownAtMs: before }, options)).rejects.toMatchObject(denied);
+  await expect(stranger.listAdjustments(listed, options)).rejects.toMatchObject(denied);
+  await expect(
+    (async () => {
+      for await (const _ of stranger.readHours(hours, options));
+    })(),
+  ).rejects.toMatchObject(denied);
 });

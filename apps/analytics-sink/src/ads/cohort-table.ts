@@ -55,8 +55,8 @@ export async function updateCohorts(tx: Transaction, servingIds: readonly string
        update ad_serving s set reached = r.now from reached r where s.serving_id = r.serving_id and r.was <> r.now)
      insert into serving_cohort as c (workspace_id, line_item_id, surface_class, quarter, ${cohortNumbers.join(', ')})
      select workspace_id, line_item_id, surface_class, quarter, ${cohortSums((bit) => `(now ${bit}) - (was ${bit})`)}
-     from reached where was <> now group by 1, 2, 3, 4 order by 2, 3, 4
-     on conflict (line_item_id, surface_class, quarter) do update set
+     from reached where was <> now group by 1, 2, 3, 4 order by 2, 3, 4, 1
+     on conflict (line_item_id, surface_class, quarter, workspace_id) do update set
        ${cohortNumbers.map((number) => `${number} = c.${number} + excluded.${number}`).join(', ')}, changed_at = excluded.changed_at`,
     [[...servingIds]],
   );

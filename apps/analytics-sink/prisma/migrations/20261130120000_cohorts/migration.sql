@@ -49,7 +49,7 @@ CREATE TABLE "serving_cohort" (
     "client_completed" BIGINT NOT NULL,
     "changed_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
-    CONSTRAINT "serving_cohort_pkey" PRIMARY KEY ("line_item_id","surface_class","quarter")
+    CONSTRAINT "serving_cohort_pkey" PRIMARY KEY ("line_item_id","surface_class","quarter","workspace_id")
 );
 
 -- CreateTable
