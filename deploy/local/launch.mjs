@@ -33,7 +33,7 @@ const commands = {
   --listen ADDRESS        address that the public ports are bound to (default 127.0.0.1)
   --port-base N           port of the REST API (default 8080); N+1 is for agents (MCP), N+2 for ad server APIs, N+3 for feeds and audio,
                           N+4 for uploads
-  --metrics-port-base N   first of nine ports of health and metrics on 127.0.0.1, for Prometheus (default: free ones)
+  --metrics-port-base N   first of ten ports of health and metrics on 127.0.0.1, for Prometheus (default: free ones)
   --config FILE           file with settings, in YAML or JSON
   --data FOLDER           folder for all data (default .longwave)
   --adopt                 the data folder is a copy that takes the place of the first one, with its database

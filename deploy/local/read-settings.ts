@@ -74,7 +74,7 @@ function portFaultsOf({
   const isClear = namesOf(services).every((_, at) => !own.includes(metrics + at));
   return isClear
     ? []
-    : [['metrics_port_base', `expected nine ports beside those of port_base, ${base} to ${base + 4}`]];
+    : [['metrics_port_base', `expected ten ports beside those of port_base, ${base} to ${base + 4}`]];
 }
 
 /**

@@ -75,7 +75,7 @@ export const settings = {
       'Port of pages, sign-in and the REST API. The next ones are for agents, ad server APIs, feeds and audio, and uploads.',
     expected: 'a whole number from 1 to 65531',
   }),
-  metrics_port_base: setting(z.int().min(1).max(65_527).optional(), {
+  metrics_port_base: setting(z.int().min(1).max(65_526).optional(), {
     description:
       'Port of health and metrics (`/healthz`, `/readyz`, `/metrics`) of the first service, on 127.0.0.1; the next eight are those of the others. For a Prometheus that looks here.',
     expected: 'a whole number from 1 to 65527',

@@ -25,6 +25,10 @@ import { createServingNode, type ServingNode } from './leases/serving-node.ts';
 import { createListenerMemory } from './listeners/listener-memory.ts';
 import { createCurrentPlans } from './plans/current-plans.ts';
 import { createPlanFollower, planFollowerGroup } from './plans/follow-plans.ts';
+import { createForgetSampled } from './sample/forget-sampled.ts';
+import { createPlayListeners } from './sample/play-listeners.ts';
+import { createSampleHours } from './sample/sample-hours.ts';
+import { sampleService } from './sample/sample-service.ts';
 import { servingServices } from './server.ts';
 import { createShareCounts, shareWindowStart } from './shares/share-counts.ts';
 import { removeOldShares, sumShares } from './shares/share-table.ts';
@@ -35,6 +39,10 @@ import { createStateFollower, stateFollowerGroup } from './suspensions/follow-st
 const announceAfterMs = 200;
 /** How often every node polls for new plans, halts and shares and repairs its counters. */
 const refreshMs = 1_000;
+/** How long buckets of listeners are in memory before their codes are written for the sample. */
+const noteListenersMs = 10_000;
+/** How often a process looks whether an hour can be sampled. */
+const sampleMs = 60_000;
 
 /** How long a node that starts waits for its first leases before it serves. */
 const firstGrantsMs = 2_000;
@@ -147,6 +155,7 @@ export async function createApp(
     }),
   );
   const decisions = createDecisionArchive(pool, store, reader);
+  const sampling = createSampleHours(pool, reader, clock);
   stack.use(
     repeatSweeps({
       sweeps: [
@@ -155,26 +164,44 @@ export async function createApp(
           remove: (maxRows) => decisions.moveOld(archivedBefore(clock(), config.DECISION_DAYS), maxRows),
         },
         { name: 'old_shares', remove: (maxRows) => removeOldShares(pool, shareWindowStart(clock()), maxRows) },
+        { name: 'play_sample', remove: (maxRows) => sampling.removeOld(maxRows) },
       ],
       everyMs: config.SWEEP_EVERY_MS,
       onSwept: (name, rows) => logger.info({ name, rows }, 'sweep.archived'),
       onError: (name, error) => logger.warn({ name, err: error }, 'sweep.failed'),
     }),
   );
+  const playListeners = createPlayListeners(pool);
+  stack.defer(() => playListeners.flush().catch(reasonOf('play_listeners.not_written')));
+  stack.use(
+    pollLoop({
+      everyMs: noteListenersMs,
+      sleepsFirst: true,
+      run: () => playListeners.flush(),
+      onError: reasonOf('play_listeners.not_written'),
+    }),
+  );
+  // Off the listener's path: an hour is sampled minutes after its end, by one process.
+  stack.use(pollLoop({ everyMs: sampleMs, run: () => sampling.sampleNext(), onError: reasonOf('sample.failed') }));
   if (plans.listGoals().length > 0) await node.awaitGrants(firstGrantsMs);
   const decidePlay = createDecidePlay({
+    noteListener: playListeners.add,
     ...{ decisions, plans, suspensions, node, listeners, shares, write, logger },
     newAttempt: () => randomBytes(6).toString('base64url'),
   });
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls,
-    services: servingServices(
-      decidePlay,
-      createReplayDecisions(pool, store, decisions),
-      createFindDecisions(pool, reader),
-      listeners,
-    ),
+    services: [
+      ...servingServices(
+        decidePlay,
+        createReplayDecisions(pool, store, decisions),
+        createFindDecisions(pool, reader),
+        listeners,
+        createForgetSampled(pool, playListeners),
+      ),
+      sampleService(pool),
+    ],
     onError: (error, method) => {
       if (error instanceof Problem) logger.warn({ method, reason: error.message }, 'rpc.refused');
       else logger.error({ err: error, method }, 'rpc.failed');

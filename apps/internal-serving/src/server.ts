@@ -18,6 +18,8 @@ export const servingServices = (
   { replay, explain }: ReplayDecisions,
   find: FindDecisions,
   listeners: Pick<ListenerMemory, 'forget'>,
+  /** Blanks the codes of listeners in the sample of plays; answers how many plays had one. */
+  forgetSampled: (workspaceId: string, buckets: readonly string[]) => Promise<number>,
 ): readonly RpcService[] => [
   rpcService(
     ServingServiceService,
@@ -36,7 +38,8 @@ export const servingServices = (
         const records = await listeners.forget(workspaceId, buckets).catch((cause: unknown) => {
           throw new Problem('temporarily_unavailable', undefined, { cause, retryAfterSeconds: 1 });
         });
-        return { records: BigInt(records) };
+        const plays = await forgetSampled(workspaceId, buckets);
+        return { records: BigInt(records), sampledPlays: BigInt(plays) };
       },
     },
   ),

@@ -1,6 +1,7 @@
 import { supersededBreakPlans } from './advertising/break-plans/superseded-break-plans.ts';
 import { listDueEpisodes } from './hosting/episodes/episode-table.ts';
 import { refreshSubmission } from './hosting/platforms/refresh-submission.ts';
+import { expireForecast } from './commerce/forecasts/forecast-tasks.ts';
 import { exchangeTasks } from './exchange/exchange-tasks.ts';
 import { flightTasks } from './advertising/line-items/flight-tasks.ts';
 import { authorityTasks } from './workspace/authority/expire-authority.ts';
@@ -24,6 +25,7 @@ export const dueTasks: readonly DueTask[] = [
   refreshSubmission,
   ...uploadTasks,
   ...reportTasks,
+  expireForecast,
   ...flightTasks,
   supersededBreakPlans.task,
   supersededServingPlans.task,

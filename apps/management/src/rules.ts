@@ -11,6 +11,8 @@ import { campaignRules } from './advertising/campaigns/campaign-rules.ts';
 import { creativeAssignmentRules } from './advertising/creatives/creative-assignment-rules.ts';
 import { creativeRules } from './advertising/creatives/creative-rules.ts';
 import { demandSourceRules } from './advertising/demand-sources/demand-source-rules.ts';
+import { forecastRules } from './commerce/forecasts/forecast-rules.ts';
+import { trafficModifierRules } from './commerce/forecasts/traffic-modifier-rules.ts';
 import { episodeRules } from './hosting/episodes/episode-rules.ts';
 import { importRules } from './hosting/imports/import-rules.ts';
 import { inventoryUnitRules } from './advertising/inventory-units/inventory-unit-rules.ts';
@@ -94,6 +96,8 @@ export const createRules = (options: {
   ...reconciliationRules(options),
   ...trackingEndpointRules(options.webhooks),
   ...billingStatementRules(options),
+  ...forecastRules,
+  ...trafficModifierRules,
   ...policyRules,
   ...listenerErasureRules,
   ...exchangeRules,

@@ -6,6 +6,7 @@ import { billingExamples } from './_examples-billing.ts';
 import { contentExamples } from './_examples-content.ts';
 import { demandExamples } from './_examples-demand.ts';
 import { exchangeExamples } from './_examples-exchange.ts';
+import { forecastExamples } from './_examples-forecasts.ts';
 import { flightExamples } from './_examples-flights.ts';
 import { inventoryExamples } from './_examples-inventory.ts';
 import { mediaExamples } from './_examples-media.ts';
@@ -30,6 +31,7 @@ export const examples: { readonly [C in ProductCommand]: (world: World) => Promi
   ...advertisingExamples,
   ...demandExamples,
   ...flightExamples,
+  ...forecastExamples,
   ...inventoryExamples,
   ...platformExamples,
   ...policyExamples,

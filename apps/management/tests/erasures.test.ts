@@ -42,7 +42,7 @@ function createStores(decisions: Readonly<Record<string, string>> = {}) {
     serving: {
       forgetListeners: async ({ listenerBuckets }) => {
         calls.push(['serving', listenerBuckets.map((bytes) => Buffer.from(bytes).toString('hex'))]);
-        return { records: 0n };
+        return { records: 0n, sampledPlays: 0n };
       },
     },
     listeners: {

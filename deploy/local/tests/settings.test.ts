@@ -110,11 +110,11 @@ test('the installation gets the addresses, ports, folder and proxies of the sett
 
 test('ports of metrics that are public ports too are refused', () => {
   const faultOf = (metrics: string) => () => read(['--port-base', '9100', '--metrics-port-base', metrics]);
-  for (const metrics of ['9092', '9100', '9104'])
+  for (const metrics of ['9091', '9100', '9104'])
     expect(faultOf(metrics)).toThrow(
-      '--metrics-port-base: expected nine ports beside those of port_base, 9100 to 9104',
+      '--metrics-port-base: expected ten ports beside those of port_base, 9100 to 9104',
     );
-  for (const metrics of ['9091', '9105']) expect(faultOf(metrics)).not.toThrow();
+  for (const metrics of ['9090', '9105']) expect(faultOf(metrics)).not.toThrow();
 });
 
 test('an option wins over a variable, a variable over one without prefix, and that over the file', () => {

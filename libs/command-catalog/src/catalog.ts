@@ -19,6 +19,8 @@ import { platformEvidence, platformEvidenceCommands } from './exchange/platform-
 import { servingIntentCommands, servingIntents } from './exchange/serving-intent.ts';
 import { surfaceCapabilities, surfaceCapabilityCommands } from './exchange/surface-capability.ts';
 import { demandSourceCommands, demandSources } from './advertising/demand-source.ts';
+import { forecastCommands, forecasts } from './commerce/forecast.ts';
+import { trafficModifierCommands, trafficModifiers } from './commerce/traffic-modifier.ts';
 import type { CommandDefinition, ResourceDefinition } from './definition.ts';
 import { episodeCommands, episodes } from './hosting/episode.ts';
 import { inventoryUnitCommands, inventoryUnits } from './advertising/inventory-unit.ts';
@@ -83,6 +85,8 @@ const observedCatalog = {
     reconciliations,
     tracking_endpoints: trackingEndpoints,
     billing_statements: billingStatements,
+    forecasts,
+    traffic_modifiers: trafficModifiers,
     policies,
     content_snapshots: contentSnapshots,
     content_revocations: contentRevocations,
@@ -122,6 +126,8 @@ const observedCatalog = {
     ...reconciliationCommands,
     ...trackingEndpointCommands,
     ...billingStatementCommands,
+    ...forecastCommands,
+    ...trafficModifierCommands,
     ...policyCommands,
     ...contentSnapshotCommands,
     ...contentRevocationCommands,

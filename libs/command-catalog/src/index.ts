@@ -67,6 +67,7 @@ export { artwork, chapters, markers, storedTranscripts, templatePart } from './h
 export { trackingScopes } from './advertising/tracking-endpoint.ts';
 export { billingStatements } from './commerce/billing-statement.ts';
 export { reconciliationAmbiguities, reconciliations, reconciliationVerdicts } from './commerce/reconciliation.ts';
+export { maxForecastDays } from './commerce/forecast.ts';
 export { reportFormats, reportRuns } from './workspace/report-run.ts';
 export { contentSnapshots } from './exchange/content-snapshot.ts';
 export { deliveryAliases } from './exchange/delivery-alias.ts';

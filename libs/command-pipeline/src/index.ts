@@ -9,7 +9,7 @@ export {
   type CommandRequest,
   type ExecuteCommand,
 } from './execute/command-request.ts';
-export type { Consequence, Decision, PreparedRule, RuleInput, Rules } from './execute/command-rule.ts';
+export type { CommandRule, Consequence, Decision, PreparedRule, RuleInput, Rules } from './execute/command-rule.ts';
 export { answerEnvelope, executeEnvelope, parseEnvelope } from './execute/execute-envelope.ts';
 export { createCommandExecutor, type ExecutorOptions } from './execute/execute-command.ts';
 export { createReviewPreview, type PreviewReview } from './execute/preview-review.ts';

@@ -24,6 +24,7 @@ export {
 } from './delivery-fact.ts';
 export { encodingJobInputs, encodingJobKinds, type EncodingJobInput, type EncodingJobKind } from './encoding-job.ts';
 export { tryParseTick, type EncodingStage, type ProgressTick } from './encoding-progress.ts';
+export { forecastJobInputs, forecastJobKinds, type ForecastJobInput, type ForecastJobKind } from './forecast-job.ts';
 export { operationConsequenceSchema, type OperationConsequence } from './operation-consequence.ts';
 export {
   reportBases,

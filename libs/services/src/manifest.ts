@@ -73,6 +73,12 @@ const entries = {
     redis: { keys: [progressKeyOf('*')], channels: [progressKeyOf('*'), jobsChannel] },
     objects: { ...readsMedia, 'media/': ['read', 'write'], 'artwork/': ['read', 'write'] },
   },
+  forecaster: {
+    grpc: true,
+    calls: ['management', 'internal-serving'],
+    secrets: [],
+    redis: { channels: [jobsChannel] },
+  },
   'internal-serving': {
     schema: 'serving',
     grpc: true,

@@ -3,12 +3,12 @@ import path from 'node:path';
 import type { Redis } from 'ioredis';
 import type { Job } from '@longwave/rpc/job';
 import type { Logger } from '@longwave/service-kit';
-import { LeaseEnded } from '@longwave/worker-kit';
+import { LeaseEnded, reportByCommand } from '@longwave/worker-kit';
 import { MediaFault } from '../media/media-fault.ts';
 import { failureOf, parseJobInput } from './job-input.ts';
 import { makeMedia, type MediaDeps } from './make-media.ts';
 import { createProgress, type ProgressReporter } from './progress.ts';
-import { reportByCommand, type CommandClient, type Completion, type Failure } from './report.ts';
+import type { CommandClient, Completion, Failure } from './report.ts';
 
 export interface JobDeps extends MediaDeps {
   readonly redis: Redis;
@@ -78,7 +78,7 @@ function trackOf({ kind, inputJson }: Job): string | undefined {
 async function tryJob(job: Job, deps: JobDeps, progress: ProgressReporter, signal: AbortSignal): Promise<JobEnd> {
   const input = parseJobInput(job.kind, job.inputJson);
   const report = async (verdict: 'complete' | 'fail', command: Completion | Failure): Promise<JobEnd> => {
-    const outcome = await reportByCommand(deps.commands, job, verdict, command, signal);
+    const outcome = await reportByCommand(deps.commands.execute, job, verdict, command, signal);
     if (outcome.kind === 'accepted') return verdict === 'complete' ? 'completed' : 'failed';
     if (outcome.kind === 'refused')
       deps.logger.warn({ job_id: job.jobId, code: outcome.problem.code }, 'job.report_refused');

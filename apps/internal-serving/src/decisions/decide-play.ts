@@ -13,6 +13,7 @@ import type { DecisionArchive } from './decision-archive.ts';
 import { capKeysOf, decideWithinLimits, type CountedDecision, type Limits } from './decide-within-limits.ts';
 import { answerOf, renderAnswer, traceOf, type StoredAnswer } from './decision-record.ts';
 import type { WriteDecision, WriteOutcome } from './decision-writer.ts';
+import type { PlayListeners } from '../sample/play-listeners.ts';
 import { parsePlayRequest, type PlayRequest } from './play-request.ts';
 import type { NewDecision } from './stored-decision.ts';
 
@@ -28,6 +29,8 @@ export interface DecidePlayOptions extends Omit<Limits, 'goals' | 'credit'> {
   readonly suspensions: Pick<CurrentSuspensions, 'active'>;
   readonly shares: Pick<ShareCounts, 'shareOf' | 'count'>;
   readonly write: WriteDecision;
+  /** Takes note of the listener of a stored decision, for the sample of plays. */
+  readonly noteListener?: PlayListeners['add'];
   /** A name for one attempt at a decision, never used before. */
   readonly newAttempt: () => string;
   readonly logger: Logger;
@@ -185,6 +188,8 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
       return undefined;
     }
     shares.count(decision.opportunities, shareServings);
+    if (request.listener)
+      options.noteListener?.({ decisionId, workspaceId, atMs: request.context.atMs, bucket: request.listener.current });
     return { answer, repeated: false };
   }
 

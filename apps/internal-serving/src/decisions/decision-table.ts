@@ -199,6 +199,24 @@ export async function readDecisionRows(
   return rows.map(toPackedRow);
 }
 
+/** Decisions of all workspaces from a time until before another, the oldest first, behind a position; at most so many. */
+export async function readDecisionsBetween(
+  pool: Pool,
+  from: Date,
+  to: Date,
+  after: { readonly at: Date; readonly decisionId: string } | undefined,
+  limit: number,
+): Promise<readonly PackedRow[]> {
+  const { rows } = await pool.query<Row>({
+    name: 'read-decisions-between',
+    text: `select ${rowColumns} from packed_decision d
+           where packed is not null and at >= $1 and at < $2 and (at, decision_id) > ($1, $3::uuid)
+           order by at, decision_id limit $4`,
+    values: [after?.at ?? from, to, after ? idToUuid(after.decisionId) : firstUuid, limit],
+  });
+  return rows.map(toPackedRow);
+}
+
 /**
  * Rows of the oldest UTC day before a time, always in the same order; undefined when there is none.
  * @param behind rows up to this one are left out

@@ -1,4 +1,11 @@
-import { encodingJobKinds, type EncodingJobInput, type EncodingJobKind } from '@longwave/events';
+import {
+  encodingJobKinds,
+  forecastJobKinds,
+  type EncodingJobInput,
+  type EncodingJobKind,
+  type ForecastJobInput,
+  type ForecastJobKind,
+} from '@longwave/events';
 import { beginOperation } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
 import type { Pool, Transaction } from '@longwave/postgres';
@@ -28,9 +35,9 @@ const internalJobKinds = [
 
 /** Kinds of jobs that management runs itself. */
 export type InternalJobKind = (typeof internalJobKinds)[number];
-export type JobKind = EncodingJobKind | InternalJobKind;
+export type JobKind = EncodingJobKind | ForecastJobKind | InternalJobKind;
 
-const jobKinds: readonly JobKind[] = [...encodingJobKinds, ...internalJobKinds];
+const jobKinds: readonly JobKind[] = [...encodingJobKinds, ...forecastJobKinds, ...internalJobKinds];
 
 interface JobOf<K extends JobKind, I> {
   readonly kind: K;
@@ -45,7 +52,9 @@ interface JobOf<K extends JobKind, I> {
 }
 
 export type NewJob =
-  { [K in EncodingJobKind]: JobOf<K, EncodingJobInput<K>> }[EncodingJobKind] | JobOf<InternalJobKind, unknown>;
+  | { [K in EncodingJobKind]: JobOf<K, EncodingJobInput<K>> }[EncodingJobKind]
+  | JobOf<ForecastJobKind, ForecastJobInput>
+  | JobOf<InternalJobKind, unknown>;
 
 export type ClaimedJob = Readonly<
   Columns<

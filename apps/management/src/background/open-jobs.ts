@@ -2,8 +2,8 @@ import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { countJobsOf, type JobKind } from './job-table.ts';
 
-/** Jobs of one kind that a workspace may have waiting and running. */
-const maxOpen = 20;
+/** Jobs of one kind that a workspace may have waiting and running, where nothing else is said. */
+const usualOpen = 20;
 /** A job takes seconds to minutes; then there is room for the next one. */
 const retryAfterSeconds = 60;
 
@@ -16,6 +16,7 @@ export async function assertFewOpenJobs(
   workspaceId: string,
   kind: JobKind,
   noun: string,
+  maxOpen = usualOpen,
 ): Promise<void> {
   if ((await countJobsOf(tx, workspaceId, kind)) < maxOpen) return;
   throw new Problem(

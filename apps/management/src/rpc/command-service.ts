@@ -16,7 +16,7 @@ export function commandService({
 }): RpcService {
   return rpcService(
     CommandServiceService,
-    { execute: [...gateways, 'auth-server', 'encoder', 'hosting-exchange', 'operator'] },
+    { execute: [...gateways, 'auth-server', 'encoder', 'forecaster', 'hosting-exchange', 'operator'] },
     {
       execute: async (request, context) => {
         const command = parseEnvelope(request, context.deadline);

@@ -1,15 +1,23 @@
 import type { Pool } from '@longwave/postgres';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { JobServiceService } from '@longwave/rpc/job';
+import { encodingJobKinds, forecastJobKinds } from '@longwave/events';
 import { claimJob, renewLease } from '../background/job-table.ts';
 
-/** Jobs of encoders, under leases. */
+/** The jobs that each worker may have. */
+const kindsOf = { encoder: encodingJobKinds, forecaster: forecastJobKinds } as const;
+const workers = ['encoder', 'forecaster'] as const;
+
+/** Jobs of encoders and forecasters, under leases. */
 export function jobService({ pool, leaseMs }: { readonly pool: Pool; readonly leaseMs: number }): RpcService {
   return rpcService(
     JobServiceService,
-    { claimJob: ['encoder'], renewLease: ['encoder'] },
+    { claimJob: workers, renewLease: workers },
     {
-      claimJob: async ({ workerId, kinds, maxExpectedMs }) => {
+      claimJob: async ({ workerId, kinds: asked, maxExpectedMs }, { caller }) => {
+        const own: readonly string[] = kindsOf[caller as keyof typeof kindsOf];
+        const kinds = asked.filter((kind) => own.includes(kind));
+        if (kinds.length === 0) return { job: undefined };
         const job = await claimJob(pool, kinds, workerId, leaseMs, maxExpectedMs);
         if (!job) return { job: undefined };
         return {

@@ -1,6 +1,7 @@
 import { createActorOfCall, receiptService } from '@longwave/command-pipeline';
 import type { PrincipalKeys } from '@longwave/principal';
 import type { RpcService } from '@longwave/rpc';
+import { bookingService } from './booking-service.ts';
 import { commandService } from './command-service.ts';
 import { encodingQueueService } from './encoding-queue-service.ts';
 import { encodingTimeService } from './encoding-time-service.ts';
@@ -21,6 +22,7 @@ type ServerOptions = OptionsOf<typeof commandService> &
   OptionsOf<typeof feedService> &
   OptionsOf<typeof webhookService> &
   Omit<OptionsOf<typeof receiptService>, 'callers'> &
+  OptionsOf<typeof bookingService> &
   OptionsOf<typeof jobService> & { readonly principalKeys: PrincipalKeys };
 
 /** Every gRPC service of management. */
@@ -35,6 +37,7 @@ export function managementServices(options: ServerOptions): RpcService[] {
     uploadService(shared),
     feedService(shared),
     jobService(shared),
+    bookingService(shared),
     webhookService(shared),
     // Platforms verify that their messages were accepted.
     receiptService({ ...options, callers: ['hosting-exchange'] }),

@@ -42,6 +42,7 @@ export const operationCommands = {
       'statistics_export.cancelled',
       'creative.media_cancelled',
       'reconciliation.cancelled',
+      'forecast.cancelled',
     ],
     problems: ['permission_denied', 'state_not_allowed'],
     externalEffect: 'What the operation began is stopped.',

@@ -1,5 +1,5 @@
 import type { productCatalog, CommandWithRule } from '@longwave/command-catalog';
-import { findResource, holdResource, listLinked, type ResourceRow, type Rules } from '@longwave/command-pipeline';
+import { findResource, holdResource, listLinked, type Rules } from '@longwave/command-pipeline';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { openCampaignStates } from '../campaigns/campaign.ts';
@@ -13,6 +13,8 @@ import { defaultCountingBasis, requireCountingBasis } from './counting-basis.ts'
 import { goalBasis, type CountConfirmed } from './count-confirmed.ts';
 import * as flight from './line-item.ts';
 import type { LineItem } from './line-item.ts';
+import { raisingBookings } from './raise-bookings.ts';
+import { requireTargeted } from './require-targeted.ts';
 
 type Catalog = typeof productCatalog;
 type LineItemRules = Pick<Rules<Catalog>, Extract<CommandWithRule<Catalog>, `line_item.${string}`>>;
@@ -73,21 +75,6 @@ async function checkMakegood(
     refuseField(path, 'other_advertiser', 'A makegood makes good what the same advertiser has bought.');
 }
 
-type ListedRow = ResourceRow<'podcasts' | 'episodes' | 'inventory_units'>;
-
-/** Throws for sets of episodes beside whole podcasts: these are two dimensions, and a play would have to match both. */
-function checkMixture(units: readonly ListedRow[], targeting: LineItem['targeting'], path: string): void {
-  const isSet = ({ attributes }: ListedRow) => 'kind' in attributes && attributes.kind === 'episode_set';
-  const { podcasts } = targeting;
-  const whole = units.some((unit) => !isSet(unit)) || (!Array.isArray(podcasts) && podcasts.include.length > 0);
-  if (units.some(isSet) && whole)
-    refuseField(
-      path,
-      'mixed_inventory',
-      'Target whole podcasts or sets of episodes, each with a line item of its own.',
-    );
-}
-
 /** Throws unless the resources that the changes name exist and may be combined. */
 async function check(
   tx: Transaction,
@@ -98,16 +85,7 @@ async function check(
   }: { readonly targeting?: LineItem['targeting'] | undefined; readonly rate?: LineItem['rate'] | undefined },
 ): Promise<void> {
   await requireCurrency(tx, workspaceId, rate?.price, '/changes/rate/price');
-  const types = { podcasts: 'podcasts', episodes: 'episodes', inventory: 'inventory_units' } as const;
-  for (const [name, type] of Object.entries(types)) {
-    const lists = targeting?.[name as keyof typeof types];
-    if (!lists || Array.isArray(lists)) continue;
-    for (const [side, ids] of Object.entries(lists)) {
-      const path = `/changes/targeting/${name}/${side}`;
-      const rows = await requireResources(tx, { workspaceId, type, ids: [...new Set(ids)], path, unless: [] });
-      if (name === 'inventory' && side === 'include') checkMixture(rows, targeting, path);
-    }
-  }
+  await requireTargeted(tx, workspaceId, targeting, '/changes/targeting');
 }
 
 /** Checks product, prices and counting basis before a line item is sold; answers what decided, for the receipt. */
@@ -282,8 +260,25 @@ const flightRules = (pool: Pool, countConfirmed: CountConfirmed) =>
     },
   }) satisfies Partial<LineItemRules>;
 
-/** Rules of the line item commands. */
+/** Rules of the line item commands; those that change what is sold say so. */
 export const lineItemRules = (options: {
   readonly pool: Pool;
   readonly countConfirmed: CountConfirmed;
-}): LineItemRules => ({ ...draftRules, ...flightRules(options.pool, options.countConfirmed) });
+}): LineItemRules => {
+  const rules = { ...draftRules, ...flightRules(options.pool, options.countConfirmed) };
+  return {
+    ...rules,
+    'line_item.reserve': raisingBookings(rules['line_item.reserve']),
+    'line_item.release_reservation': raisingBookings(rules['line_item.release_reservation']),
+    'line_item.expire_reservation': raisingBookings(rules['line_item.expire_reservation']),
+    'line_item.reset': raisingBookings(rules['line_item.reset']),
+    'line_item.book': raisingBookings(rules['line_item.book']),
+    'line_item.amend': raisingBookings(rules['line_item.amend']),
+    'line_item.apply_amendment': raisingBookings(rules['line_item.apply_amendment']),
+    'line_item.end_flight': raisingBookings(rules['line_item.end_flight']),
+    'line_item.complete': raisingBookings(rules['line_item.complete']),
+    'line_item.extend': raisingBookings(rules['line_item.extend']),
+    'line_item.stop': raisingBookings(rules['line_item.stop']),
+    'line_item.cancel': raisingBookings(rules['line_item.cancel']),
+  };
+};

@@ -47,12 +47,13 @@ export const createEraseListenersHandler = (options: ErasureOptions): JobHandler
     const asked = [...new Set([...namedKeys, ...found.map(({ listenerKey }) => listenerKey)])];
     const { listenerKeys } = await listeners.collectListeners({ erasureId, workspaceId, listenerKeys: asked }, call);
     const listenerBuckets = listenerKeys.map(bucketOf);
-    const { records } = await options.serving.forgetListeners({ workspaceId, listenerBuckets }, call);
+    const forgotten = await options.serving.forgetListeners({ workspaceId, listenerBuckets }, call);
     const { bindings: bound } = await bindings.eraseListeners({ erasureId, workspaceId, listenerKeys }, call);
     const { erased, keptListeners } = await listeners.eraseListeners({ erasureId, workspaceId }, call);
 
     const rows = [
-      { store: 'internal-serving', table: 'listener', rows: records },
+      { store: 'internal-serving', table: 'listener', rows: forgotten.records },
+      { store: 'internal-serving', table: 'play_sample', rows: forgotten.sampledPlays },
       { store: 'public-delivery', table: 'binding', rows: bound },
       ...erased.map((one) => ({ store: 'analytics-sink', ...one })),
     ];

@@ -1,0 +1,52 @@
+import {
+  fitTraffic,
+  findTrafficFactors,
+  type DeliveryInputs,
+  type TimeRange,
+  type TrafficModel,
+} from '@longwave/forecasting';
+import type { Committed } from '@longwave/rpc/serving';
+import type { Booking } from '../inputs/read-booking.ts';
+import type { Past } from '../inputs/read-past.ts';
+import { trafficInputs } from '../inputs/traffic-inputs.ts';
+
+/** Everything that a forecast is made from. */
+export interface ForecastInputs {
+  readonly nowMs: number;
+  readonly past: Past;
+  readonly booking: Booking;
+  /** What line items with a goal have had. */
+  readonly committed: readonly Committed[];
+  /** Plays of a full simulation. */
+  readonly maxPlays: number;
+}
+
+/** The curves of the workspace's podcasts. */
+export const modelOf = ({ past, booking, nowMs }: ForecastInputs): TrafficModel =>
+  fitTraffic(trafficInputs(past.hours, booking.head, nowMs));
+
+/** The part of a window that lies ahead. */
+export const aheadOf = (window: { readonly start: string; readonly end: string }, nowMs: number): TimeRange => ({
+  fromMs: Math.max(Date.parse(window.start), nowMs),
+  toMs: Date.parse(window.end),
+});
+
+/** The simulation of everything that is sold. */
+export function deliveryInputs(inputs: ForecastInputs, model: TrafficModel, range: TimeRange): DeliveryInputs {
+  const { booking, past, committed, maxPlays } = inputs;
+  const had = new Map(committed.map(({ lineItemId, units }) => [lineItemId, units]));
+  const goalsLeft = booking.plan.line_items.flatMap(({ line_item_id: id, goal }) =>
+    (goal.unit === 'impressions' || goal.unit === 'completes') && had.has(id)
+      ? [[id, Math.max(0, goal.quantity! - had.get(id)!)] as const]
+      : [],
+  );
+  return {
+    plan: booking.plan,
+    plays: past.plays,
+    days: { ...range, timeZone: booking.head.timeZone },
+    goalsLeft: new Map(goalsLeft),
+    deliveryRates: new Map(committed.map(({ lineItemId, deliveryRate }) => [lineItemId, deliveryRate])),
+    trafficFactors: findTrafficFactors(model, past.plays, range),
+    count: maxPlays,
+  };
+}

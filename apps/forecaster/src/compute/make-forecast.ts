@@ -1,0 +1,189 @@
+import type { ChangesInput } from '@longwave/command-catalog';
+import type { ForecastJobInput, PlanLineItem } from '@longwave/events';
+import {
+  findAvailability,
+  forecastDelivery,
+  forecastTraffic,
+  intervalOf,
+  type Interval,
+  type TimeRange,
+  type TrafficModel,
+} from '@longwave/forecasting';
+import { aheadOf, deliveryInputs, modelOf, type ForecastInputs } from './forecast-inputs.ts';
+import { hidesTargeted } from './rare-values.ts';
+
+export type ForecastResult = ChangesInput<'forecast.complete'>;
+type Range = ForecastResult['by_day'][number];
+
+const dayMs = 86_400_000;
+const maxPodcasts = 50;
+/** Line items whose days are told, too. */
+const maxWithDays = 20;
+
+/** Local dates of days by their start. */
+function datesOf(timeZone: string): (startMs: number) => string {
+  const format = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
+  // The middle of a day is in it, also where a day has 23 hours.
+  return (startMs) => format.format(startMs + dayMs / 2);
+}
+
+const whole = (units: number) => Math.max(0, Math.round(units));
+
+/** Parts of an estimate, each with the relative interval of the whole. */
+function spread(estimate: number, { low, high }: Interval): (units: number) => Omit<Range, 'day'> {
+  const [down, up] = estimate > 0 ? [low / estimate, high / estimate] : [0, 1];
+  return (units) => ({ p10: whole(units * down), p50: whole(units), p90: whole(units * up) });
+}
+
+const confidenceOf = ({ level, low, high, method }: Interval) => ({
+  level,
+  low: whole(low),
+  high: whole(high),
+  method,
+});
+
+/** The interval of a number of a window. */
+function intervalIn(range: TimeRange, nowMs: number, estimate: number, samplingError?: number): Interval {
+  const days = Math.max(1, (range.toMs - range.fromMs) / dayMs);
+  const horizonDays = Math.max(1, (range.toMs - nowMs) / dayMs);
+  return intervalOf(estimate, {
+    ...{ perDay: estimate / days, horizonDays, backtests: [] },
+    ...(samplingError !== undefined && { samplingError }),
+  });
+}
+
+/** What the result says of its inputs. */
+function basisOf(inputs: ForecastInputs, model: TrafficModel, range: TimeRange, line: PlanLineItem | undefined) {
+  const { past, booking, nowMs } = inputs;
+  const { plays } = past;
+  const [first] = plays;
+  const weights = plays.reduce((sum, { weight }) => sum + weight, 0);
+  const squares = plays.reduce((sum, { weight }) => sum + weight * weight, 0);
+  const learning = [...model.podcasts.values()].filter((podcast) => podcast.learning).map(({ podcastId }) => podcastId);
+  return {
+    as_of: new Date(nowMs).toISOString(),
+    plan_digest: booking.head.planDigest,
+    booking_version: Number(booking.head.bookingVersion),
+    sample: {
+      days: first ? Math.ceil((past.untilMs - first.atMs) / dayMs) : 0,
+      rows: plays.length,
+      effective: squares > 0 ? Math.round(weights ** 2 / squares) : 0,
+    },
+    learning_podcasts: learning.slice(0, 200),
+    assumptions: [
+      'releases_by_cadence',
+      'every_ad_in_every_format',
+      ...(plays.length === 0 ? ['no_plays_yet'] : []),
+      ...(line && hidesTargeted(line, plays) ? ['rare_values_hidden'] : []),
+    ],
+    modifiers: booking.head.modifiers
+      .filter(({ fromMs, toMs }) => Number(fromMs) < range.toMs && Number(toMs) > range.fromMs)
+      .slice(0, 200)
+      .map(({ trafficModifierId, factor, fromMs, toMs }) => ({
+        traffic_modifier_id: trafficModifierId,
+        factor,
+        window: { start: new Date(Number(fromMs)).toISOString(), end: new Date(Number(toMs)).toISOString() },
+      })),
+  };
+}
+
+const empty = { by_day: [], by_podcast: [], by_position: [], contending: [], line_items: [] };
+
+function forecastOfTraffic(inputs: ForecastInputs, range: TimeRange, line: PlanLineItem | undefined): ForecastResult {
+  const { booking, past, nowMs } = inputs;
+  const model = modelOf(inputs);
+  const traffic = forecastTraffic({ model, window: range, plays: past.plays, ...(line && { line }) });
+  const interval = intervalIn(range, nowMs, traffic.opportunities);
+  const rangeOf = spread(traffic.opportunities, interval);
+  const dateOf = datesOf(booking.head.timeZone);
+  return {
+    ...basisOf(inputs, model, range, line),
+    ...empty,
+    capacity: rangeOf(traffic.opportunities),
+    by_day: traffic.byDay.map((day) => ({ day: dateOf(day.dayMs), ...rangeOf(day.opportunities) })),
+    by_podcast: traffic.byPodcast
+      .toSorted((a, b) => b.opportunities - a.opportunities)
+      .slice(0, maxPodcasts)
+      .map(({ podcastId, opportunities }) => ({ podcast_id: podcastId, ...rangeOf(opportunities) })),
+    by_position: traffic.byPosition.map(({ position, opportunities }) => ({
+      position: position as 'pre' | 'mid' | 'post',
+      ...rangeOf(opportunities),
+    })),
+    confidence: confidenceOf(interval),
+  };
+}
+
+function forecastOfAvailability(inputs: ForecastInputs, range: TimeRange, line: PlanLineItem): ForecastResult {
+  const { booking, nowMs } = inputs;
+  const model = modelOf(inputs);
+  const { quantity } = line.goal;
+  const found = findAvailability({
+    ...deliveryInputs(inputs, model, range),
+    ...{ prospective: line, ...(quantity !== undefined && { quantity }) },
+  });
+  const interval = intervalIn(range, nowMs, found.available, found.samplingError);
+  const capacities = spread(found.capacity, intervalIn(range, nowMs, found.capacity, found.matched.samplingError));
+  const rangeOf = spread(found.available, interval);
+  const dateOf = datesOf(booking.head.timeZone);
+  return {
+    ...basisOf(inputs, model, range, line),
+    ...empty,
+    capacity: capacities(found.capacity),
+    available: rangeOf(found.available),
+    possible: rangeOf(found.possible),
+    by_day: found.byDay.map(({ dayMs: startMs, available }) => ({ day: dateOf(startMs), ...rangeOf(available) })),
+    by_podcast: found.byPodcast
+      .slice(0, maxPodcasts)
+      .map(({ podcastId, available }) => ({ podcast_id: podcastId, ...rangeOf(available) })),
+    contending: found.contending.map(({ lineItemId, loses, ofGoal, tier }) => ({
+      ...{ line_item_id: lineItemId, loses: whole(loses), tier },
+      ...(ofGoal !== undefined && { of_goal: whole(ofGoal) }),
+    })),
+    confidence: confidenceOf(interval),
+  };
+}
+
+function forecastOfDelivery(
+  inputs: ForecastInputs,
+  range: TimeRange,
+  ids: readonly string[] | undefined,
+): ForecastResult {
+  const { booking, nowMs } = inputs;
+  const model = modelOf(inputs);
+  const traffic = forecastTraffic({ model, window: range, plays: inputs.past.plays });
+  const interval = intervalIn(range, nowMs, traffic.opportunities);
+  const { opportunities } = traffic;
+  const ends =
+    opportunities > 0
+      ? { low: interval.low / opportunities, high: interval.high / opportunities }
+      : { low: 1, high: 1 };
+  const { lines } = forecastDelivery(deliveryInputs(inputs, model, range), ends);
+  const asked = ids && new Set(ids);
+  const told = lines.filter(({ lineItemId }) => asked?.has(lineItemId) ?? true).slice(0, 1000);
+  const dateOf = datesOf(booking.head.timeZone);
+  return {
+    ...basisOf(inputs, model, range, undefined),
+    ...empty,
+    line_items: told.map((line) => ({
+      line_item_id: line.lineItemId,
+      ...(line.goalLeft !== undefined && { goal: whole(line.goalLeft) }),
+      ...{ p10: whole(line.p10), p50: whole(line.p50), p90: whole(line.p90) },
+      ...(line.shortBy !== undefined && { verdict: line.shortBy }),
+      ...(told.length <= maxWithDays && {
+        by_day: line.byDay.map((day) => ({ day: dateOf(day.dayMs), quantity: whole(day.p50) })),
+      }),
+    })),
+    confidence: confidenceOf(interval),
+  };
+}
+
+/** Makes one forecast. Pure. */
+export function makeForecast(
+  inputs: ForecastInputs,
+  { kind, window, line_item: line, line_item_ids: ids }: ForecastJobInput,
+): ForecastResult {
+  const range = aheadOf(window, inputs.nowMs);
+  if (kind === 'traffic') return forecastOfTraffic(inputs, range, line);
+  if (kind === 'availability') return forecastOfAvailability(inputs, range, line!);
+  return forecastOfDelivery(inputs, range, ids);
+}

@@ -1,0 +1,37 @@
+import type { ForecastJobInput, PlanLineItem } from '@longwave/events';
+import type { ForecasterConfig } from '../config.ts';
+import type { CheckedAvailability } from './check-availability.ts';
+import type { ForecastResult } from './make-forecast.ts';
+
+/** What a thread is asked; structured clones cross the border. */
+export type Question =
+  | {
+      readonly type: 'forecast';
+      readonly workspaceId: string;
+      readonly input: ForecastJobInput;
+      readonly deadlineMs: number;
+    }
+  | {
+      readonly type: 'availability';
+      readonly workspaceId: string;
+      readonly line: PlanLineItem;
+      readonly deadlineMs: number;
+    };
+
+/** The answer to each type of question. */
+export interface Answers {
+  readonly forecast: ForecastResult;
+  readonly availability: CheckedAvailability;
+}
+
+export type AnswerTo<Q extends Question> = Answers[Q['type']];
+
+/** The end of a question, as the thread tells it. */
+export type Reply =
+  { readonly ok: true; readonly answer: Answers[keyof Answers] } | { readonly ok: false; readonly message: string };
+
+/** What a thread is started with. */
+export type ThreadData = Pick<
+  ForecasterConfig,
+  'TLS_CA' | 'TLS_CERT' | 'TLS_KEY' | 'MANAGEMENT_ADDRESS' | 'INTERNAL_SERVING_ADDRESS' | 'FORECASTER_PLAYS_MAX'
+>;

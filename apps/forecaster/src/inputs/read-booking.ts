@@ -1,0 +1,35 @@
+import { servingPlanSchema, type ServingPlanDocument } from '@longwave/events';
+import type { RpcClient } from '@longwave/rpc';
+import type { BookingHead, BookingServiceService } from '@longwave/rpc/forecast';
+import { LRUCache } from 'lru-cache';
+
+/** What is sold in a workspace: the plan that there would be if all of it served. */
+export interface Booking {
+  readonly head: BookingHead;
+  readonly plan: ServingPlanDocument;
+}
+
+/** Plans that a process keeps; one of 10,000 line items has some 10 MB. */
+const maxPlans = 20;
+
+/** Reads what is sold in a workspace; a plan that has not changed is not sent again. */
+export function createReadBooking(
+  client: Pick<RpcClient<typeof BookingServiceService>, 'readBooking'>,
+): (workspaceId: string, deadlineMs: number) => Promise<Booking> {
+  const kept = new LRUCache<string, { readonly digest: string; readonly plan: ServingPlanDocument }>({ max: maxPlans });
+  return async (workspaceId, deadlineMs) => {
+    const known = kept.get(workspaceId);
+    let head: BookingHead | undefined;
+    const pieces: Uint8Array[] = [];
+    const request = { workspaceId, knownDigest: known?.digest ?? '' };
+    for await (const { content } of client.readBooking(request, { deadlineMs })) {
+      if (content?.$case === 'head') head = content.value;
+      if (content?.$case === 'plan') pieces.push(content.value);
+    }
+    if (!head) throw new Error('management sent a booking without its head');
+    if (known && known.digest === head.planDigest) return { head, plan: known.plan };
+    const plan = servingPlanSchema.parse(JSON.parse(Buffer.concat(pieces).toString()));
+    kept.set(workspaceId, { digest: head.planDigest, plan });
+    return { head, plan };
+  };
+}

@@ -1,0 +1,117 @@
+import type { SamplePlay } from '@longwave/forecasting';
+import type { RpcClient } from '@longwave/rpc';
+import type { PlayHour, ReadSampleResponse, SampleServiceService } from '@longwave/rpc/serving';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** Four whole weeks, so that each weekday counts alike. */
+export const sampleDays = 28;
+/** Curves of episodes reach over 56 days, and their levels over the last eight episodes. */
+const historyDays = 90;
+/** Sampled plays of all workspaces that a process keeps: about a kilobyte each. */
+const maxKeptPlays = 1_500_000;
+/** Ads can be in every format that a play asks for: so says the plan of what is sold. */
+const anyFormat = 'any';
+
+/** The past of a workspace, up to a whole hour. */
+export interface Past {
+  readonly untilMs: number;
+  /** Of the last 28 days, the oldest first. */
+  readonly plays: readonly SamplePlay[];
+  /** Opportunities of the last 90 days, the oldest first. */
+  readonly hours: readonly PlayHour[];
+}
+
+export type SampleClient = RpcClient<typeof SampleServiceService>;
+
+const milliseconds = z.bigint().transform(Number);
+const layoutSchema = z.object({
+  breaks: z.array(
+    z.object({
+      key: z.string(),
+      position: z.enum(['pre', 'mid', 'post']),
+      maxSlots: z.int(),
+      maxDurationMs: milliseconds,
+      positionMs: milliseconds,
+      slotRules: z.array(
+        z.object({
+          slot: z.int(),
+          maxDurationMs: milliseconds,
+          lineItemTypes: z.array(z.enum(['exclusive', 'sponsorship', 'guaranteed', 'non_guaranteed', 'house'])),
+          productions: z.array(z.enum(['host_read', 'producer_read', 'produced'])),
+        }),
+      ),
+    }),
+  ),
+});
+
+/** Sampled plays of a message; their breaks and lists are shared, because there are few different ones. */
+function playsOf({ plays, layouts }: ReadSampleResponse): SamplePlay[] {
+  const breaks = layouts.map((layout) => layoutSchema.parse(layout).breaks);
+  return plays.map((play) => ({
+    atMs: Number(play.atMs),
+    podcastId: play.podcastId,
+    episodeId: play.episodeId,
+    country: play.country,
+    region: play.region,
+    device: play.device,
+    operatingSystem: play.operatingSystem,
+    app: play.app,
+    surface: play.surface,
+    language: play.language,
+    explicit: play.explicit,
+    contentCategories: play.contentCategories,
+    publishedAtMs: Number(play.publishedAtMs),
+    adLoadLimitMs: play.adLoadLimitMs === 0n ? undefined : Number(play.adLoadLimitMs),
+    streamFormat: anyFormat,
+    breaks: breaks[play.layout]!,
+    listener: Buffer.from(play.listener).toString('hex'),
+    weight: play.weight,
+    lineItemIds: play.lineItemIds,
+    noAdReason: play.noAdReason,
+  }));
+}
+
+const since = <T>(list: readonly T[], fromMs: number, atOf: (item: T) => number): T[] =>
+  list.filter((item) => atOf(item) >= fromMs);
+
+/**
+ * Reads the past of workspaces and keeps it: the next question reads only the hours that were not there before.
+ * @returns the past of a workspace as of a time
+ */
+export function createReadPast(
+  client: Pick<SampleClient, 'readSample' | 'readPlayHours'>,
+): (workspaceId: string, nowMs: number, deadlineMs: number) => Promise<Past> {
+  const kept = new LRUCache<string, Past>({
+    maxSize: maxKeptPlays,
+    sizeCalculation: ({ plays, hours }) => 1 + plays.length + Math.ceil(hours.length / 4),
+  });
+  return async (workspaceId, nowMs, deadlineMs) => {
+    const untilMs = Math.floor(nowMs / hourMs) * hourMs;
+    const [sampleFromMs, historyFromMs] = [untilMs - sampleDays * dayMs, untilMs - historyDays * dayMs];
+    const before = kept.get(workspaceId);
+    const known = before && before.untilMs <= untilMs ? before : { untilMs: 0, plays: [], hours: [] };
+    const range = (fromMs: number) => ({
+      workspaceId,
+      fromMs: BigInt(Math.max(fromMs, known.untilMs)),
+      toMs: BigInt(untilMs),
+    });
+    if (known.untilMs === untilMs) return known;
+    const plays = since(known.plays, sampleFromMs, ({ atMs }) => atMs);
+    const hours = since(known.hours, historyFromMs, ({ hourMs: atMs }) => Number(atMs));
+    for await (const message of client.readSample(range(sampleFromMs), { deadlineMs })) plays.push(...playsOf(message));
+    for await (const message of client.readPlayHours(range(historyFromMs), { deadlineMs }))
+      hours.push(...message.hours);
+    const past: Past = { untilMs: lastCompleteMs(hours, untilMs), plays, hours };
+    kept.set(workspaceId, past);
+    return past;
+  };
+}
+
+/** An hour is sampled some minutes after its end: what is not there yet is read again. */
+function lastCompleteMs(hours: readonly PlayHour[], untilMs: number): number {
+  const last = hours.at(-1);
+  return last && Number(last.hourMs) + hourMs >= untilMs ? untilMs : untilMs - hourMs;
+}

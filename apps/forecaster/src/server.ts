@@ -1,0 +1,55 @@
+import { servingPlanSchema } from '@longwave/events';
+import { parseOrProblem, Problem } from '@longwave/problems';
+import { rpcService, type RpcService } from '@longwave/rpc';
+import { ForecastServiceService } from '@longwave/rpc/forecast';
+import { z } from 'zod';
+import type { CheckedAvailability } from './compute/check-availability.ts';
+import type { Question } from './compute/question.ts';
+
+const request = z.strictObject({
+  workspaceId: z.string().min(1).max(64),
+  lineItem: z.instanceof(Uint8Array).transform((bytes, context) => {
+    try {
+      return JSON.parse(Buffer.from(bytes).toString()) as unknown;
+    } catch {
+      context.addIssue({ code: 'custom', message: 'The line item is not JSON.' });
+      return z.NEVER;
+    }
+  }),
+});
+
+/** Answers a question; ends when the signal says so. */
+export type Check = (
+  question: Extract<Question, { type: 'availability' }>,
+  signal: AbortSignal,
+) => Promise<CheckedAvailability>;
+
+/** The RPCs of this service. */
+export const forecasterServices = (check: Check, clock: () => number = Date.now): readonly RpcService[] => [
+  rpcService(
+    ForecastServiceService,
+    { checkAvailability: ['management', 'operator'] },
+    {
+      checkAvailability: async (sent, { signal, deadline }) => {
+        const { workspaceId, lineItem } = parseOrProblem(request, sent);
+        const line = parseOrProblem(servingPlanSchema.shape.line_items.element, lineItem);
+        const deadlineMs = Math.max(1, deadline.getTime() - clock());
+        const found = await check({ type: 'availability', workspaceId, line, deadlineMs }, signal).catch(
+          (cause: unknown) => {
+            throw new Problem('temporarily_unavailable', undefined, { cause, retryAfterSeconds: 1 });
+          },
+        );
+        return {
+          ...found,
+          capacity: BigInt(found.capacity),
+          available: BigInt(found.available),
+          nearest: BigInt(found.nearest),
+          bookingVersion: BigInt(found.bookingVersion),
+          contending: found.contending.map(({ lineItemId, loses, ofGoal, tier }) => ({
+            ...{ lineItemId, tier, loses: BigInt(loses), ofGoal: BigInt(ofGoal) },
+          })),
+        };
+      },
+    },
+  ),
+];

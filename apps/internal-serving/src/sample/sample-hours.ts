@@ -1,0 +1,117 @@
+import { idToUuid } from '@longwave/ids';
+import type { Pool } from '@longwave/postgres';
+import type { DecisionReader } from '../decisions/decision-reader.ts';
+import { readDecisionsBetween } from '../decisions/decision-table.ts';
+import { packSample } from './packed-sample.ts';
+import { findPlayListeners, removePlayListeners } from './play-listener-table.ts';
+import {
+  forgetValueCounts,
+  insertSampledHour,
+  listValueCounts,
+  removeSampledHours,
+  type EpisodeHour,
+} from './play-sample-table.ts';
+import { candidateOf, countValues, keepPlays, shareOf, sumCounts, type CandidatePlay } from './sampled-play.ts';
+import { finishHour, leaseNextHour } from './sample-progress-table.ts';
+import { destroySecrets } from './sample-secret-table.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** Decisions of an hour are stored, and codes of their listeners written, this long after its end. */
+const settledMs = 5 * 60_000;
+/** Days that sampled plays are kept. */
+const keptDays = 90;
+const pageSize = 500;
+
+/** The plays of one workspace in an hour. */
+interface WorkspaceHour {
+  readonly counts: Record<string, number>;
+  readonly episodes: Map<string, EpisodeHour>;
+  readonly plays: CandidatePlay[];
+  /** Counts of the 23 hours before. */
+  readonly before: Awaited<ReturnType<typeof listValueCounts>>;
+}
+
+const slotsOf = (play: CandidatePlay) => play.breaks.reduce((slots, one) => slots + one.maxSlots, 0);
+
+function addEpisode(episodes: Map<string, EpisodeHour>, hour: Date, play: CandidatePlay): void {
+  const { podcastId, episodeId, publishedAtMs, language, contentCategories } = play;
+  const known = episodes.get(episodeId);
+  episodes.set(episodeId, {
+    ...{ hourMs: hour.getTime(), podcastId, episodeId, publishedAtMs, language, contentCategories },
+    opportunities: (known?.opportunities ?? 0) + slotsOf(play),
+  });
+}
+
+/** Samples the plays of whole hours, one after the other, from stored decisions (docs/privacy.md). */
+export function createSampleHours(pool: Pool, reader: Pick<DecisionReader, 'tryRead'>, clock: () => Date) {
+  async function readHour(hour: Date): Promise<ReadonlyMap<string, WorkspaceHour>> {
+    const end = new Date(hour.getTime() + hourMs);
+    const from = new Date(end.getTime() - dayMs);
+    const workspaces = new Map<string, WorkspaceHour>();
+    let after: { readonly at: Date; readonly decisionId: string } | undefined;
+    for (;;) {
+      const rows = await readDecisionsBetween(pool, hour, end, after, pageSize);
+      const codes = await findPlayListeners(
+        pool,
+        rows.map(({ decisionId }) => idToUuid(decisionId)),
+      );
+      for (const row of rows) {
+        const decision = await reader.tryRead(row);
+        const play = decision && candidateOf(row.decisionId, decision, codes.get(idToUuid(row.decisionId)));
+        if (!play) continue;
+        const known = workspaces.get(row.workspaceId);
+        const workspace: WorkspaceHour = known ?? {
+          ...{ counts: {}, episodes: new Map(), plays: [] },
+          before: await listValueCounts(pool, row.workspaceId, from, hour),
+        };
+        if (!known) workspaces.set(row.workspaceId, workspace);
+        countValues(workspace.counts, play);
+        addEpisode(workspace.episodes, hour, play);
+        // The day can only have more plays than so far, and then a smaller share is kept.
+        if (play.place < shareOf(play.podcastId, sumPodcast(workspace, play.podcastId))) workspace.plays.push(play);
+      }
+      if (rows.length < pageSize) return workspaces;
+      const last = rows.at(-1)!;
+      after = { at: new Date(last.atMs), decisionId: last.decisionId };
+    }
+  }
+
+  async function sampleHour(hour: Date): Promise<void> {
+    for (const [workspaceId, { counts, before, plays, episodes }] of await readHour(hour)) {
+      const kept = keepPlays(plays, sumCounts([...before, counts]));
+      const sampled = { workspaceId, counts, episodes: [...episodes.values()], ...packSample(kept) };
+      await insertSampledHour(pool, hour, sampled);
+    }
+    await forgetValueCounts(pool, new Date(hour.getTime() - dayMs));
+    await finishHour(pool, hour);
+  }
+
+  return {
+    /** Samples the next hour; answers whether there may be another one. */
+    sampleNext: async (): Promise<boolean> => {
+      const hour = await leaseNextHour(pool, wholeHour(new Date(clock().getTime() - settledMs)));
+      if (!hour) return false;
+      await sampleHour(hour);
+      return true;
+    },
+
+    /** Removes what is too old: sampled plays, codes that were sampled, secrets. */
+    removeOld: async (maxRows: number): Promise<number> => {
+      const now = clock();
+      await destroySecrets(pool, now);
+      const sampled = await removeSampledHours(pool, new Date(now.getTime() - keptDays * dayMs), maxRows);
+      // Longer than an hour and the time in which it is sampled: what is behind is sampled without listeners.
+      const codes = await removePlayListeners(pool, new Date(now.getTime() - 3 * hourMs), maxRows);
+      return Math.max(sampled, codes);
+    },
+  };
+}
+
+const wholeHour = (at: Date) => new Date(Math.floor(at.getTime() / hourMs) * hourMs);
+
+/** The plays of one podcast so far, as counts. */
+function sumPodcast({ before, counts }: WorkspaceHour, podcastId: string): Record<string, number> {
+  const key = `podcast\n${podcastId}`;
+  return { [key]: [...before, counts].reduce((sum, one) => sum + (one[key] ?? 0), 0) };
+}

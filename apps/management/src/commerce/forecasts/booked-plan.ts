@@ -1,0 +1,141 @@
+import type { Attributes, StateOf } from '@longwave/command-catalog';
+import type { ResourceRow } from '@longwave/command-pipeline';
+import type { PlanLineItem, ServingPlanDocument } from '@longwave/events';
+import type { Window } from '../../advertising/line-items/line-item.ts';
+import { compilePlan, servingStates, type PlanInputs } from '../../advertising/serving-plans/compile-plan.ts';
+
+/** States in which a line item has a right to slots. */
+export const contendingStates = [
+  'reserved',
+  'booked',
+  'delivering',
+  'delivery_extended',
+  'paused',
+] as const satisfies readonly StateOf<'line_items'>[];
+
+/** States of the other resources that a plan of everything sold is made of: what may still come to serve. */
+export const contendingParts = {
+  advertisers: servingStates.advertisers,
+  campaigns: ['draft', 'pending_review', 'approved', 'active', 'paused'],
+  creatives: servingStates.creatives,
+  creative_assignments: servingStates.creative_assignments,
+} as const satisfies { readonly [T in Exclude<keyof typeof servingStates, 'line_items'>]: readonly StateOf<T>[] };
+
+/** Length of an ad that is not there yet. */
+const usualAdMs = 30_000;
+/** Where ads can be in every format that a play asks for. */
+const anyFormat = 'any';
+
+type LineItemRow = ResourceRow<'line_items'>;
+
+/** A row of a type that stands for one that is not there; it is stored nowhere. */
+const standIn = <T extends keyof typeof servingStates>(
+  resource_type: T,
+  id: string,
+  lifecycle_state: StateOf<T>,
+  attributes: object,
+): ResourceRow<T> => {
+  const times = { created_at: new Date(0), updated_at: new Date(0) };
+  const row = {
+    id,
+    workspace_id: '',
+    resource_type,
+    version: 1,
+    lifecycle_state,
+    digest: '',
+    operation_id: '',
+    ...times,
+  };
+  return { ...row, attributes } as ResourceRow as ResourceRow<T>;
+};
+
+/** An assignment and its creative for a line item without an approved ad. */
+function standInAd(lineItemId: string, durationMs: number) {
+  const media = { stream_format: anyFormat, loudness_lufs: 0, sha256: '', size_bytes: 1, duration_ms: durationMs };
+  const creative = standIn('creatives', `${lineItemId}:ad`, 'approved', {
+    production: 'produced',
+    categories: [],
+    media: [media],
+  });
+  const assigned = { line_item_id: lineItemId, creative_id: creative.id, weight: 1 };
+  return { creative, assignment: standIn('creative_assignments', `${lineItemId}:ad`, 'active', assigned) };
+}
+
+/** One ad in place of all of a line item's, as long as the shortest of them, that every play can have. */
+function withOneAd(line: PlanLineItem): PlanLineItem {
+  const [first] = line.creatives;
+  const durationMs = Math.min(...line.creatives.flatMap(({ media }) => media.map((one) => one.duration_ms)));
+  const media = {
+    stream_format: anyFormat,
+    loudness_lufs: null,
+    segment_digest: '',
+    size_bytes: 1,
+    duration_ms: durationMs,
+  };
+  const { production, creative_id } = first!;
+  const ad = {
+    creative_id,
+    weight: 1,
+    sequence_no: 1,
+    window: null,
+    place: 'any',
+    production,
+    click_url: null,
+  } as const;
+  return { ...line, creatives: [{ ...ad, media: [media] }] };
+}
+
+/**
+ * The serving plan that there would be if everything that is sold or reserved served: paused and reserved line items and those of
+ * campaigns that do not run yet take part, and one without an approved ad takes part with one of 30 s. Pure.
+ * @param inputs resources in the states above; inventory units in any
+ */
+export function bookedPlan(workspaceId: string, from: string, inputs: PlanInputs): ServingPlanDocument {
+  const approved = new Set(inputs.creatives.map(({ id }) => id));
+  const withAd = new Set(
+    inputs.assignments
+      .filter(({ attributes }) => approved.has(attributes.creative_id))
+      .map(({ attributes }) => attributes.line_item_id),
+  );
+  const ads = inputs.lineItems.filter(({ id }) => !withAd.has(id)).map(({ id }) => standInAd(id, usualAdMs));
+  const sells = ({ lifecycle_state: state }: LineItemRow) => state === 'delivery_extended';
+  const plan = compilePlan(workspaceId, from, {
+    ...inputs,
+    campaigns: inputs.campaigns.map((row) => ({ ...row, lifecycle_state: 'active' })),
+    lineItems: inputs.lineItems.map((row) => (sells(row) ? row : { ...row, lifecycle_state: 'booked' })),
+    creatives: [...inputs.creatives, ...ads.map(({ creative }) => creative)],
+    assignments: [...inputs.assignments, ...ads.map(({ assignment }) => assignment)],
+  });
+  return { ...plan, inputs: [], line_items: plan.line_items.map(withOneAd) };
+}
+
+/** The settings of a line item that is only thought of. */
+export type Prospective = NonNullable<Attributes<'forecasts'>['prospective']>;
+
+/** The id of a line item that is only thought of, in plans. */
+export const prospectiveId = 'li_prospective';
+
+/** A line item that is only thought of, as a plan has it; undefined when its targeting leaves no place. Pure. */
+export function prospectiveLine(
+  prospective: Prospective,
+  window: Window,
+  { from, inventoryUnits }: { readonly from: string; readonly inventoryUnits: PlanInputs['inventoryUnits'] },
+): PlanLineItem | undefined {
+  const { quantity, duration_ms: durationMs, ad_product_categories, ...terms } = prospective;
+  const [campaignId, advertiserId] = ['cmp_prospective', 'adv_prospective'];
+  const goal = quantity === undefined ? { unit: 'unlimited' } : { unit: 'impressions', quantity };
+  const lineItem = standIn('line_items', prospectiveId, 'booked', {
+    ...terms,
+    ...{ campaign_id: campaignId, window, goal, rate: { model: 'none' }, weight: 1, pacing: { mode: 'even' } },
+  });
+  const ad = standInAd(prospectiveId, durationMs);
+  const plan = bookedPlan('', from, {
+    advertisers: [standIn('advertisers', advertiserId, 'active', { ad_product_categories })],
+    campaigns: [standIn('campaigns', campaignId, 'active', { advertiser_id: advertiserId, window })],
+    lineItems: [lineItem],
+    creatives: [ad.creative],
+    assignments: [ad.assignment],
+    inventoryUnits,
+  });
+  return plan.line_items[0];
+}

@@ -1,0 +1,14 @@
+import type { Pool } from '@longwave/postgres';
+import { rpcService, type RpcService } from '@longwave/rpc';
+import { BookingServiceService } from '@longwave/rpc/forecast';
+import { createSendBooking } from '../commerce/forecasts/send-booking.ts';
+
+/** What is sold, for forecasts. */
+export function bookingService({ pool, clock }: { readonly pool: Pool; readonly clock: () => Date }): RpcService {
+  const sendBooking = createSendBooking(pool, clock);
+  return rpcService(
+    BookingServiceService,
+    { readBooking: ['forecaster'] },
+    { readBooking: (request, _context, send) => sendBooking(request, send) },
+  );
+}

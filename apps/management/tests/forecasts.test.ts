@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { findResource } from '@longwave/command-pipeline';
+import { forecastJobInputs, servingPlanSchema, type ServingPlanDocument } from '@longwave/events';
+import type { BookingHead, ReadBookingResponse } from '@longwave/rpc/forecast';
+import { transaction } from '@longwave/postgres';
+import { createSendBooking } from '../src/commerce/forecasts/send-booking.ts';
+import { readPlanLine } from '../src/commerce/forecasts/read-booked-plan.ts';
+import { availabilityOf, forecastResult } from './_examples-forecasts.ts';
+import { startTestManagement, type TestManagement } from './_management.ts';
+import { hour, service } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
+
+let management: TestManagement;
+beforeAll(async () => {
+  management = await startTestManagement();
+});
+afterAll(async () => management[Symbol.asyncDispose]());
+
+/** What the forecaster is told of a workspace. */
+async function bookingOf(
+  w: World,
+  knownDigest = '',
+): Promise<{ head: BookingHead; plan: ServingPlanDocument | undefined }> {
+  const messages: ReadBookingResponse[] = [];
+  const send = createSendBooking(management.pool, management.clock);
+  await send({ workspaceId: w.workspaceId, knownDigest }, async (message) => void messages.push(message));
+  const [head, ...pieces] = messages.map(({ content }) => content!.value);
+  const bytes = Buffer.concat(pieces as Uint8Array[]);
+  return {
+    head: head as BookingHead,
+    plan: bytes.length > 0 ? servingPlanSchema.parse(JSON.parse(bytes.toString())) : undefined,
+  };
+}
+
+const jobInputs = async (id: string) =>
+  (await management.pool.query<{ input: unknown }>('select input from job where subject_id = $1', [id])).rows.map(
+    ({ input }) => forecastJobInputs.run_forecast.parse(input),
+  );
+
+test('a request queues one job with the line item that is thought of, as a plan would have it', async () => {
+  const w = createWorld(management);
+  const podcast = await w.podcast();
+  const { id } = await w.send(
+    'forecast.request',
+    null,
+    availabilityOf(w, { podcasts: { include: [podcast.id] }, countries: { include: ['DE'] } }),
+  );
+  const [input, ...more] = await jobInputs(id);
+  expect(more).toEqual([]);
+  expect(input).toMatchObject({
+    kind: 'availability',
+    line_item: {
+      ...{ type: 'guaranteed', goal: { unit: 'impressions', quantity: 200_000 }, break_positions: ['mid'] },
+      targeting: { podcasts: { include: [podcast.id] }, countries: { include: ['DE'] } },
+      creatives: [{ media: [{ stream_format: 'any', duration_ms: 30_000 }] }],
+    },
+  });
+});
+
+test('each kind of forecast is asked about what it can say, over at most a year', async () => {
+  const w = createWorld(management);
+  const line = await w.lineItem();
+  const { window, prospective } = availabilityOf(w);
+  const far = { start: window.start, end: new Date(w.now().getTime() + 400 * 24 * hour).toISOString() };
+  const past = { start: '2020-01-01T00:00:00.000Z', end: '2020-02-01T00:00:00.000Z' };
+  for (const changes of [
+    { kind: 'availability', window },
+    { kind: 'availability', window, prospective, line_item_ids: [line.id] },
+    { kind: 'traffic', window, line_item_ids: [line.id] },
+    { kind: 'delivery', window, prospective },
+    { kind: 'traffic', window: far },
+    { kind: 'traffic', window: past },
+  ])
+    await expect(w.send('forecast.request', null, changes)).rejects.toMatchObject({ code: 'validation_failed' });
+  for (const changes of [
+    { kind: 'traffic', window },
+    { kind: 'traffic', window, prospective },
+    { kind: 'delivery', window, line_item_ids: [line.id] },
+  ])
+    expect((await w.send('forecast.request', null, changes)).lifecycle_state).toBe('requested');
+});
+
+test('a fifth forecast that waits is refused; one that was cancelled, and whose job is gone, makes room', async () => {
+  const w = createWorld(management);
+  const request = () => w.send('forecast.request', null, availabilityOf(w));
+  const [first] = [await request(), await request(), await request(), await request()];
+  await expect(request()).rejects.toMatchObject({ code: 'rate_limited' });
+  await w.send('forecast.cancel', first, {});
+  await request();
+  const { rows } = await management.pool.query('select state, stop_requested from job where subject_id = $1', [
+    first.id,
+  ]);
+  expect(rows).toEqual([{ state: 'stopped', stop_requested: true }]);
+});
+
+test('a report under a lease that another worker has is refused, and a result expires after a day', async () => {
+  const w = createWorld(management);
+  const forecast = await w.send('forecast.request', null, availabilityOf(w));
+  const lease = await w.lease('run_forecast', forecast.id);
+  const begun = await w.send('forecast.start', forecast, {}, service('forecaster'), lease);
+  const report = (under: object) => w.send('forecast.complete', begun, forecastResult(w), service('forecaster'), under);
+  await expect(report({ ...lease, lease_id: 'lse_0' })).rejects.toMatchObject({ code: 'lease_lost' });
+  const ready = await report(lease);
+  expect(Date.parse(String(ready.attributes['expires_at'])) - w.now().getTime()).toBeGreaterThan(23 * hour);
+  expect(ready.attributes['available']).toEqual({ p10: 80, p50: 100, p90: 120 });
+});
+
+test('what is sold is told as a plan: reserved and paused line items take part, drafts do not, and one without an ad has one of 30 s', async () => {
+  const w = createWorld(management);
+  await w.provisioned();
+  const draft = await w.lineItem();
+  const reserved = await w.reservedLineItem();
+  const paused = await w.pausedLineItem();
+  const { head, plan } = await bookingOf(w);
+  const ids = plan!.line_items.map(({ line_item_id: id }) => id);
+  expect([ids.includes(draft.id), ids.includes(reserved.id), ids.includes(paused.id)]).toEqual([false, true, true]);
+  expect(plan!.line_items.every(({ creatives }) => creatives.length === 1)).toBe(true);
+  // A reader who has the plan gets the head alone.
+  expect(await bookingOf(w, head.planDigest)).toEqual({ head, plan: undefined });
+  await transaction(management.pool, async (tx) => {
+    const row = (await findResource(tx, w.workspaceId, 'line_items', draft.id))!;
+    expect((await readPlanLine(tx, row, row.attributes, w.now()))?.creatives[0]?.media[0]).toMatchObject({
+      ...{ stream_format: 'any', duration_ms: 30_000 },
+    });
+  });
+});
+
+test('the version of the bookings grows with everything that changes what is sold, and with nothing that is refused', async () => {
+  const w = createWorld(management);
+  const version = async () => Number((await bookingOf(w)).head.bookingVersion);
+  const approved = await w.approvedLineItem();
+  expect(await version()).toBe(0);
+  const expires_at = new Date(w.now().getTime() + hour).toISOString();
+  const reserved = await w.send('line_item.reserve', approved, { expires_at });
+  expect(await version()).toBe(1);
+  await expect(w.send('line_item.reserve', reserved, { expires_at })).rejects.toMatchObject({
+    code: 'state_not_allowed',
+  });
+  expect(await version()).toBe(1);
+  await w.send('line_item.release_reservation', reserved, {});
+  expect(await version()).toBe(2);
+});
+
+test('modifiers and scheduled episodes of the workspace are told', async () => {
+  const w = createWorld(management);
+  const podcast = await w.podcast();
+  const { window } = availabilityOf(w);
+  const modifier = await w.send('traffic_modifier.create', null, {
+    ...{ name: 'Christmas', window, factor: 1.2, scope: { kind: 'podcasts', podcast_ids: [podcast.id, podcast.id] } },
+  });
+  const { modifiers } = (await bookingOf(w)).head;
+  expect(modifiers).toMatchObject([{ trafficModifierId: modifier.id, factor: 1.2, podcastIds: [podcast.id] }]);
+  await w.send('traffic_modifier.retire', modifier, { cause: 'The fair is cancelled.' });
+  expect((await bookingOf(w)).head.modifiers).toEqual([]);
+});
