@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import {
   cpSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -74,7 +75,10 @@ const toolsOf = (app: ServiceName): readonly string[] => [
 /** Bundles the programs of a service as the repository is laid out, so that paths beside a module hold. Answers what they read. */
 async function bundleInto(tree: string, app: ServiceName): Promise<RunTimeReads> {
   mkdirSync(path.join(tree, 'apps', app), { recursive: true });
-  const reads = [await bundle(tree, path.join(root, 'apps', app), ['src/main.ts'], 'src', `apps/${app}/dist`)];
+  const folder = path.join(root, 'apps', app);
+  // A thread of a service has an entry point of its own.
+  const entryPoints = ['src/main.ts', ...globSync('src/*-thread.ts', { cwd: folder })];
+  const reads = [await bundle(tree, folder, entryPoints, 'src', `apps/${app}/dist`)];
   if (toolsOf(app).length > 0) reads.push(await bundle(tree, root, toolsOf(app), 'tools', 'tools'));
   return {
     packages: [...new Set(reads.flatMap(({ packages }) => packages))],

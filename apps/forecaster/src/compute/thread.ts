@@ -10,9 +10,7 @@ export interface ComputeThread extends AsyncDisposable {
 }
 
 /** Beside the bundle, or beside the folder of this file. */
-const entry = import.meta.url.endsWith('.ts')
-  ? new URL('../compute-thread.ts', import.meta.url)
-  : new URL('./compute-thread.js', import.meta.url);
+const entry = import.meta.url.endsWith('.ts') ? '../compute-thread.ts' : './compute-thread.js';
 
 /** Starts a thread with the first question; it keeps what it has read for the next one. */
 export function createComputeThread(data: ThreadData): ComputeThread {
@@ -27,7 +25,7 @@ export function createComputeThread(data: ThreadData): ComputeThread {
 
   function askNow<Q extends Question>(question: Q, signal: AbortSignal): Promise<AnswerTo<Q>> {
     signal.throwIfAborted();
-    worker ??= new Worker(entry, { workerData: data });
+    worker ??= new Worker(new URL(entry, import.meta.url), { workerData: data });
     const asked = worker;
     return new Promise<AnswerTo<Q>>((resolve, reject) => {
       const settle = (then: () => void) => {
