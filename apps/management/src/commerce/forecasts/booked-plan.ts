@@ -2,7 +2,12 @@ import type { Attributes, StateOf } from '@longwave/command-catalog';
 import type { ResourceRow } from '@longwave/command-pipeline';
 import type { PlanLineItem, ServingPlanDocument } from '@longwave/events';
 import type { Window } from '../../advertising/line-items/line-item.ts';
-import { compilePlan, servingStates, type PlanInputs } from '../../advertising/serving-plans/compile-plan.ts';
+import {
+  compilePlan,
+  servingStates,
+  type PlanInputs,
+  type PlanWorkspace,
+} from '../../advertising/serving-plans/compile-plan.ts';
 
 /** States in which a line item has a right to slots. */
 export const contendingStates = [
@@ -90,7 +95,7 @@ function withOneAd(line: PlanLineItem): PlanLineItem {
  * campaigns that do not run yet take part, and one without an approved ad takes part with one of 30 s. Pure.
  * @param inputs resources in the states above; inventory units in any
  */
-export function bookedPlan(workspaceId: string, from: string, inputs: PlanInputs): ServingPlanDocument {
+export function bookedPlan(workspace: PlanWorkspace, from: string, inputs: PlanInputs): ServingPlanDocument {
   const approved = new Set(inputs.creatives.map(({ id }) => id));
   const withAd = new Set(
     inputs.assignments
@@ -99,7 +104,7 @@ export function bookedPlan(workspaceId: string, from: string, inputs: PlanInputs
   );
   const ads = inputs.lineItems.filter(({ id }) => !withAd.has(id)).map(({ id }) => standInAd(id, usualAdMs));
   const sells = ({ lifecycle_state: state }: LineItemRow) => state === 'delivery_extended';
-  const plan = compilePlan(workspaceId, from, {
+  const plan = compilePlan(workspace, from, {
     ...inputs,
     campaigns: inputs.campaigns.map((row) => ({ ...row, lifecycle_state: 'active' })),
     lineItems: inputs.lineItems.map((row) => (sells(row) ? row : { ...row, lifecycle_state: 'booked' })),
@@ -119,23 +124,35 @@ export const prospectiveId = 'li_prospective';
 export function prospectiveLine(
   prospective: Prospective,
   window: Window,
-  { from, inventoryUnits }: { readonly from: string; readonly inventoryUnits: PlanInputs['inventoryUnits'] },
+  at: {
+    readonly workspace: PlanWorkspace;
+    readonly from: string;
+    readonly inventoryUnits: PlanInputs['inventoryUnits'];
+  },
 ): PlanLineItem | undefined {
   const { quantity, duration_ms: durationMs, ad_product_categories, ...terms } = prospective;
   const [campaignId, advertiserId] = ['cmp_prospective', 'adv_prospective'];
   const goal = quantity === undefined ? { unit: 'unlimited' } : { unit: 'impressions', quantity };
   const lineItem = standIn('line_items', prospectiveId, 'booked', {
     ...terms,
-    ...{ campaign_id: campaignId, window, goal, rate: { model: 'none' }, weight: 1, pacing: { mode: 'even' } },
+    ...{
+      campaign_id: campaignId,
+      window,
+      goal,
+      rate: { model: 'none' },
+      weight: 1,
+      pacing: { mode: 'even', velocity: 1, finish_early_pct: 0 },
+      counting_basis: 'ad_delivered',
+    },
   });
   const ad = standInAd(prospectiveId, durationMs);
-  const plan = bookedPlan('', from, {
+  const plan = bookedPlan(at.workspace, at.from, {
     advertisers: [standIn('advertisers', advertiserId, 'active', { ad_product_categories })],
     campaigns: [standIn('campaigns', campaignId, 'active', { advertiser_id: advertiserId, window })],
     lineItems: [lineItem],
     creatives: [ad.creative],
     assignments: [ad.assignment],
-    inventoryUnits,
+    inventoryUnits: at.inventoryUnits,
   });
   return plan.line_items[0];
 }

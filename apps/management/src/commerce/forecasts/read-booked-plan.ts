@@ -2,27 +2,37 @@ import { productCatalog } from '@longwave/command-catalog';
 import { findResource, listInStates, listLinked, type ResourceRow } from '@longwave/command-pipeline';
 import type { PlanLineItem, ServingPlanDocument } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
-import type { PlanInputs } from '../../advertising/serving-plans/compile-plan.ts';
+import type { PlanInputs, PlanWorkspace } from '../../advertising/serving-plans/compile-plan.ts';
 import { bookedPlan, contendingParts, contendingStates, prospectiveLine, type Prospective } from './booked-plan.ts';
 import type { LineItem, Window } from '../../advertising/line-items/line-item.ts';
 
 type Db = Pool | Transaction;
+
+/** A workspace as its plans need it. */
+export async function findPlanWorkspace(db: Db, workspaceId: string): Promise<PlanWorkspace> {
+  const workspace = await findResource(db, workspaceId, 'workspaces', workspaceId);
+  return { id: workspaceId, timeZone: workspace?.attributes.time_zone ?? 'UTC' };
+}
 
 const listUnits = (db: Db, workspaceId: string) =>
   // In any state: a line item that excludes a unit is kept out even when the unit is no longer sold.
   listInStates(db, workspaceId, 'inventory_units', productCatalog.resources.inventory_units.states);
 
 /** The plan of everything that contends for slots in a workspace, as of one snapshot. */
-export async function readBookedPlan(tx: Transaction, workspaceId: string, now: Date): Promise<ServingPlanDocument> {
+export async function readBookedPlan(
+  tx: Transaction,
+  workspace: PlanWorkspace,
+  now: Date,
+): Promise<ServingPlanDocument> {
   const list = <T extends keyof typeof contendingParts>(type: T) =>
-    listInStates(tx, workspaceId, type, contendingParts[type]);
-  return bookedPlan(workspaceId, now.toISOString(), {
+    listInStates(tx, workspace.id, type, contendingParts[type]);
+  return bookedPlan(workspace, now.toISOString(), {
     advertisers: await list('advertisers'),
     campaigns: await list('campaigns'),
-    lineItems: await listInStates(tx, workspaceId, 'line_items', contendingStates),
+    lineItems: await listInStates(tx, workspace.id, 'line_items', contendingStates),
     creatives: await list('creatives'),
     assignments: await list('creative_assignments'),
-    inventoryUnits: await listUnits(tx, workspaceId),
+    inventoryUnits: await listUnits(tx, workspace.id),
   });
 }
 
@@ -47,7 +57,7 @@ export async function readPlanLine(
     if (creative?.lifecycle_state === 'approved') creatives.push(creative);
   }
   const lineItem = (await findResource(db, workspaceId, 'line_items', row.id))!;
-  const plan = bookedPlan(workspaceId, now.toISOString(), {
+  const plan = bookedPlan(await findPlanWorkspace(db, workspaceId), now.toISOString(), {
     advertisers: [{ ...advertiser, lifecycle_state: 'active' }],
     campaigns: [campaign],
     lineItems: [{ ...lineItem, attributes }],
@@ -66,6 +76,7 @@ export const readProspectiveLine = async (
   now: Date,
 ): Promise<PlanLineItem | undefined> =>
   prospectiveLine(prospective, window, {
+    workspace: await findPlanWorkspace(db, workspaceId),
     from: now.toISOString(),
     inventoryUnits: await listUnits(db, workspaceId),
   });

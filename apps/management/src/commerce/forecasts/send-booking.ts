@@ -4,7 +4,7 @@ import { transaction, type Pool } from '@longwave/postgres';
 import type { ReadBookingRequest, ReadBookingResponse } from '@longwave/rpc/forecast';
 import canonicalize from 'canonicalize';
 import { findBookingVersion } from './booking-version-table.ts';
-import { readBookedPlan } from './read-booked-plan.ts';
+import { findPlanWorkspace, readBookedPlan } from './read-booked-plan.ts';
 
 const pieceBytes = 2 ** 20;
 /** The furthest that a forecast looks. */
@@ -15,13 +15,13 @@ async function read(pool: Pool, workspaceId: string, now: Date) {
   return transaction(
     pool,
     async (tx) => {
-      const [workspace] = await listInStates(tx, workspaceId, 'workspaces', ['active', 'suspended']);
+      const workspace = await findPlanWorkspace(tx, workspaceId);
       const modifiers = await listInStates(tx, workspaceId, 'traffic_modifiers', ['active']);
       const scheduled = await listInStates(tx, workspaceId, 'episodes', ['scheduled']);
-      const plan = await readBookedPlan(tx, workspaceId, now);
+      const plan = await readBookedPlan(tx, workspace, now);
       return {
         bookingVersion: await findBookingVersion(tx, workspaceId),
-        timeZone: workspace?.attributes.time_zone ?? 'UTC',
+        timeZone: workspace.timeZone,
         ...{ modifiers, scheduled, plan },
       };
     },
