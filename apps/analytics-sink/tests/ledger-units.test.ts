@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { methodologyVersion } from '@longwave/audience';
 import type { DeliveryFact } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
-import { batches, lists, seen, shuffledTwice, withServing } from '@longwave/test-kit/delivery-facts';
+import { batches, fact, lists, seen, shuffledTwice, withServing } from '@longwave/test-kit/delivery-facts';
 import { recordDecisions } from '../src/ads/ad-ledger.ts';
+import { beReader } from '../src/ads/settled-until.ts';
 import { createCountingMemory, recordFacts, type CountingMemory } from '../src/counting/record-facts.ts';
 import { listAdjustments, postAdjustments } from '../src/ledger/adjustment-table.ts';
 import { requireComplete, requireSettled } from '../src/ledger/known-at.ts';
@@ -118,22 +119,39 @@ describe('units of a line item', () => {
 });
 
 describe('a time of knowledge', () => {
-  test('after which facts from before still come is refused', async () => {
-    await expect(requireComplete(pool, new Date())).rejects.toMatchObject({ code: 'validation_failed' });
+  const later = { code: 'temporarily_unavailable' };
+  test('up to which facts were not read yet is to be asked again later, and one that was answered is answered for ever', async () => {
+    const before = new Date(Date.now() - 31_000);
+    await expect(requireComplete(pool, before)).rejects.toMatchObject(later);
     await pool.query(`insert into producer_mark values ('one', 0, now() + interval '1 hour', false)`);
-    await expect(requireComplete(pool, new Date())).rejects.toMatchObject({
-      code: 'validation_failed',
-      message: expect.stringContaining('up to which facts are counted'),
+    await expect(requireComplete(pool, new Date(Date.now() - 5_000))).rejects.toMatchObject(later);
+    expect(await requireComplete(pool, before)).toBeGreaterThanOrEqual(before.getTime());
+    const waiting = fact({
+      ...{ fact_id: 'waits', started_at: new Date(Date.now() - 3_600_000).toISOString() },
+      user_agent_digest: 'f'.repeat(64),
     });
-    expect(await requireComplete(pool, new Date(Date.now() - 31_000))).toBeGreaterThan(Date.now() - 60_000);
+    await record(waiting);
+    expect(await requireComplete(pool, before)).toBe(Date.parse(waiting.started_at));
   });
 
-  test('at which a transaction still runs is to be asked again', async () => {
-    await expect(requireSettled(pool, new Date(Date.now() + 60_000))).rejects.toMatchObject({
-      code: 'validation_failed',
-    });
-    await expect(requireSettled(pool, new Date())).rejects.toMatchObject({ code: 'temporarily_unavailable' });
-    await requireSettled(pool, new Date(Date.now() - 5_000));
+  test('at which a transaction still runs is to be asked again, unless the transaction only reads; one to come is refused', async () => {
+    const future = new Date(Date.now() + 120_000);
+    await expect(requireSettled(pool, future)).rejects.toMatchObject({ code: 'validation_failed' });
+    const client = await pool.connect();
+    try {
+      await client.query('begin');
+      // The transaction of a reader does not show by its beginning: nothing it began before is still to come.
+      await client.query('select pg_sleep(0.02)');
+      const begun = await now();
+      await expect(requireSettled(pool, begun)).rejects.toMatchObject(later);
+      await admin.query('select pg_sleep(1.02)');
+      await expect(requireSettled(pool, begun)).rejects.toMatchObject(later);
+      await beReader(client);
+      await requireSettled(pool, begun);
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
   });
 });
 

@@ -149,7 +149,7 @@ test('cohorts are for internal-serving and the operator, the ledger for manageme
     ...{ units: [0n], methodologyVersion: '', listsVersion: '' },
   });
   await expect(management.readUnits({ ...units, knownAtMs: BigInt(Date.now()) }, options)).rejects.toMatchObject({
-    code: 'validation_failed',
+    code: 'temporarily_unavailable',
   });
   const hours = { ...lineItem, lineItemIds: ['li_1'], range: november, knownAtMs: before };
   for await (const answer of operator.readHours(hours, options)) expect(answer.hours).toEqual([]);

@@ -21,6 +21,9 @@ export function createTestLedger(clock: () => Date) {
   const asked: { readonly countingBasis: string; readonly lineItemIds: readonly string[] }[] = [];
   const counts = { posts: 0 };
   const ledger: ReconciliationOptions['ledger'] = {
+    readUnits: async () => ({
+      ...{ units: [0n], completeUntilMs: BigInt(clock().getTime()), methodologyVersion: '', listsVersion: '' },
+    }),
     readHours: async function* ({ lineItemIds, range, countingBasis }) {
       asked.push({ countingBasis, lineItemIds });
       yield {

@@ -22,16 +22,28 @@ const publishedUntil = `
     select min(until) as until, bool_and(ended) as ended, max(max(until)) over () as newest
     from producer_mark group by producer) as producer having count(*) > 0`;
 
-/**
- * The time up to which our own facts are counted, milliseconds since the epoch; 0 without facts. It is that of the producers' marks, or
- * of the newest fact when there are no marks, less the settling time; or the start of the oldest waiting fact when that is earlier.
- */
-export async function completeUntilMs(pool: Pool | Transaction): Promise<number> {
+/** How far our own facts are known, milliseconds since the epoch; 0 without facts. */
+export interface Watermarks {
+  /**
+   * Facts up to this time were published and read: the time of the producers' marks, or of the newest fact when there are no marks, less the
+   * settling time. It does not go back.
+   */
+  readonly readUntilMs: number;
+  /** Facts up to this time are counted: the same, or the start of the oldest waiting fact when that is earlier. */
+  readonly completeUntilMs: number;
+}
+
+export async function readWatermarks(pool: Pool | Transaction): Promise<Watermarks> {
   const { rows } = await pool.query<{ latest: Date; waiting: Date | null }>(
     `select latest, (select min(started_at) from pending_fact where started_at > latest - $1 * interval '1 ms') as waiting
      from (select coalesce((${publishedUntil}), (${newestOwnFact})) as latest) as known where latest is not null`,
     [waitingMs],
   );
   const row = rows[0];
-  return row ? Math.min(row.latest.getTime() - settlingMs, row.waiting?.getTime() ?? Infinity) : 0;
+  const readUntilMs = row ? row.latest.getTime() - settlingMs : 0;
+  return { readUntilMs, completeUntilMs: Math.min(readUntilMs, row?.waiting?.getTime() ?? Infinity) };
 }
+
+/** The time up to which our own facts are counted, milliseconds since the epoch; 0 without facts. */
+export const completeUntilMs = async (pool: Pool | Transaction): Promise<number> =>
+  (await readWatermarks(pool)).completeUntilMs;

@@ -1,6 +1,7 @@
 import type { Columns } from '@longwave/audience-store';
 import { setStatementTimeout, transaction, type Pool } from '@longwave/postgres';
 import type { AdStage } from '../ads/ad-entry.ts';
+import { beReader } from '../ads/settled-until.ts';
 import type { HoursRequest, UnitBasis, UnitsRequest } from './ledger-requests.ts';
 
 /** Line items may have had millions of servings. */
@@ -46,6 +47,7 @@ export interface LineItemUnits {
 export async function readUnits(pool: Pool, request: UnitsRequest): Promise<LineItemUnits> {
   const { workspaceId, lineItemId, countingBasis, until, knownAt, decidedBounds } = request;
   return transaction(pool, async (tx) => {
+    await beReader(tx);
     await setStatementTimeout(tx, timeoutMs);
     const isSplit = decidedBounds.length > 0;
     const { rows } = await tx.query<{ part: number; units: string }>(
@@ -80,7 +82,8 @@ export async function sendHours(
   send: (rows: readonly HourRow[]) => Promise<void>,
 ): Promise<void> {
   await transaction(pool, async (tx) => {
-    await tx.query(`set transaction read only; set local idle_in_transaction_session_timeout = '10min'`);
+    await beReader(tx);
+    await tx.query(`set local idle_in_transaction_session_timeout = '10min'`);
     await setStatementTimeout(tx, timeoutMs);
     await tx.query(
       `declare hours no scroll cursor for

@@ -2,6 +2,7 @@ import { methodologyVersion } from '@longwave/audience';
 import { completeUntilMs } from '@longwave/audience-store';
 import { setStatementTimeout, transaction, type Pool } from '@longwave/postgres';
 import type { ReadReportResponse } from '@longwave/rpc/audience';
+import { beReader } from '../ads/settled-until.ts';
 import { wireWindow } from './count-requests.ts';
 import type { ReportRequest } from './report-request.ts';
 import { factsOf, reportStatement } from './report-sql.ts';
@@ -24,7 +25,8 @@ export async function readReport(
     pool,
     async (tx) => {
       // A long year, or a reader with a slow disk, must not end the report.
-      await tx.query(`set transaction read only; set local idle_in_transaction_session_timeout = '10min'`);
+      await beReader(tx);
+      await tx.query(`set local idle_in_transaction_session_timeout = '10min'`);
       await setStatementTimeout(tx, 600_000);
       const facts = factsOf(request.metrics);
       const countsDownloads = facts.includes('downloads') || facts.includes('listeners');

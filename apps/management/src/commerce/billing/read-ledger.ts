@@ -24,11 +24,20 @@ interface Call {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Until when deliveries are counted. @param lineItemId any line item of the workspace */
-export async function readWatermark(ledger: Ledger, workspaceId: string, lineItemId: string, now: Date): Promise<Date> {
+/**
+ * Until when deliveries are counted: the latest time of knowledge for which the ledger answers. Asked for what was known at the epoch, which
+ * is nothing.
+ * @param lineItemId any line item of the workspace
+ */
+export async function readWatermark(
+  ledger: Pick<Ledger, 'readUnits'>,
+  workspaceId: string,
+  lineItemId: string,
+  now: Date,
+): Promise<Date> {
   const nowMs = BigInt(now.getTime());
   const { completeUntilMs } = await ledger.readUnits(
-    { workspaceId, lineItemId, countingBasis: 'ad_delivered', untilMs: nowMs, knownAtMs: nowMs, decidedBoundsMs: [] },
+    { workspaceId, lineItemId, countingBasis: 'ad_delivered', untilMs: nowMs, knownAtMs: 0n, decidedBoundsMs: [] },
     { deadlineMs },
   );
   return new Date(Number(completeUntilMs));

@@ -6,6 +6,7 @@ import { transaction, type Pool } from '@longwave/postgres';
 import { executeAsManagement } from '../../background/execute-as-management.ts';
 import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf, requireLease, type ClaimedJob } from '../../background/job-table.ts';
+import { readWatermark } from '../billing/read-ledger.ts';
 import type { SourceRows } from './counted-row.ts';
 import { replaceItems, type NewItem } from './item-table.ts';
 import { mapIds } from './map-ids.ts';
@@ -26,7 +27,7 @@ export interface ReconciliationOptions {
   readonly pool: Pool;
   readonly store: ObjectStore;
   readonly execute: ExecuteCommand;
-  readonly ledger: Pick<LedgerClient, 'readHours' | 'listAdjustments' | 'postAdjustments'>;
+  readonly ledger: Pick<LedgerClient, 'readUnits' | 'readHours' | 'listAdjustments' | 'postAdjustments'>;
   readonly listEvidenceRows: ListEvidenceRows;
   readonly clock: () => Date;
 }
@@ -80,16 +81,21 @@ function ledgerRange({ period, time_zone: timeZone, sources }: Reconciliation) {
   };
 }
 
-/** Our side of a reconciliation, as it was known at one time. */
+/**
+ * Our side of a reconciliation, as it was known at one time.
+ * @param at.knownAt default: the latest time for which the ledger answers
+ */
 export async function readOurs(
-  { pool, ledger }: Pick<ReconciliationOptions, 'pool' | 'ledger'>,
+  { pool, ledger, clock }: Pick<ReconciliationOptions, 'pool' | 'ledger' | 'clock'>,
   { workspace_id: workspaceId, subject_id: id }: ClaimedJob,
   attributes: Reconciliation,
-  at: { readonly knownAt: Date; readonly signal: AbortSignal },
+  at: { readonly knownAt?: Date; readonly signal: AbortSignal },
 ) {
   const lineItems = await listScoped(pool, workspaceId, attributes.scope);
-  const range = { ...ledgerRange(attributes), knownAtMs: at.knownAt.getTime() };
-  return { lineItems, ledger: await readLedger(ledger, workspaceId, lineItems, range, { signal: at.signal, but: id }) };
+  const knownAt = at.knownAt ?? (await readWatermark(ledger, workspaceId, lineItems[0]?.id ?? id, clock()));
+  const range = { ...ledgerRange(attributes), knownAtMs: knownAt.getTime() };
+  const read = await readLedger(ledger, workspaceId, lineItems, range, { signal: at.signal, but: id });
+  return { lineItems, knownAt, ledger: read };
 }
 
 const scopedOf = (lineItem: ResourceRow<'line_items'>) => ({
@@ -105,7 +111,7 @@ async function match(
   attributes: Reconciliation,
   signal: AbortSignal,
 ): Promise<{ readonly items: readonly NewItem[]; readonly changes: Matched } | { readonly failure: Failure }> {
-  const { pool, clock } = options;
+  const { pool } = options;
   const { workspace_id: workspaceId } = job;
   const read = new Map<ReconciliationSource, SourceRows>();
   for (const source of attributes.sources) read.set(source, await readSource(options, job, attributes, source, signal));
@@ -116,8 +122,7 @@ async function match(
     const detail = 'A source has lines that cannot be read. Correct them, upload the file again and match again.';
     return { failure: { problem: { code: 'source_unreadable', detail }, findings: findings.slice(0, maxFindings) } };
   }
-  const knownAt = clock();
-  const { lineItems, ledger } = await readOurs(options, job, attributes, { knownAt, signal });
+  const { lineItems, knownAt, ledger } = await readOurs(options, job, attributes, { signal });
   const known = {
     lineItems,
     campaigns: await listCampaigns(pool, workspaceId, lineItems),
