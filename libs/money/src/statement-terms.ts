@@ -1,7 +1,7 @@
 import type { RateModel } from './charge.ts';
 
 /** Event by which a price counts: what line items count, or completed plays of the ad, which `cpcv` pays for. */
-export type ChargedBasis = 'reserved' | 'served_bytes' | 'ad_delivered' | 'client_event' | 'completes';
+type ChargedBasis = 'reserved' | 'served_bytes' | 'ad_delivered' | 'client_event' | 'completes';
 
 /** A price, from an instant on; the first one of a line item also counts for everything before. */
 export interface RateTerms {

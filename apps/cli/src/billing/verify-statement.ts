@@ -26,7 +26,7 @@ import {
 } from './read-statement.ts';
 
 /** One thing that was compared. */
-export interface Check {
+interface Check {
   readonly name: string;
   readonly ok: boolean;
   /** What was found. */

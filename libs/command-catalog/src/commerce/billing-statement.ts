@@ -4,7 +4,7 @@ import { cause, foundProblem, instant, leaseReason, reference, sha256, stateReas
 import { countingBasis } from '../advertising/placement.ts';
 
 /** Formats in which every issued statement is written. */
-export const statementFormats = ['json', 'csv', 'html'] as const;
+const statementFormats = ['json', 'csv', 'html'] as const;
 
 /** The most line items, lines and adjustments that one statement has. */
 const maxLineItems = 1000;

@@ -9,7 +9,7 @@ export type StatementRow = ResourceRow<'billing_statements'>;
 export type Period = BillingStatement['period'];
 
 /** States of a statement whose amounts count. */
-export const standingStates: readonly string[] = ['issued', 'disputed', 'settled'];
+const standingStates: readonly string[] = ['issued', 'disputed', 'settled'];
 
 /** States of an issued statement that a person still has to end. */
 export const openStates: readonly string[] = ['issued', 'disputed'];

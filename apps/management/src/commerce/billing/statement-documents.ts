@@ -20,7 +20,7 @@ const contentTypes: Readonly<Record<StatementFormat, string>> = {
 const expiresInSeconds = 900;
 
 /** The documents of an issued statement, with their digests. The same statement always gives the same bytes. */
-export function renderDocuments(statement: Pick<StatementRow, 'id' | 'workspace_id' | 'attributes'>) {
+function renderDocuments(statement: Pick<StatementRow, 'id' | 'workspace_id' | 'attributes'>) {
   const { attributes } = statement;
   const document = statementOf(statement, computed(attributes), issueOf(attributes));
   return statementFormats.map((format) => {
