@@ -19,6 +19,7 @@ import { decisionCore } from './decision-core.ts';
 import { rangeThroughput, resolveRate } from './delivery-rate.ts';
 import { encodeHlsTime, encodeTime } from './encode-time.ts';
 import { exchangeRate } from './exchange-rate.ts';
+import { goalRate } from './goal-rate.ts';
 import { hlsThroughput } from './hls-rate.ts';
 import { listRate } from './list-rate.ts';
 import type { Row } from './measure.ts';
@@ -61,6 +62,7 @@ const installed: Readonly<Record<string, Measure<Installation>>> = {
   'stored per new play': ({ fleet, stitched, folder }) => storedBytes(fleet, stitched, folder),
   'slow listeners': ({ fleet, stitched }) => slowListeners(fleet, stitched),
   'ad decisions': ({ fleet, stitched }) => decideRate(fleet, stitched),
+  'goals by leases': ({ fleet }) => goalRate(fleet),
   'counting, bus to rollup': ({ fleet }) => countingRate(fleet),
   'requests of the REST API and feeds': ({ fleet, operator, stitched, folder }) =>
     requestRate(fleet, operator, stitched, folder),

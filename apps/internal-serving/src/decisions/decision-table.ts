@@ -41,8 +41,8 @@ export interface OldestDay {
 /** Seconds that the node which stored decisions has to publish them. A node that has not done so by then counts as dead. */
 export const leaseSeconds = 30;
 
-// Sorted by id, so that two nodes that write the same ids wait for each other and never deadlock; leases by their line items, as the
-// pacer locks them. `taken` is what the stored decisions, and no repeated ones, take from leases: a lease that has not as much, or is
+// Sorted by id, so that two nodes that write the same ids wait for each other and never deadlock; leases by node and line item, as
+// the pacer does. `taken` is what the stored decisions, and no repeated ones, take from leases: a lease that has not as much, or is
 // missing, fails the statement.
 const insertText = `
   with given as (
@@ -63,7 +63,7 @@ const insertText = `
     where goal_slots > 0 and mode = 'lease' group by node_epoch, line_item_id),
   held as (
     select l.node_epoch, l.line_item_id, taken.slots from quota_lease l join taken using (node_epoch, line_item_id)
-    order by l.line_item_id, l.node_epoch for update of l),
+    order by l.node_epoch, l.line_item_id for update of l),
   used as (
     update quota_lease l set used = l.used + held.slots from held
     where l.node_epoch = held.node_epoch and l.line_item_id = held.line_item_id returning l.line_item_id),

@@ -154,6 +154,17 @@ CREATE TRIGGER "decision_with_goals_by_guard" BEFORE INSERT ON "decision" FOR EA
 CREATE TRIGGER "serving_mode_awaits_guard" BEFORE UPDATE ON "serving_mode" FOR EACH ROW
     WHEN (OLD."mode" = 'guard' AND NEW."mode" <> 'guard') EXECUTE FUNCTION "await_guard_slots"();
 
+-- Releases up to 0.4.0 give no slots of goals while leases pay for them, and need not find those (migration compact_decisions).
+CREATE OR REPLACE FUNCTION "show_goal_slots"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO decision (decision_id, workspace_id, at, request_digest, goal_line_items, archived_in)
+        SELECT 'counted_' || gen_random_uuid(), '', now(), '', array_agg(line_item_id), '\x'
+        FROM added CROSS JOIN LATERAL generate_series(1, goal_slots)
+        WHERE mode IS DISTINCT FROM 'lease' HAVING count(*) > 0;
+    RETURN NULL;
+END
+$$;
+
 -- Releases before this one count shares in Redis: what they store is added to "share_hour" here, each session under a number of its own,
 -- so that they never wait for each other. To be dropped by a release that no longer has to run beside them.
 CREATE FUNCTION "add_share"("of_line_item" text, "of_hour" timestamptz, "offered" bigint, "given" bigint) RETURNS void LANGUAGE sql AS $$
