@@ -46,8 +46,7 @@ export function removeRange(target: Bits, from: number, to: number): void {
   }
 }
 
-/** How many bits of 32 are set. */
-export function countWord(word: number): number {
+function countWord(word: number): number {
   let v = word - ((word >>> 1) & 0x55555555);
   v = (v & 0x33333333) + ((v >>> 2) & 0x33333333);
   return Math.imul((v + (v >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
@@ -98,6 +97,9 @@ export function countRange(bits: Bits, from: number, to: number): number {
   return count;
 }
 
+/** The place of the lowest bit of 32, of which one is set. */
+export const lowestBit = (word: number): number => 31 - Math.clz32(word & -word);
+
 /** The smallest member that is ≥ `from` and < `to`, or −1. */
 export function nextBit(bits: Bits, from: number, to: number): number {
   if (from >= to) return -1;
@@ -108,6 +110,6 @@ export function nextBit(bits: Bits, from: number, to: number): number {
     if (word << 5 >= to) return -1;
     rest = bits[word]!;
   }
-  const ordinal = (word << 5) + 31 - Math.clz32(rest & -rest);
+  const ordinal = (word << 5) + lowestBit(rest);
   return ordinal < to ? ordinal : -1;
 }

@@ -107,7 +107,7 @@ const reasonsByVerdict: readonly (readonly [NoAdReason, readonly VerdictCode[]])
   ['no_matching_line_item', ['policy_brand_safety']],
 ];
 
-function reasonOf(index: PlanIndex, eligible: Eligibility, filled: FilledBreak): NoAdReason | undefined {
+function reasonOf(eligible: Eligibility, filled: FilledBreak): NoAdReason | undefined {
   if (filled.full) return undefined;
   if (eligible.count === 0) {
     const last = [...eligible.droppedBy.keys()].at(-1);
@@ -115,7 +115,7 @@ function reasonOf(index: PlanIndex, eligible: Eligibility, filled: FilledBreak):
     return last === undefined || last === 'not_active' ? 'no_active_line_item' : 'no_matching_line_item';
   }
   const verdicts = new Set(filled.considered.values());
-  if (lacksCredit(index, filled.sets, filled.considered)) verdicts.add('no_lease');
+  if (lacksCredit(filled.sets, filled.considered)) verdicts.add('no_lease');
   const found = reasonsByVerdict.find(([, codes]) => codes.some((code) => verdicts.has(code)));
   return found?.[0] ?? 'no_more_line_items';
 }
@@ -245,7 +245,7 @@ export function decidePrepared(
       opportunities.push(index.lines[ordinal]!.lineItemId);
     }
     verdicts.push(verdictsOf(adBreak, filled));
-    noAdReason ??= reasonOf(index, eligible[at]!, filled);
+    noAdReason ??= reasonOf(eligible[at]!, filled);
     stages.push(...traceStages(index, adBreak, eligible[at]!, filled));
     candidates.push(...traceCandidates(index, adBreak, eligible[at]!, filled, maxListed));
   });

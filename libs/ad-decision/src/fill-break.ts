@@ -55,21 +55,19 @@ function rankKeyOf({ index, seed, shareOf }: Screening, tier: number): RankKey {
   };
 }
 
+const urgencyLevels = [3, 2, 1, 0] as const;
+const allLevels = [undefined];
+
 /** The line items of a tier that may be looked at, best first: of guaranteed equals those with more urgency. */
-function* walkTier(
-  screening: Screening,
-  { eligible, open, byUrgency }: CandidateSets,
-  tier: number,
-): Generator<number> {
+function* walkTier(screening: Screening, sets: CandidateSets, tier: number): Generator<number> {
   const { index, seed } = screening;
   const end = index.tierEnds[tier]!;
   const keyOf = rankKeyOf(screening, tier);
-  const levels = tier === tiers.guaranteed ? byUrgency : [open];
+  const levels = tier === tiers.guaranteed && sets.urgency ? urgencyLevels : allLevels;
   let from = tier === 0 ? 0 : index.tierEnds[tier - 1]!;
-  for (let first = nextBit(eligible, from, end); first >= 0; first = nextBit(eligible, from, end)) {
+  for (let first = nextBit(sets.eligible, from, end); first >= 0; first = nextBit(sets.eligible, from, end)) {
     from = index.groupEnds[first]!;
-    for (const members of levels)
-      if (nextBit(members, first, from) >= 0) yield* walkCandidates(eligible, members, first, from, seed, keyOf);
+    for (const level of levels) yield* walkCandidates(sets, first, from, { seed, keyOf, level });
   }
 }
 

@@ -1,5 +1,7 @@
-import { countRange, nextBit, type Bits } from './bitset.ts';
+import { countRange } from './bitset.ts';
+import { nextOpen, type CandidateSets } from './candidate-sets.ts';
 import { decisionHash } from './decision-hash.ts';
+import type { UrgencyLevel } from './urgency.ts';
 
 /** Eligible line items whose candidates are ordered at once. A larger group is walked in pieces from a place that the seed chooses. */
 const maxPiece = 256;
@@ -17,20 +19,25 @@ function sortByKey(ordinals: readonly number[], keyOf: RankKey): readonly number
   return sorted;
 }
 
+interface WalkOrder {
+  readonly seed: number;
+  readonly keyOf: RankKey;
+  /** Undefined for candidates of every level. */
+  readonly level: UrgencyLevel | undefined;
+}
+
 /**
- * The members of one rank group [from, to) in the order of `keyOf`. When more than 256 of the group are eligible the order holds
- * within pieces of 256 eligible neighbours, the first of which the seed chooses, so the cost does not grow with the plan. Pieces
- * depend on `eligible` alone: without some of the members, the others come in the same order.
- * @param members a part of the eligible ordinals
+ * The candidates of one rank group [from, to) and one level of urgency in the order of `keyOf`. When more than 256 of the group are
+ * eligible the order holds within pieces of 256 eligible neighbours, the first of which the seed chooses, so the cost does not grow
+ * with the plan. Pieces depend on what is eligible alone: without some of the candidates, the others come in the same order.
  */
 export function* walkCandidates(
-  eligible: Bits,
-  members: Bits,
+  sets: CandidateSets,
   from: number,
   to: number,
-  seed: number,
-  keyOf: RankKey,
+  { seed, keyOf, level }: WalkOrder,
 ): Generator<number> {
+  if (nextOpen(sets, from, to, level) < 0) return;
   const start = from + (decisionHash(seed, ~from) % (to - from));
   const isOnePiece = to - from <= maxPiece;
   let piece: number[] = [];
@@ -41,19 +48,19 @@ export function* walkCandidates(
     [from, start],
   ] as const) {
     let reached = low;
-    for (let ordinal = nextBit(members, low, high); ordinal >= 0; ordinal = nextBit(members, ordinal + 1, high)) {
+    for (let at = nextOpen(sets, low, high, level); at >= 0; at = nextOpen(sets, at + 1, high, level)) {
       if (!isOnePiece) {
-        passed += countRange(eligible, reached, ordinal);
-        reached = ordinal;
+        passed += countRange(sets.eligible, reached, at);
+        reached = at;
         if (passed >= maxPiece) {
           yield* sortByKey(piece, keyOf);
           piece = [];
           passed %= maxPiece;
         }
       }
-      piece.push(ordinal);
+      piece.push(at);
     }
-    if (!isOnePiece) passed += countRange(eligible, reached, high);
+    if (!isOnePiece) passed += countRange(sets.eligible, reached, high);
   }
   yield* sortByKey(piece, keyOf);
 }
