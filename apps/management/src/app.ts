@@ -44,6 +44,8 @@ import { pollChanges } from './http/poll-changes.ts';
 import { basePath } from './http/public-documents.ts';
 import { createManagementServer } from './http/server.ts';
 import { createJobHandlers } from './job-handlers.ts';
+import { makegoodTasks } from './commerce/makegoods/makegood-tasks.ts';
+import { createMeasureDelivery } from './commerce/makegoods/measure-delivery.ts';
 import { createListItems } from './commerce/reconciliations/item-table.ts';
 import { createFindQueuePlace } from './background/queue-forecast.ts';
 import { createCountConfirmed } from './advertising/line-items/count-confirmed.ts';
@@ -51,6 +53,7 @@ import { startTrackers } from './advertising/trackers/start-trackers.ts';
 import { createReadTally } from './advertising/trackers/tracker-tally-table.ts';
 import { startDemandRefresh } from './advertising/demand-sources/refresh-sources.ts';
 import { reachGoals } from './advertising/line-items/flight-tasks.ts';
+import { openServices } from './outside/open-services.ts';
 import { createPublicFetch } from './outside/public-fetch.ts';
 import { followRevocations } from './exchange/content/follow-revocations.ts';
 import { startIntents } from './exchange/intents/publish-intents.ts';
@@ -209,7 +212,7 @@ export async function createApp(
       execute,
       handlers: createJobHandlers({
         ...{ ...outside, platforms },
-        ...{ exportDays, findFirstDownloads, readReport, findPlan, ledger, listEvidenceRows },
+        ...{ ...services.forJobs, ledger },
         ...stores,
       }),
       leaseMs: config.JOB_LEASE_MS,
@@ -236,7 +239,7 @@ export async function createApp(
     startClock({
       pool,
       execute,
-      tasks: [...dueTasks, reachGoals(countConfirmed)],
+      tasks: [...dueTasks, reachGoals(countConfirmed), ...makegoodTasks(createMeasureDelivery(ledger, clock))],
       clock,
       everyMs: config.CLOCK_EVERY_MS,
       onError: (error, task) => logger.warn({ err: error, task }, 'clock.task_failed'),
@@ -310,7 +313,7 @@ export async function createApp(
     toProblem: databaseProblem,
   });
   stack.defer(() => server.close());
-  const diagnostics = createDiagnostics({ pool, serving, clock });
+  const diagnostics = createDiagnostics({ pool, serving: stores.serving, clock });
   // A request never waits for a lost Redis: then it is not counted.
   const counters = stack.adopt(
     await connectRedis(() => config.REDIS_URL, {

@@ -2,6 +2,7 @@ import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { createBatchEncodingHandler } from './hosting/batch-encodings/run-batch-encoding.ts';
 import { createCloneHandler } from './advertising/campaigns/clone-campaign.ts';
 import { createCloseHandler } from './commerce/reconciliations/close-reconciliation.ts';
+import { createScheduleHandler } from './commerce/makegoods/schedule-makegood.ts';
 import { createMatchHandler, type ReconciliationOptions } from './commerce/reconciliations/match-reconciliation.ts';
 import { createValidateHandler } from './advertising/demand-sources/validate-source.ts';
 import { createImportHandler } from './hosting/imports/import-feed.ts';
@@ -43,4 +44,5 @@ export const createJobHandlers = (
   store_statement: createStoreStatementHandler(options),
   match_reconciliation: createMatchHandler(options),
   close_reconciliation: createCloseHandler(options),
+  schedule_makegood: createScheduleHandler(options),
 });

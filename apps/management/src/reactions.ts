@@ -15,6 +15,7 @@ import { intentReactions } from './exchange/intents/mark-intents.ts';
 import type { Logger } from '@longwave/service-kit';
 import { revokeKeys } from './workspace/authority/revoke-keys.ts';
 import { keepPeople, peopleFollowerGroup } from './workspace/people/follow-people.ts';
+import { shortfallReactions } from './commerce/makegoods/shortfall-table.ts';
 import { closeWorkspace } from './workspace/workspaces/close-workspace.ts';
 import { deleteClips, recordClip } from './hosting/media-clips/follow-clips.ts';
 import { adTrackReactions } from './advertising/creatives/follow-hls.ts';
@@ -127,6 +128,7 @@ export function followEvents(options: {
     'review.approved': (event) => options.runApproved(event.workspace_id, event.subject.id),
     'webhook_endpoint.disabled': (event) => noticeDisabled(event, { pool, clock }),
     ...authorityReactions(send, pool),
+    ...shortfallReactions(pool),
   };
 
   const exchange = exchangeReactions({ send, pool, clock });

@@ -31,6 +31,7 @@ import { listenerErasureRules } from './workspace/privacy/listener-erasure-rules
 import { productRules } from './advertising/products/product-rules.ts';
 import { productionRules } from './hosting/productions/production-rules.ts';
 import type { ProbeDuration } from './outside/probe-duration.ts';
+import { makegoodRules } from './commerce/makegoods/makegood-rules.ts';
 import { reconciliationRules } from './commerce/reconciliations/reconciliation-rules.ts';
 import { reportDefinitionRules } from './workspace/reports/report-definition-rules.ts';
 import { reportRunRules } from './workspace/reports/report-run-rules.ts';
@@ -94,6 +95,7 @@ export const createRules = (options: {
   ...servingHaltRules,
   ...productRules,
   ...reconciliationRules(options),
+  ...makegoodRules(options),
   ...trackingEndpointRules(options.webhooks),
   ...billingStatementRules(options),
   ...forecastRules,

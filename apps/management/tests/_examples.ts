@@ -15,6 +15,7 @@ import { platformExamples } from './_examples-platforms.ts';
 import { policyExamples } from './_examples-policies.ts';
 import { privacyExamples } from './_examples-privacy.ts';
 import { productExamples } from './_examples-products.ts';
+import { makegoodExamples } from './_examples-makegoods.ts';
 import { reconciliationExamples } from './_examples-reconciliations.ts';
 import { reportExamples } from './_examples-reports.ts';
 import { reviewExamples } from './_examples-reviews.ts';
@@ -27,6 +28,7 @@ export const examples: { readonly [C in ProductCommand]: (world: World) => Promi
   ...mediaExamples,
   ...reportExamples,
   ...reconciliationExamples,
+  ...makegoodExamples,
   ...moveExamples,
   ...advertisingExamples,
   ...demandExamples,

@@ -81,6 +81,8 @@ test('exactly these commands need a second person, so that no change of that lis
     'line_item.stop',
     'listener_data.erase',
     'machine_key.register',
+    'makegood.accept',
+    'makegood.decline',
     'policy.retire',
     'policy.submit',
     'product.publish',

@@ -39,6 +39,7 @@ import { policies, policyCommands } from './workspace/policy.ts';
 import { reviewCommands, reviewRequested, reviewTasks } from './workspace/review-task.ts';
 import { productCommands, products } from './advertising/product.ts';
 import { rateCardCommands, rateCards } from './advertising/rate-card.ts';
+import { makegoodCommands, makegoods } from './commerce/makegood.ts';
 import { reconciliationCommands, reconciliations } from './commerce/reconciliation.ts';
 import { servingHaltCommands, servingHalts } from './advertising/serving-halt.ts';
 import { servingPlanCommands, servingPlans } from './advertising/serving-plan.ts';
@@ -83,6 +84,7 @@ const observedCatalog = {
     products,
     rate_cards: rateCards,
     reconciliations,
+    makegoods,
     tracking_endpoints: trackingEndpoints,
     billing_statements: billingStatements,
     forecasts,
@@ -124,6 +126,7 @@ const observedCatalog = {
     ...productCommands,
     ...rateCardCommands,
     ...reconciliationCommands,
+    ...makegoodCommands,
     ...trackingEndpointCommands,
     ...billingStatementCommands,
     ...forecastCommands,

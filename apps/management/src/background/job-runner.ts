@@ -22,6 +22,7 @@ type FailCommand =
   | 'content_snapshot.record_failed'
   | 'demand_source.fail_validation'
   | 'listener_erasure.fail'
+  | 'makegood.fail_schedule'
   | 'platform_submission.fail'
   | 'podcast.fail_import'
   | 'podcast.fail_import_publication'

@@ -31,6 +31,7 @@ const internalJobKinds = [
   'store_statement',
   'match_reconciliation',
   'close_reconciliation',
+  'schedule_makegood',
 ] as const;
 
 /** Kinds of jobs that management runs itself. */

@@ -1,4 +1,4 @@
-import type { ChangesInput, ResourceType } from '@longwave/command-catalog';
+import type { ResourceType } from '@longwave/command-catalog';
 import {
   findResource,
   findRevision,
@@ -11,48 +11,14 @@ import type { Pool } from '@longwave/postgres';
 import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf, type ClaimedJob, type LeaseReport } from '../../background/job-table.ts';
 import { isAssignable } from '../creatives/creative-assignment-rules.ts';
-import type { LineItem, Window } from '../line-items/line-item.ts';
+import type { Window } from '../line-items/line-item.ts';
 import {
   executeAsManagement,
   type ManagementCommand,
   type OwnCommand,
 } from '../../background/execute-as-management.ts';
+import { copiedSettings } from '../line-items/copied-settings.ts';
 import { movedWindow } from './campaign.ts';
-
-/** Included values in the present form; line items of the first release store a plain list. */
-const listed = <L>(lists: L | string[]) => (Array.isArray(lists) ? { include: lists } : lists);
-
-/** The settings of a line item for another campaign, without its history. A clone is no makegood, because a
- * shortfall is made good once, and other systems do not know it. */
-function copied(
-  lineItem: LineItem,
-  campaignId: string,
-  windows: { readonly original: Window; readonly clone: Window },
-): ChangesInput<'line_item.create'> {
-  const {
-    makegood_of: _makegood,
-    external_ids: _externalIds,
-    reserved_until: _reserved,
-    paused_from: _paused,
-    amendment: _amendment,
-    extension_cause: _extended,
-    delivered: _delivered,
-    state_reason: _reason,
-    targeting,
-    ...settings
-  } = lineItem;
-  return {
-    ...settings,
-    campaign_id: campaignId,
-    window: movedWindow(lineItem.window, windows.original, windows.clone),
-    targeting: {
-      ...targeting,
-      podcasts: listed(targeting.podcasts),
-      episodes: listed(targeting.episodes),
-      countries: listed(targeting.countries),
-    },
-  };
-}
 
 /**
  * Clones a campaign as it was when the clone was requested: a draft of it, drafts of its line items that were not cancelled, and their
@@ -110,10 +76,11 @@ export const createCloneHandler = ({
     };
     for (const row of await linked('line_items', 'campaign', campaignId)) {
       if (row.lifecycle_state === 'cancelled') continue;
-      const changes = copied(row.attributes, clone.id, {
-        original: settings.window,
-        clone: window,
-      });
+      const changes = {
+        ...copiedSettings(row.attributes),
+        campaign_id: clone.id,
+        window: movedWindow(row.attributes.window, settings.window, window),
+      };
       const lineItem = await send(row.id, { type: 'line_item.create', id: null, changes });
       for (const assignment of await linked('creative_assignments', 'line_item', row.id))
         if (assignment.lifecycle_state !== 'ended') await copyAssignment(assignment, lineItem.id);

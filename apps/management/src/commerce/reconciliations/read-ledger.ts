@@ -5,7 +5,7 @@ import type { LedgerServiceService } from '@longwave/rpc/audience';
 export type LedgerClient = RpcClient<typeof LedgerServiceService>;
 
 /** Units of a line item and creative that our ledger has in one hour of UTC. */
-export interface LedgerHour {
+interface LedgerHour {
   readonly lineItemId: string;
   readonly creativeId: string;
   readonly hourMs: number;
@@ -13,7 +13,7 @@ export interface LedgerHour {
 }
 
 /** Units that earlier reconciliations have added to a line item's day, or taken from it. */
-export interface EarlierAdjustment {
+interface EarlierAdjustment {
   readonly lineItemId: string;
   readonly day: string;
   readonly quantity: number;
