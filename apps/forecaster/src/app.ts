@@ -9,6 +9,7 @@ import { leasedWorker, openSubscriber } from '@longwave/worker-kit';
 import { createComputeThread, type ComputeThread } from './compute/thread.ts';
 import type { ForecasterConfig } from './config.ts';
 import { workOnJob } from './jobs/work-on-job.ts';
+import { createCheck } from './compute/ask-in-time.ts';
 import { forecasterServices } from './server.ts';
 
 /** Management publishes on a channel after a job is committed; a worker that misses the call finds the job at its next poll. */
@@ -75,7 +76,7 @@ export async function createApp(config: ForecasterConfig, logger: Logger): Promi
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls,
-    services: forecasterServices((question, signal) => answering.ask(question, signal)),
+    services: forecasterServices(createCheck(answering)),
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
   });
   stack.defer(() => server.close());

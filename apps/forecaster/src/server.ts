@@ -18,27 +18,24 @@ const request = z.strictObject({
   }),
 });
 
-/** Answers a question; ends when the signal says so. */
+/** Answers a question. @param signal aborted when the caller has left */
 export type Check = (
-  question: Extract<Question, { type: 'availability' }>,
+  question: Omit<Extract<Question, { type: 'availability' }>, 'deadlineMs'>,
   signal: AbortSignal,
 ) => Promise<CheckedAvailability>;
 
 /** The RPCs of this service. */
-export const forecasterServices = (check: Check, clock: () => number = Date.now): readonly RpcService[] => [
+export const forecasterServices = (check: Check): readonly RpcService[] => [
   rpcService(
     ForecastServiceService,
     { checkAvailability: ['management', 'operator'] },
     {
-      checkAvailability: async (sent, { signal, deadline }) => {
+      checkAvailability: async (sent, { signal }) => {
         const { workspaceId, lineItem } = parseOrProblem(request, sent);
         const line = parseOrProblem(servingPlanSchema.shape.line_items.element, lineItem);
-        const deadlineMs = Math.max(1, deadline.getTime() - clock());
-        const found = await check({ type: 'availability', workspaceId, line, deadlineMs }, signal).catch(
-          (cause: unknown) => {
-            throw new Problem('temporarily_unavailable', undefined, { cause, retryAfterSeconds: 1 });
-          },
-        );
+        const found = await check({ type: 'availability', workspaceId, line }, signal).catch((cause: unknown) => {
+          throw new Problem('temporarily_unavailable', undefined, { cause, retryAfterSeconds: 1 });
+        });
         return {
           ...found,
           capacity: BigInt(found.capacity),

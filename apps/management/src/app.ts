@@ -51,6 +51,7 @@ import { createFindQueuePlace } from './background/queue-forecast.ts';
 import { createCountConfirmed } from './advertising/line-items/count-confirmed.ts';
 import { startTrackers } from './advertising/trackers/start-trackers.ts';
 import { createReadTally } from './advertising/trackers/tracker-tally-table.ts';
+import { createCheckAvailability } from './commerce/forecasts/check-availability.ts';
 import { startDemandRefresh } from './advertising/demand-sources/refresh-sources.ts';
 import { reachGoals } from './advertising/line-items/flight-tasks.ts';
 import { openServices } from './outside/open-services.ts';
@@ -140,6 +141,7 @@ export async function createApp(
   const { findPlan } = asked.accounts;
   const stores = { serving, bindings, listeners };
   const countConfirmed = createCountConfirmed(countAds, clock);
+  const checkAvailability = createCheckAvailability(asked.forecasts.checkAvailability);
   const guardedFetch = createGuardedFetch({
     allowOrigins: [new URL(config.MEDIA_URL).origin, ...config.FETCH_ALLOW_ORIGINS],
   });
@@ -166,7 +168,7 @@ export async function createApp(
       prepareArtwork: createPrepareArtwork(probe),
       fetch: guardedFetch,
       publicFetch,
-      countConfirmed,
+      ...{ countConfirmed, checkAvailability },
       webhooks: { secrets, allowOrigins: config.FETCH_ALLOW_ORIGINS },
       reportDays: config.REPORT_DAYS,
       findPlan,

@@ -33,6 +33,7 @@ export const configuration = z.object({
     .describe('PostgreSQL with schema `product`, as the role of this service.'),
   AUTH_SERVER_ADDRESS: serviceAddressSchema.describe('auth-server, which verifies access tokens.'),
   ENCODER_ADDRESS: serviceAddressSchema.describe('encoder, which probes files and converts artwork.'),
+  FORECASTER_ADDRESS: serviceAddressSchema.describe('forecaster, which says what is left to sell.'),
   ANALYTICS_SINK_ADDRESS: serviceAddressSchema.describe('analytics-sink, which answers with numbers.'),
   INTERNAL_SERVING_ADDRESS: serviceAddressSchema.describe('internal-serving, which explains and finds decisions.'),
   PUBLIC_DELIVERY_ADDRESS: serviceAddressSchema.describe(

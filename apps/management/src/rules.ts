@@ -11,6 +11,7 @@ import { campaignRules } from './advertising/campaigns/campaign-rules.ts';
 import { creativeAssignmentRules } from './advertising/creatives/creative-assignment-rules.ts';
 import { creativeRules } from './advertising/creatives/creative-rules.ts';
 import { demandSourceRules } from './advertising/demand-sources/demand-source-rules.ts';
+import type { CheckAvailability } from './commerce/forecasts/check-availability.ts';
 import { forecastRules } from './commerce/forecasts/forecast-rules.ts';
 import { trafficModifierRules } from './commerce/forecasts/traffic-modifier-rules.ts';
 import { episodeRules } from './hosting/episodes/episode-rules.ts';
@@ -59,6 +60,8 @@ export const createRules = (options: {
   /** Requests public addresses as directories do. */
   readonly publicFetch: PublicFetch;
   readonly countConfirmed: CountConfirmed;
+  /** How much is left for a line item. */
+  readonly checkAvailability: CheckAvailability;
   readonly webhooks: { readonly secrets: WebhookSecrets; readonly allowOrigins: readonly string[] };
   /** Days that the result of a report is kept. */
   readonly reportDays: number;

@@ -15,9 +15,12 @@ import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { createObjectStore, type ObjectStore } from '@longwave/object-store';
 import { createPool, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import type { CheckAvailabilityResponse } from '@longwave/rpc/forecast';
 import type { ShownPresentation } from '@longwave/rpc/delivery';
 import { deliveryContract, type DeliveryContract } from '@longwave/services';
 import type { CountConfirmed } from '../src/advertising/line-items/count-confirmed.ts';
+import type { CheckAvailability } from '../src/commerce/forecasts/check-availability.ts';
+import { findBookingVersion } from '../src/commerce/forecasts/booking-version-table.ts';
 import { applePodcasts } from '../src/hosting/platforms/apple-podcasts.ts';
 import type { PlatformAccess } from '../src/hosting/platforms/platform.ts';
 import type { PublicFetch } from '../src/outside/public-fetch.ts';
@@ -107,6 +110,10 @@ export interface TestManagement extends AsyncDisposable {
   plan: typeof plan;
   /** How the next command counts them. */
   countConfirmed: CountConfirmed;
+  /** What is left for the next line item, beside the version of the bookings as it is. */
+  available: Partial<CheckAvailabilityResponse>;
+  /** Answers instead of the above. */
+  checkAvailability: CheckAvailability | undefined;
   /** The ledger of the sink. */
   readonly ledger: FakeLedger;
   readonly clock: () => Date;
@@ -141,6 +148,8 @@ export async function startTestManagement(
     delivered,
     plan,
     countConfirmed: (async (_workspaceId, lineItemId) => delivered.get(lineItemId) ?? 0) as CountConfirmed,
+    available: {} as Partial<CheckAvailabilityResponse>,
+    checkAvailability: undefined as CheckAvailability | undefined,
   };
   const pipeline: ExecutorOptions<typeof productCatalog> = {
     pool,
@@ -159,6 +168,12 @@ export async function startTestManagement(
       reportDays: 30,
       findPlan: async () => ({ plan: world.plan }),
       countConfirmed: (workspaceId, lineItemId, basis) => world.countConfirmed(workspaceId, lineItemId, basis),
+      checkAvailability: async (workspaceId, line) =>
+        world.checkAvailability?.(workspaceId, line) ?? {
+          ...{ capacity: 10n ** 12n, available: 10n ** 12n, nearest: 10n ** 12n, contending: [], learning: false },
+          bookingVersion: BigInt(await findBookingVersion(pool, workspaceId)),
+          ...world.available,
+        },
       webhooks: { secrets: webhookSecrets, allowOrigins: receiverOrigins },
       submissions: {
         platforms: {

@@ -12,6 +12,7 @@ export {
 export type { CommandRule, Consequence, Decision, PreparedRule, RuleInput, Rules } from './execute/command-rule.ts';
 export { answerEnvelope, executeEnvelope, parseEnvelope } from './execute/execute-envelope.ts';
 export { createCommandExecutor, type ExecutorOptions } from './execute/execute-command.ts';
+export { StalePreparation } from './execute/stale-preparation.ts';
 export { createReviewPreview, type PreviewReview } from './execute/preview-review.ts';
 export { createApprovedRunner, type RunApproved } from './execute/run-approved.ts';
 export type { DecideReview, ReviewQuestion } from './execute/decide-review.ts';

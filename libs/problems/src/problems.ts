@@ -130,6 +130,13 @@ export const problems = {
   ),
   lease_lost: define(409, 'lease-lost', 'The lease of this job has expired', 'client', 'never'),
   creative_not_ready: define(422, 'state-not-allowed', 'The creative has no prepared media', 'client', 'after_fix'),
+  inventory_not_available: define(
+    422,
+    'policy-rejected',
+    'So much is not left beside everything that is sold',
+    'client',
+    'after_fix',
+  ),
   line_item_not_bookable: define(422, 'state-not-allowed', 'The line item cannot be booked yet', 'client', 'after_fix'),
   capability_not_supported: define(
     422,

@@ -49,7 +49,7 @@ const entries = {
         purpose: 'reads and changes every resource by declared commands',
       },
     ],
-    calls: ['auth-server', 'encoder', 'analytics-sink', 'internal-serving', 'public-delivery'],
+    calls: ['auth-server', 'encoder', 'forecaster', 'analytics-sink', 'internal-serving', 'public-delivery'],
     secrets: ['PRINCIPAL_KEYS', 'RECEIPT_SIGNING_KEY', 'CURSOR_KEY', 'WEBHOOK_SECRET_KEYS'],
     reachesInternet: true,
     // It archives and trims the streams of every topic.

@@ -5,8 +5,9 @@ import type { AnswerTo, Question, Reply, ThreadData } from './question.ts';
 export interface ComputeThread extends AsyncDisposable {
   /**
    * Rejects with the reason of the signal when it is aborted: the thread is then ended, and another one takes the next question.
+   * @param left aborted before its turn: the question is not begun
    */
-  ask<Q extends Question>(question: Q, signal: AbortSignal): Promise<AnswerTo<Q>>;
+  ask<Q extends Question>(question: Q, signal: AbortSignal, left?: AbortSignal): Promise<AnswerTo<Q>>;
 }
 
 /** Beside the bundle, or beside the folder of this file. */
@@ -51,11 +52,12 @@ export function createComputeThread(data: ThreadData): ComputeThread {
   }
 
   return {
-    ask: (question, signal) => {
-      const answered = last.then(
-        () => askNow(question, signal),
-        () => askNow(question, signal),
-      );
+    ask: (question, signal, left) => {
+      const begin = () => {
+        left?.throwIfAborted();
+        return askNow(question, signal);
+      };
+      const answered = last.then(begin, begin);
       last = answered;
       return answered;
     },

@@ -8,6 +8,12 @@ const traffickers = ['trafficker', 'admin'] as const;
 /** States before a booking: nothing can have been delivered. */
 const unbooked = ['draft', 'pending_review', 'declined', 'approved', 'reserved', 'reservation_expired'] as const;
 
+/** Sells beyond what is left; two others must approve, who see who would lose what. */
+const overbooking = { allow_overbook: z.literal(true).optional(), cause: cause.optional() };
+const isExplained = ({ allow_overbook: overbooks, cause: why }: { allow_overbook?: true; cause?: string }) =>
+  overbooks === undefined || why !== undefined;
+const unexplained = { message: 'Say why more is sold than is left.', path: ['cause'] };
+
 /** The commands of line items; their transitions are normative (docs/services/management.md). */
 export const lineItemCommands = {
   'line_item.create': defineCommand({
@@ -48,16 +54,24 @@ export const lineItemCommands = {
         ...amendable,
         /** Absent or past: now. */
         effective_at: instant.optional(),
+        ...overbooking,
       })
-      .refine(({ effective_at: _at, ...changed }) => Object.keys(changed).length > 0, {
-        message: 'Name at least one change.',
-      }),
+      .refine(
+        ({ effective_at: _at, allow_overbook: _overbooks, cause: _why, ...changed }) => Object.keys(changed).length > 0,
+        {
+          message: 'Name at least one change.',
+        },
+      )
+      .refine(isExplained, unexplained),
     roles: sellers,
     review: 'policy',
     versionGuard: 'required',
     event: 'line_item.amended',
     hasRule: true,
-    problems: ['validation_failed', 'link_not_found', 'line_item_not_bookable'],
+    problems: [
+      ...(['validation_failed', 'link_not_found', 'line_item_not_bookable', 'inventory_not_available'] as const),
+      'temporarily_unavailable',
+    ],
     externalEffect: 'The first serving plan that is compiled after that time contains the change.',
     summary:
       'Changes a booked line item, now or at a later time. Only one amendment can wait: a newer one replaces it.',
@@ -92,13 +106,15 @@ export const lineItemCommands = {
     subject: 'line_items',
     from: ['approved'],
     to: 'reserved',
-    changes: z.strictObject({ expires_at: instant }),
+    changes: z.strictObject({ expires_at: instant, ...overbooking }).refine(isExplained, unexplained),
     roles: sellers,
+    review: 'policy',
     versionGuard: 'required',
     event: 'line_item.reserved',
     hasRule: true,
-    problems: ['validation_failed'],
-    summary: 'Reserves an approved line item for a customer until a given time. Availability is not checked yet.',
+    problems: ['validation_failed', 'inventory_not_available', 'temporarily_unavailable'],
+    summary:
+      'Reserves an approved line item for a customer until a given time, where as much is left beside everything that is sold.',
   }),
   'line_item.release_reservation': defineCommand({
     type: 'line_item.release_reservation',
@@ -129,14 +145,15 @@ export const lineItemCommands = {
     subject: 'line_items',
     from: ['approved', 'reserved'],
     to: 'booked',
-    changes: z.strictObject({}),
+    changes: z.strictObject(overbooking).refine(isExplained, unexplained),
     roles: sellers,
     review: 'policy',
     versionGuard: 'required',
     event: 'line_item.booked',
     hasRule: true,
-    problems: ['line_item_not_bookable', 'policy_rejected'],
-    summary: 'Books an approved line item; the next serving plan contains it.',
+    problems: ['line_item_not_bookable', 'policy_rejected', 'inventory_not_available', 'temporarily_unavailable'],
+    summary:
+      'Books an approved line item; the next serving plan contains it. Without a reservation it is checked as one is.',
   }),
   'line_item.start_flight': defineCommand({
     type: 'line_item.start_flight',

@@ -127,6 +127,22 @@ export const lineItems = defineResource({
     reserved_until: instant.optional(),
     /** State before the pause, while paused. */
     paused_from: z.enum(['booked', 'delivering', 'delivery_extended']).optional(),
+    /** What was left for it when it was reserved, booked or amended. */
+    availability: z
+      .strictObject({
+        checked_at: instant,
+        capacity: z.int().min(0),
+        available: z.int().min(0),
+        /** Facts of less than 14 days: nothing was refused. */
+        learning: z.literal(true).optional(),
+        /** Units that were promised beyond what is left, and who would lose what. */
+        overbooked_by: z.int().min(1).optional(),
+        contending: z
+          .array(z.strictObject({ line_item_id: reference('li'), loses: z.int().min(0), of_goal: z.int().min(0) }))
+          .max(50)
+          .optional(),
+      })
+      .optional(),
     /** Accepted changes for a later time. */
     amendment: z.strictObject({ ...amendable, effective_at: instant }).optional(),
     /** Cause of the last extension of the window. */

@@ -100,6 +100,8 @@ const deliveryBounds = z
     max_added_bytes: z.int().min(16_000).max(1_000_000_000).optional(),
     /** Per cent of the length of the content. */
     max_added_pct: z.number().min(1).max(100).optional(),
+    /** Per cent by which guaranteed line items may be sold beyond what is left; of a policy for the whole workspace. */
+    overbook_pct: z.number().min(0).max(100).optional(),
   })
   .refine(isFilled, someRule);
 

@@ -20,6 +20,7 @@ import type { OperationView } from '../store/operation.ts';
 import type { Rules } from './command-rule.ts';
 import { measureCommands } from './measure-commands.ts';
 import { prepareRule, ruleOf } from './prepare-rule.ts';
+import { withFreshPreparation } from './stale-preparation.ts';
 import type { SignReceipt } from '../store/receipt.ts';
 import { resourceView } from '../store/resource-row.ts';
 import { findIdempotencyRecords, type IdempotencyRecord } from '../store/idempotency-table.ts';
@@ -56,20 +57,22 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
       if (original) return original;
     }
     if (denial) throw denial;
-    let accept: Accept;
-    try {
-      accept = isAboutOperation(definition)
-        ? cancellation(context, await prepareCancellation(options, context))
-        : acceptance({ ...context, rule: await prepareRule(pool, context, rule, subject) });
-    } catch (error) {
-      // Another request with this key may have been accepted meanwhile: then its answer counts, not the state that it left.
-      const original = await replay(pool, context);
-      if (original) return original;
-      throw error;
-    }
-    if (request.deadline && request.deadline <= clock())
-      throw new Problem('timeout', undefined, { retryAfterSeconds: 1 });
-    const outcome = await commit(options, context, accept);
+    const outcome = await withFreshPreparation(async (repeat) => {
+      let accept: Accept;
+      try {
+        accept = isAboutOperation(definition)
+          ? cancellation(context, await prepareCancellation(options, context))
+          : acceptance({ ...context, rule: await prepareRule(pool, context, rule, repeat > 0 ? undefined : subject) });
+      } catch (error) {
+        // Another request with this key may have been accepted meanwhile: then its answer counts, not the state that it left.
+        const original = await replay(pool, context);
+        if (original) return original;
+        throw error;
+      }
+      if (request.deadline && request.deadline <= clock())
+        throw new Problem('timeout', undefined, { retryAfterSeconds: 1 });
+      return commit(options, context, accept);
+    });
     if (!outcome.replayed) options.onCommitted?.(definition, context.subjectId);
     return outcome;
   });

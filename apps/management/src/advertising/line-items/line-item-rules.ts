@@ -8,6 +8,8 @@ import { requireCurrency } from '../../workspace/require-currency.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
 import { requireProductTerms } from '../products/require-product.ts';
 import { assertSettled } from '../../commerce/billing/billing-statement-rules.ts';
+import type { CheckAvailability } from '../../commerce/forecasts/check-availability.ts';
+import { prepareAvailability, type FoundAvailability } from '../../commerce/forecasts/require-availability.ts';
 import { isPlanned } from '../serving-plans/plan-content-table.ts';
 import { defaultCountingBasis, requireCountingBasis } from './counting-basis.ts';
 import { goalBasis, type CountConfirmed } from './count-confirmed.ts';
@@ -132,59 +134,97 @@ const draftRules = {
     return { attributes: current, ...(await requireTerms(tx, workspaceId, subjectId, current)) };
   },
 
-  'line_item.reserve': ({ current, changes, now }) => ({
-    attributes: flight.reserved(current, changes.expires_at, now),
-  }),
-
   'line_item.release_reservation': ({ current }) => ({ attributes: flight.unreserved(current) }),
 
   'line_item.expire_reservation': ({ current, now }) => ({ attributes: flight.expired(current, now) }),
 
   'line_item.reset': ({ current }) => ({ attributes: flight.reset(current) }),
-
-  'line_item.book': async ({ tx, workspaceId, subjectId, current, now }) => {
-    checkAhead(current, now);
-    await holdResource(tx, workspaceId, 'campaigns', current.campaign_id);
-    const campaign = await campaignOf(tx, workspaceId, current);
-    if (!['approved', 'active'].includes(campaign.state)) throw refuse('Approve the campaign first.');
-    if (current.rate.model === 'none' && current.type !== 'house' && current.makegood_of === undefined)
-      throw refuse('Only house line items and makegoods have no price. Set a rate first.');
-    if ((await countCreatives(tx, workspaceId, subjectId, { assignment: ['active'], creative: ['approved'] })) === 0)
-      throw refuse('Activate the assignment of an approved creative first.');
-    return {
-      attributes: flight.unreserved(current),
-      ...(await requireTerms(tx, workspaceId, subjectId, current)),
-    };
-  },
 } satisfies Partial<LineItemRules>;
+
+/** A line item with what it was told of its availability. */
+const withAvailability = (lineItem: LineItem, { availability }: FoundAvailability): LineItem =>
+  availability ? { ...lineItem, availability } : lineItem;
+
+/** Rules by which slots are promised: they ask outside how many are left. */
+const sellingRules = (options: LineItemOptions) => {
+  const prepare = (workspaceId: string, id: string, lineItem: LineItem | undefined) =>
+    lineItem && prepareAvailability(options, { workspaceId, id, lineItem, now: options.clock() });
+  return {
+    'line_item.reserve': {
+      prepare: async ({ workspaceId, subjectId, current }) => {
+        const requireAvailability = await prepare(workspaceId, subjectId, current);
+        return async ({ tx, current: locked, changes, now }) => {
+          const attributes = flight.reserved(locked, changes.expires_at, now);
+          const found = await requireAvailability!({ tx, workspaceId, now }, changes.allow_overbook === true);
+          return { attributes: withAvailability(attributes, found), policyVersions: found.policyVersions };
+        };
+      },
+    },
+
+    'line_item.book': {
+      prepare: async ({ workspaceId, subjectId, current, state }) => {
+        // A reservation holds what was left.
+        const asked = state === 'reserved' ? undefined : current;
+        const requireAvailability = await prepare(workspaceId, subjectId, asked);
+        return async ({ tx, current: locked, state: lockedState, changes, now }) => {
+          if (lockedState !== state) throw changedMeanwhile();
+          checkAhead(locked, now);
+          await holdResource(tx, workspaceId, 'campaigns', locked.campaign_id);
+          const campaign = await campaignOf(tx, workspaceId, locked);
+          if (!['approved', 'active'].includes(campaign.state)) throw refuse('Approve the campaign first.');
+          if (locked.rate.model === 'none' && locked.type !== 'house' && locked.makegood_of === undefined)
+            throw refuse('Only house line items and makegoods have no price. Set a rate first.');
+          const states = { assignment: ['active'], creative: ['approved'] };
+          if ((await countCreatives(tx, workspaceId, subjectId, states)) === 0)
+            throw refuse('Activate the assignment of an approved creative first.');
+          const terms = await requireTerms(tx, workspaceId, subjectId, locked);
+          const found = await requireAvailability?.({ tx, workspaceId, now }, changes.allow_overbook === true);
+          const attributes = flight.unreserved(locked);
+          return {
+            ...terms,
+            attributes: found ? withAvailability(attributes, found) : attributes,
+            policyVersions: [...terms.policyVersions, ...(found?.policyVersions ?? [])],
+          };
+        };
+      },
+    },
+
+    'line_item.amend': {
+      prepare: async ({ workspaceId, subjectId, current, changes: asked }) => {
+        const { effective_at: _at, allow_overbook: _overbooks, cause: _cause, ...proposed } = asked;
+        const grown = current && flight.asksForMore(current, proposed) ? flight.amended(current, proposed) : undefined;
+        const requireAvailability = await prepare(workspaceId, subjectId, grown);
+        return async ({
+          tx,
+          current: locked,
+          changes: { effective_at: at, allow_overbook, cause: _why, ...changes },
+          now,
+        }) => {
+          const amended = flight.amended(locked, changes);
+          if (changes.rate) flight.checkRate(amended);
+          await check(tx, workspaceId, changes);
+          if (changes.window) {
+            const campaign = await campaignOf(tx, workspaceId, locked);
+            flight.checkWindow(changes.window, campaign.window);
+            flight.checkOpen(changes.window, now);
+          }
+          const isNow = at === undefined || Date.parse(at) <= now.getTime();
+          // An amendment for later takes the place of the one that waits.
+          const { amendment: _replaced, ...later } = amended;
+          const decidedBy = await requireProductTerms(tx, workspaceId, subjectId, isNow ? amended : later);
+          const found = await requireAvailability?.({ tx, workspaceId, now }, allow_overbook === true);
+          const attributes = isNow ? amended : { ...locked, amendment: { ...changes, effective_at: at } };
+          const { policyVersions = [] } = found ?? {};
+          return { decidedBy, policyVersions, attributes: found ? withAvailability(attributes, found) : attributes };
+        };
+      },
+    },
+  } satisfies Partial<LineItemRules>;
+};
 
 /** Rules of booked line items. */
 const flightRules = (pool: Pool, countConfirmed: CountConfirmed) =>
   ({
-    'line_item.amend': async ({
-      tx,
-      workspaceId,
-      subjectId,
-      current,
-      changes: { effective_at: at, ...changes },
-      now,
-    }) => {
-      const attributes = flight.amended(current, changes);
-      if (changes.rate) flight.checkRate(attributes);
-      await check(tx, workspaceId, changes);
-      if (changes.window) {
-        const campaign = await campaignOf(tx, workspaceId, current);
-        flight.checkWindow(changes.window, campaign.window);
-        flight.checkOpen(changes.window, now);
-      }
-      const isNow = at === undefined || Date.parse(at) <= now.getTime();
-      // An amendment for later takes the place of the one that waits.
-      const { amendment: _replaced, ...later } = attributes;
-      const decidedBy = await requireProductTerms(tx, workspaceId, subjectId, isNow ? attributes : later);
-      if (isNow) return { attributes, decidedBy };
-      return { decidedBy, attributes: { ...current, amendment: { ...changes, effective_at: at } } };
-    },
-
     'line_item.apply_amendment': ({ current, now }) => ({ attributes: flight.withDueAmendment(current, now) }),
 
     'line_item.start_flight': async ({ tx, workspaceId, subjectId, current, now }) => {
@@ -260,12 +300,16 @@ const flightRules = (pool: Pool, countConfirmed: CountConfirmed) =>
     },
   }) satisfies Partial<LineItemRules>;
 
-/** Rules of the line item commands; those that change what is sold say so. */
-export const lineItemRules = (options: {
+interface LineItemOptions {
   readonly pool: Pool;
   readonly countConfirmed: CountConfirmed;
-}): LineItemRules => {
-  const rules = { ...draftRules, ...flightRules(options.pool, options.countConfirmed) };
+  readonly checkAvailability: CheckAvailability;
+  readonly clock: () => Date;
+}
+
+/** Rules of the line item commands; those that change what is sold say so. */
+export const lineItemRules = (options: LineItemOptions): LineItemRules => {
+  const rules = { ...draftRules, ...sellingRules(options), ...flightRules(options.pool, options.countConfirmed) };
   return {
     ...rules,
     'line_item.reserve': raisingBookings(rules['line_item.reserve']),

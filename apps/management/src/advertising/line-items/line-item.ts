@@ -106,6 +106,12 @@ export function amended(
   return next;
 }
 
+/** Whether an amendment asks for slots that the line item was not promised: more of them, at other times, or of other plays. */
+export function asksForMore({ goal }: Readonly<LineItem>, changes: Amendment): boolean {
+  if (changes.window ?? changes.targeting) return true;
+  return changes.goal !== undefined && (changes.goal.quantity ?? 0) > (goal.quantity ?? 0);
+}
+
 /** The line item as it will be when its waiting amendment takes effect; undefined when none waits. */
 export const afterAmendment = (lineItem: Readonly<LineItem>): LineItem | undefined =>
   lineItem.amendment && amended(without(lineItem, 'amendment'), lineItem.amendment);

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { ResourceView } from '@longwave/events';
+import { transaction } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import type { CheckAvailability } from '../src/commerce/forecasts/check-availability.ts';
+import { findBookingVersion } from '../src/commerce/forecasts/booking-version-table.ts';
+import { findPlanWorkspace, readBookedPlan } from '../src/commerce/forecasts/read-booked-plan.ts';
+import { decodeJwt } from 'jose';
+import { startTestManagement, type TestManagement } from './_management.ts';
+import { hour, person } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
+
+let management: TestManagement;
+beforeAll(async () => {
+  management = await startTestManagement();
+});
+afterAll(async () => management[Symbol.asyncDispose]());
+beforeEach(() => {
+  management.available = {};
+  management.checkAvailability = undefined;
+});
+
+const until = (w: World) => ({ expires_at: new Date(w.now().getTime() + hour).toISOString() });
+const reserve = (w: World, lineItem: ResourceView, changes: object = {}) =>
+  w.send('line_item.reserve', lineItem, { ...until(w), ...changes });
+const refusalOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error as Problem,
+  );
+const versionOf = (w: World) => findBookingVersion(management.pool, w.workspaceId);
+
+/** A forecaster over the real bookings: what is left of so many slots, read in one snapshot. */
+const slots =
+  (total: number): CheckAvailability =>
+  async (workspaceId, line) =>
+    transaction(
+      management.pool,
+      async (tx) => {
+        const workspace = await findPlanWorkspace(tx, workspaceId);
+        const { line_items: sold } = await readBookedPlan(tx, workspace, management.clock());
+        const others = sold.filter(({ line_item_id: id }) => id !== line.line_item_id);
+        const left = BigInt(total - others.reduce((sum, { goal }) => sum + (goal.quantity ?? 0), 0));
+        const contending = others.map(({ line_item_id: lineItemId, goal, type: tier }) => ({
+          ...{ lineItemId, tier, loses: 5n, ofGoal: BigInt(goal.quantity ?? 0) },
+        }));
+        const bookingVersion = BigInt(await findBookingVersion(tx, workspaceId));
+        return {
+          ...{ capacity: BigInt(total), available: left, nearest: left },
+          contending,
+          learning: false,
+          bookingVersion,
+        };
+      },
+      'REPEATABLE READ',
+    );
+
+test('of two sellers who want the last slots at once exactly one gets them, 60 times', async () => {
+  const w = createWorld(management);
+  let both: readonly ResourceView[] = [await w.approvedLineItem(), await w.approvedLineItem()];
+  management.checkAvailability = slots(15);
+  const sold: number[] = [];
+  for (let round = 0; round < 60; round++) {
+    const ends = await Promise.allSettled(both.map((lineItem) => reserve(w, lineItem)));
+    const reserved = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
+    const refused = ends.flatMap((end) => (end.status === 'rejected' ? [(end.reason as Problem).code] : []));
+    sold.push(reserved.length);
+    expect(refused).toEqual(['inventory_not_available']);
+    const released = await w.send('line_item.release_reservation', reserved[0]!, {});
+    both = both.map((one) => (one.id === released.id ? released : one));
+  }
+  expect(new Set(sold)).toEqual(new Set([1]));
+}, 60_000);
+
+test('what is not left is refused with the numbers, who has the rest and what would fit; nothing is sold', async () => {
+  const w = createWorld(management);
+  const first = await reserve(w, await w.approvedLineItem());
+  const second = await w.approvedLineItem();
+  const before = await versionOf(w);
+  management.checkAvailability = slots(17);
+  const refusal = (await refusalOf(reserve(w, second)))!;
+  expect([refusal.code, refusal.status]).toEqual(['inventory_not_available', 422]);
+  expect(refusal.context.members).toEqual({
+    ...{ capacity: 17, available: 7, nearest: 7 },
+    contending: [{ line_item_id: first.id, loses: 5, of_goal: 10, tier: 'guaranteed' }],
+  });
+  expect(refusal.context.errors).toContainEqual({
+    ...{ path: '/attributes/goal/quantity', code: 'contending', detail: `${first.id} would lose 5 of 10.` },
+  });
+  expect(await versionOf(w)).toBe(before);
+  expect(await refusalOf(w.send('line_item.book', second, {}))).toMatchObject({ code: 'inventory_not_available' });
+  // A reservation holds its slots: booking it asks nobody.
+  management.checkAvailability = () => Promise.reject(new Error('nobody is asked'));
+  expect((await w.send('line_item.book', first, {})).lifecycle_state).toBe('booked');
+});
+
+test('facts of less than 14 days refuse nothing, and the line item says so', async () => {
+  const w = createWorld(management);
+  management.available = { learning: true, capacity: 0n, available: 0n, nearest: 0n };
+  const { attributes } = await reserve(w, await w.approvedLineItem());
+  expect(attributes['availability']).toMatchObject({ learning: true, capacity: 0 });
+});
+
+test('a policy of the workspace allows so many per cent more, and the receipt names it', async () => {
+  const w = createWorld(management);
+  management.available = { capacity: 10n, available: 8n, nearest: 8n };
+  const lineItem = await w.approvedLineItem();
+  expect(await refusalOf(reserve(w, lineItem))).toMatchObject({ code: 'inventory_not_available' });
+  const policy = await w.activePolicy({ kind: 'delivery_bounds', rules: { overbook_pct: 25 } });
+  const { id, attributes } = await reserve(w, lineItem);
+  expect(attributes['availability']).toMatchObject({ capacity: 10, available: 8 });
+  const { rows } = await management.pool.query<{ jws: string }>(
+    `select jws from receipt r join operation o on o.id = r.operation_id
+     where o.subject_id = $1 and o.command_type = 'line_item.reserve'`,
+    [id],
+  );
+  expect(decodeJwt(rows[0]!.jws)['policy_versions']).toMatchObject([{ id: policy.id }]);
+});
+
+test('who sells more than is left says why and waits for two others, whose task shows who would lose what', async () => {
+  const w = createWorld(management);
+  const first = await reserve(w, await w.approvedLineItem());
+  const second = await w.approvedLineItem();
+  management.checkAvailability = slots(17);
+  expect(await refusalOf(reserve(w, second, { allow_overbook: true }))).toMatchObject({ code: 'validation_failed' });
+  const seller = person(w.workspaceId, ['viewer', 'sales']);
+  await w.send(
+    'line_item.reserve',
+    second,
+    { ...until(w), allow_overbook: true, cause: 'A client of ten years.' },
+    seller,
+  );
+  const task = await w.taskOf(second.id);
+  expect(task.attributes).toMatchObject({ command_type: 'line_item.reserve', mode: 'dual' });
+  const { difference } = await management.previewReview(w.workspaceId, task.id);
+  expect(JSON.stringify(difference)).toContain('"overbooked_by":3');
+  expect(JSON.stringify(difference)).toContain(first.id);
+  const reviewers = [1, 2].map(() => person(w.workspaceId, ['viewer', 'reviewer']));
+  let open = task;
+  for (const one of reviewers) open = await w.send('review.approve', open, {}, one);
+  await management.runApproved(w.workspaceId, task.id);
+  const { rows } = await management.pool.query<{ state: string; attributes: Record<string, unknown> }>(
+    'select lifecycle_state as state, attributes from resource where id = $1',
+    [second.id],
+  );
+  expect(rows).toMatchObject([
+    {
+      state: 'reserved',
+      attributes: {
+        availability: { overbooked_by: 3, contending: [{ line_item_id: first.id, loses: 5, of_goal: 10 }] },
+      },
+    },
+  ]);
+});
+
+test('without an answer, and while others sell again and again, nothing is sold', async () => {
+  const w = createWorld(management);
+  const lineItem = await w.approvedLineItem();
+  management.checkAvailability = () => Promise.reject(new Problem('temporarily_unavailable'));
+  expect(await refusalOf(reserve(w, lineItem))).toMatchObject({ code: 'temporarily_unavailable' });
+  let asked = 0;
+  management.checkAvailability = async (workspaceId, line) => {
+    asked++;
+    return { ...(await slots(100)(workspaceId, line)), bookingVersion: 99n };
+  };
+  expect(await refusalOf(reserve(w, lineItem))).toMatchObject({ code: 'temporarily_unavailable' });
+  expect([asked, await versionOf(w)]).toEqual([4, 0]);
+  management.checkAvailability = slots(100);
+  expect((await reserve(w, lineItem)).lifecycle_state).toBe('reserved');
+});
+
+test('an amendment that asks for more is checked, one for less is not; what competes by price is promised nothing', async () => {
+  const w = createWorld(management);
+  const { lineItem } = await w.booked();
+  management.checkAvailability = slots(12);
+  const amend = (of: ResourceView, quantity: number) =>
+    w.send('line_item.amend', of, { goal: { unit: 'impressions', quantity } });
+  expect(await refusalOf(amend(lineItem, 13))).toMatchObject({ code: 'inventory_not_available' });
+  const grown = await amend(lineItem, 12);
+  management.checkAvailability = () => Promise.reject(new Error('nobody is asked'));
+  await amend(grown, 5);
+  await w.booked({ type: 'non_guaranteed' });
+});
