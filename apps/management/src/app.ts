@@ -54,7 +54,6 @@ import { createReadTally } from './advertising/trackers/tracker-tally-table.ts';
 import { createCheckAvailability } from './commerce/forecasts/check-availability.ts';
 import { startDemandRefresh } from './advertising/demand-sources/refresh-sources.ts';
 import { reachGoals } from './advertising/line-items/flight-tasks.ts';
-import { openServices } from './outside/open-services.ts';
 import { createPublicFetch } from './outside/public-fetch.ts';
 import { followRevocations } from './exchange/content/follow-revocations.ts';
 import { startIntents } from './exchange/intents/publish-intents.ts';
@@ -214,7 +213,7 @@ export async function createApp(
       execute,
       handlers: createJobHandlers({
         ...{ ...outside, platforms },
-        ...{ ...services.forJobs, ledger },
+        ...{ exportDays, findFirstDownloads, readReport, findPlan, ledger, listEvidenceRows },
         ...stores,
       }),
       leaseMs: config.JOB_LEASE_MS,

@@ -1,6 +1,6 @@
 export { addBit, createBits, hasBit, removeBit, type Bits } from './bitset.ts';
 export { noAdReasons, verdictCodes, type VerdictCode } from './codes.ts';
-export { decide, decidePrepared, preparePlay, type Decision } from './decide.ts';
+export { decide, decidePrepared, preparePlay, type BreakVerdicts, type Decision } from './decide.ts';
 export {
   freshInputs,
   type AdBreak,
