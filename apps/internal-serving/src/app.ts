@@ -23,6 +23,9 @@ import { createReplayDecisions } from './decisions/replay-decision.ts';
 import { createGoalGuard } from './goals/goal-guard.ts';
 import { createServingNode, type ServingNode } from './leases/serving-node.ts';
 import { createListenerMemory } from './listeners/listener-memory.ts';
+import { removeClosedLeases } from './pacer/lease-grant-table.ts';
+import { pacingService } from './pacer/pacing-service.ts';
+import { startPacer } from './pacer/start-pacer.ts';
 import { createCurrentPlans } from './plans/current-plans.ts';
 import { createPlanFollower, planFollowerGroup } from './plans/follow-plans.ts';
 import { createForgetSampled } from './sample/forget-sampled.ts';
@@ -165,6 +168,7 @@ export async function createApp(
         },
         { name: 'old_shares', remove: (maxRows) => removeOldShares(pool, shareWindowStart(clock()), maxRows) },
         { name: 'play_sample', remove: (maxRows) => sampling.removeOld(maxRows) },
+        { name: 'closed_leases', remove: (maxRows) => removeClosedLeases(pool, maxRows) },
       ],
       everyMs: config.SWEEP_EVERY_MS,
       onSwept: (name, rows) => logger.info({ name, rows }, 'sweep.archived'),
@@ -183,6 +187,7 @@ export async function createApp(
   );
   // Off the listener's path: an hour is sampled minutes after its end, by one process.
   stack.use(pollLoop({ everyMs: sampleMs, run: () => sampling.sampleNext(), onError: reasonOf('sample.failed') }));
+  stack.use(startPacer(config, { pool, plans, tls, clock, logger }));
   if (plans.listGoals().length > 0) await node.awaitGrants(firstGrantsMs);
   const decidePlay = createDecidePlay({
     noteListener: playListeners.add,
@@ -201,6 +206,7 @@ export async function createApp(
         createForgetSampled(pool, playListeners),
       ),
       sampleService(pool),
+      pacingService(pool),
     ],
     onError: (error, method) => {
       if (error instanceof Problem) logger.warn({ method, reason: error.message }, 'rpc.refused');

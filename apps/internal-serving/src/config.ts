@@ -1,4 +1,11 @@
-import { addressSchema, busConfig, commonConfig, objectStoreConfig, readConfig } from '@longwave/service-kit';
+import {
+  addressSchema,
+  busConfig,
+  commonConfig,
+  objectStoreConfig,
+  readConfig,
+  serviceAddressSchema,
+} from '@longwave/service-kit';
 import { z } from 'zod';
 
 /** @public docs/configuration.md is made of it. */
@@ -7,6 +14,9 @@ export const configuration = z.object({
   ...busConfig,
   ...objectStoreConfig,
   GRPC_LISTEN: addressSchema.describe('Port of RPCs from other services, by mutual TLS; at a private address.'),
+  ANALYTICS_SINK_ADDRESS: serviceAddressSchema.describe(
+    'analytics-sink, which says what became of decided servings. Without it nothing returns to a goal.',
+  ),
   DATABASE_URL: z
     .string()
     .min(1)

@@ -354,6 +354,7 @@ export async function startEngines(mode: ServingMode = 'guard'): Promise<Engines
         TLS_CA: identity.ca,
         TLS_CERT: identity.cert,
         TLS_KEY: identity.key,
+        ANALYTICS_SINK_ADDRESS: '127.0.0.1:1',
         DATABASE_URL: database.url,
         REDIS_URL: redis.url,
         S3_ENDPOINT: storeServer.endpoint,

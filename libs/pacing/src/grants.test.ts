@@ -104,25 +104,25 @@ test('a budget is split by the value that is planned', () => {
 
 test('nodes share by their demand lately, and equally without any', () => {
   const shares = createNodeShares();
-  expect(shares.sharesOf(['1', '2'])).toEqual([0.5, 0.5]);
+  expect(shares.sharesOf([1, 2])).toEqual([0.5, 0.5]);
   shares.report(
     [
-      { nodeEpoch: '1', asked: 30 },
-      { nodeEpoch: '2', asked: 10 },
+      { nodeEpoch: 1, asked: 30 },
+      { nodeEpoch: 2, asked: 10 },
     ],
     0,
   );
-  expect(shares.sharesOf(['1', '2'])[0]).toBeCloseTo(0.745, 3);
+  expect(shares.sharesOf([1, 2])[0]).toBeCloseTo(0.745, 3);
   for (let minute = 1; minute < 10; minute++)
     shares.report(
       [
-        { nodeEpoch: '1', asked: 30 },
-        { nodeEpoch: '2', asked: 10 + 40 * minute },
+        { nodeEpoch: 1, asked: 30 },
+        { nodeEpoch: 2, asked: 10 + 40 * minute },
       ],
       minute * 60_000,
     );
-  expect(shares.sharesOf(['1', '2'])[1]).toBeGreaterThan(0.95);
-  expect(sum(shares.sharesOf(['1', '2', '3']))).toBeCloseTo(1, 9);
+  expect(shares.sharesOf([1, 2])[1]).toBeGreaterThan(0.95);
+  expect(sum(shares.sharesOf([1, 2, 3]))).toBeCloseTo(1, 9);
 });
 
 test('urgency has its steps at 0.5, 1.5 and 4 per cent of the goal', () => {

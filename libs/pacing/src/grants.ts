@@ -26,30 +26,38 @@ const highFactor = 2;
 
 const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 
-/** What each node should hold besides what it used, and whether that is less than the quota would give. */
-function holdings({ maxGranted, quota, leases }: GrantInput): { held: readonly number[]; isScarce: boolean } {
+/** What each node should hold besides what it used: its share of the quota, or of what the bound leaves where that is less. */
+function holdings({ maxGranted, quota, leases }: GrantInput): readonly number[] {
   const wanted = leases.map(({ share }) =>
     quota <= 0 || share === 0 ? 0 : Math.max(leastHeld, Math.ceil(share * quota)),
   );
   const spare = Math.max(0, Math.floor(maxGranted) - sumOf(leases.map(({ used }) => used)));
-  if (sumOf(wanted) <= spare) return { held: wanted, isScarce: false };
+  if (sumOf(wanted) <= spare) return wanted;
   const shares = leases.map(({ share }) => share);
-  return { held: splitWhole(Math.min(spare, sumOf(wanted)), shares), isScarce: true };
+  return splitWhole(spare, shares);
 }
 
+/** How many units a lease lacks, once it has run low. */
+function lacking({ granted, used }: NodeLease, held: number): number {
+  const holds = granted - used;
+  return holds >= held || holds > held * lowShare ? 0 : held - holds;
+}
+
+const roomOf = ({ maxGranted, leases }: GrantInput) =>
+  Math.floor(maxGranted) - sumOf(leases.map(({ granted }) => granted));
+
 /**
- * To what each lease is to be lowered, or undefined: unused units that are beyond the bound, that another node needs, or that are far more
+ * To what each lease is to be lowered, or undefined: unused units that are beyond the bound, that other nodes lack, or that are far more
  * than the node should hold. The row itself keeps what its node has used by then.
  */
 export function lowerGrants(input: GrantInput): readonly (number | undefined)[] {
-  const { held, isScarce } = holdings(input);
-  const isBeyond = sumOf(input.leases.map(({ granted }) => granted)) > input.maxGranted;
-  const isNeeded =
-    isScarce && input.leases.some(({ granted, used }, at) => granted - used < Math.ceil(held[at]! * lowShare));
+  const held = holdings(input);
+  const room = roomOf(input);
+  const isNeeded = room < 0 || sumOf(input.leases.map((lease, at) => lacking(lease, held[at]!))) > room;
   return input.leases.map(({ granted, used }, at) => {
     const goal = used + held[at]!;
     const isFar = granted - used > highFactor * held[at]! + leastHeld;
-    return granted > goal && (isBeyond || isNeeded || isFar) ? goal : undefined;
+    return granted > goal && (isNeeded || isFar) ? goal : undefined;
   });
 }
 
@@ -58,13 +66,11 @@ export function lowerGrants(input: GrantInput): readonly (number | undefined)[] 
  * never have more than `maxGranted`.
  */
 export function raiseGrants(input: GrantInput): readonly (number | undefined)[] {
-  const { held } = holdings(input);
-  let room = Math.floor(input.maxGranted - sumOf(input.leases.map(({ granted }) => granted)));
-  return input.leases.map(({ granted, used }, at) => {
-    const holds = granted - used;
-    if (room <= 0 || holds >= held[at]! || holds > held[at]! * lowShare) return undefined;
-    const more = Math.min(room, held[at]! - holds);
+  const held = holdings(input);
+  let room = roomOf(input);
+  return input.leases.map((lease, at) => {
+    const more = Math.min(Math.max(0, room), lacking(lease, held[at]!));
     room -= more;
-    return granted + more;
+    return more === 0 ? undefined : lease.granted + more;
   });
 }

@@ -10,6 +10,7 @@ export {
 export { createCohortBook, noCohorts, type CohortBook, type CohortSums } from './cohort-sums.ts';
 export { firstRatePrior, type RatePrior } from './committed.ts';
 export { lowerGrants, raiseGrants, type NodeLease } from './grants.ts';
+export { moveTarget } from './line-verdict.ts';
 export { createNodeShares, type NodeShares } from './node-shares.ts';
 export { paceLine, type LineMoment, type PacedLine, type PacedMoment } from './pace-line.ts';
 export { knownForMs, shapePace, type LocalDay, type PaceShape, type PacingMode } from './pace-shape.ts';

@@ -1,6 +1,6 @@
 /** Slots of a line item that a node was asked for since it began. */
 export interface NodeDemand {
-  readonly nodeEpoch: string;
+  readonly nodeEpoch: number;
   readonly asked: number;
 }
 
@@ -10,29 +10,29 @@ const idleShare = 0.02;
 
 /** Shares of a line item's demand by node. */
 export interface NodeShares {
-  /** Takes what nodes have reported so far; a node that is not named is gone. */
+  /** Takes what nodes have reported so far; a node that is not named has nothing new. */
   report(demand: readonly NodeDemand[], atMs: number): void;
-  /** The share of each node, which sum to 1: of the demand lately, or equal without any. */
-  sharesOf(nodeEpochs: readonly string[]): readonly number[];
+  /** The share of each node, which sum to 1: of the demand lately, or equal without any. Others are gone. */
+  sharesOf(nodeEpochs: readonly number[]): readonly number[];
 }
 
 /** Exponentially weighted demand of nodes, with a half-life of a minute. */
 export function createNodeShares(): NodeShares {
-  let nodes = new Map<string, { asked: number; weight: number }>();
+  const nodes = new Map<number, { asked: number; weight: number }>();
   let reportedAtMs: number | undefined;
   return {
     report(demand, atMs) {
       const fade = reportedAtMs === undefined ? 1 : 0.5 ** (Math.max(0, atMs - reportedAtMs) / halfLifeMs);
       reportedAtMs = atMs;
-      nodes = new Map(
-        demand.map(({ nodeEpoch, asked }) => {
-          const before = nodes.get(nodeEpoch);
-          const more = Math.max(0, asked - (before?.asked ?? 0));
-          return [nodeEpoch, { asked, weight: (before?.weight ?? 0) * fade + more }];
-        }),
-      );
+      for (const node of nodes.values()) node.weight *= fade;
+      for (const { nodeEpoch, asked } of demand) {
+        const before = nodes.get(nodeEpoch);
+        const more = Math.max(0, asked - (before?.asked ?? 0));
+        nodes.set(nodeEpoch, { asked, weight: (before?.weight ?? 0) + more });
+      }
     },
     sharesOf(nodeEpochs) {
+      for (const nodeEpoch of nodes.keys()) if (!nodeEpochs.includes(nodeEpoch)) nodes.delete(nodeEpoch);
       const weights = nodeEpochs.map((nodeEpoch) => nodes.get(nodeEpoch)?.weight ?? 0);
       const sum = weights.reduce((all, weight) => all + weight, 0);
       const least = idleShare / nodeEpochs.length;

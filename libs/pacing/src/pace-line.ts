@@ -1,15 +1,7 @@
 import { committedUnits, deliveryRate, type RatePrior } from './committed.ts';
 import type { GoalBasis } from './cohort.ts';
 import type { CohortSums } from './cohort-sums.ts';
-import {
-  moveTarget,
-  pacingState,
-  shortByOf,
-  urgencyOf,
-  type PacingState,
-  type ShortBy,
-  type Urgency,
-} from './line-verdict.ts';
+import { pacingState, shortByOf, urgencyOf, type PacingState, type ShortBy, type Urgency } from './line-verdict.ts';
 import type { PaceShape, PacingMode } from './pace-shape.ts';
 import { quotaOf, type Quota } from './quota.ts';
 
@@ -42,9 +34,8 @@ export interface LineMoment {
   /** The local day, and the slots that had been given when it began. */
   readonly day: { readonly usedAtStart: number; readonly endMs: number };
   readonly shape: PaceShape;
-  /** What was to be committed when this was asked last, and what part of the rest of the plan has passed since. */
+  /** What is to be committed by now. */
   readonly target: number;
-  readonly passedShare: number;
   readonly isLearning: boolean;
 }
 
@@ -68,7 +59,7 @@ export function paceLine(line: PacedLine, moment: LineMoment): PacedMoment {
   const hasEnded = atMs >= windowEndMs;
   const committed = committedUnits(used, sums);
   const rate = basis === 'reserved' ? 1 : deliveryRate(sums, moment.ratePrior);
-  const target = mode === 'asap' ? Math.min(goal, committed) : moveTarget(moment.target, goal, moment.passedShare);
+  const target = mode === 'asap' ? Math.min(goal, committed) : moment.target;
   const urgency = mode === 'asap' || hasEnded ? 0 : urgencyOf(goal, target, committed);
   const dayLeft = dailyMax === undefined ? Infinity : day.usedAtStart + dailyMax - used;
   const left = Math.min(goal, budget) - committed;

@@ -41,7 +41,7 @@ export function createTables(line: PacedLine) {
       ...{ atMs, used: used(), usedOpen, sums: book.sums(tables.watermarkMs, {}), budget: Infinity },
       ...{ ratePrior: { share: 0.9, servings: 100 }, day: { usedAtStart: 0, endMs: line.windowEndMs } },
       shape,
-      ...{ target: 0, passedShare: 0, isLearning: false },
+      ...{ target: 0, isLearning: false },
     });
   };
 

@@ -82,7 +82,7 @@ const entries = {
   'internal-serving': {
     schema: 'serving',
     grpc: true,
-    calls: [],
+    calls: ['analytics-sink'],
     secrets: [],
     redis: {
       keys: ['goal:*', 'listener:*'],

@@ -1,4 +1,4 @@
-import type { Pool } from '@longwave/postgres';
+import type { Pool, Session } from '@longwave/postgres';
 import type { NodeMode } from '../leases/node-mode.ts';
 import type { NewDecision } from './stored-decision.ts';
 
@@ -33,7 +33,10 @@ export function countsOf(decision: NewDecision): readonly LineItemCount[] {
 }
 
 /** How many slots the stored decisions gave to each of these line items; those without any are absent. */
-export async function countGoalSlots(pool: Pool, lineItemIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+export async function countGoalSlots(
+  pool: Pool | Session,
+  lineItemIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
   // In "decision" those of releases up to 0.4.0; the rows without a workspace show the others to such releases.
   const { rows } = await pool.query<{ line_item_id: string; slots: number }>(
     `select line_item_id, sum(slots)::int as slots

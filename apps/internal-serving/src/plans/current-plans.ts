@@ -3,7 +3,8 @@ import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import type { Goal } from '../goals/goal-guard.ts';
-import { loadPlan } from './load-plan.ts';
+import type { PlannedLine } from './paced-lines.ts';
+import { loadServingPlan } from './load-plan.ts';
 import { listCurrentPlans, type PlanPointer } from './published-plan-table.ts';
 
 /** The plan that decides in one workspace. */
@@ -12,6 +13,10 @@ export interface CurrentPlan {
   readonly digest: string;
   readonly policiesDigest: string | undefined;
   readonly index: PlanIndex;
+}
+
+interface PacedPlan extends CurrentPlan {
+  readonly paced: readonly PlannedLine[];
 }
 
 export interface CurrentPlans {
@@ -25,6 +30,8 @@ export interface CurrentPlans {
   refresh(): Promise<boolean>;
   /** Goals of line items whose windows have not ended, of all plans. */
   listGoals(): readonly Goal[];
+  /** Line items of all plans that have a goal of units, with what the pacer needs of them. */
+  listPaced(): readonly PlannedLine[];
   /** Line items of all plans that have a share of breaks. */
   listShared(): readonly string[];
   /** Whether the table was read at least once. */
@@ -41,26 +48,26 @@ const retry = { initialMs: 1_000, maxMs: 60_000 } as const;
 
 /** This node's compiled plans. A new one replaces the old one at once and whole; one that cannot be loaded leaves the old one. */
 export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => Date, logger: Logger): CurrentPlans {
-  let plans: ReadonlyMap<string, CurrentPlan> = new Map();
+  let plans: ReadonlyMap<string, PacedPlan> = new Map();
   const failures = new Map<string, Failure>();
   /** Workspaces that have an active plan, loaded or not. */
   let planned: ReadonlySet<string> = new Set();
   let ready = false;
 
-  async function load({ workspaceId, servingPlanId, ...digests }: PlanPointer): Promise<CurrentPlan | undefined> {
+  async function load({ workspaceId, servingPlanId, ...digests }: PlanPointer): Promise<PacedPlan | undefined> {
     const old = plans.get(workspaceId);
     if (old?.digest === digests.digest && old.policiesDigest === digests.policiesDigest)
       return { ...old, servingPlanId };
     const failure = failures.get(servingPlanId);
     if (failure && clock().getTime() < failure.retryAtMs) return old;
     try {
-      const index = await loadPlan(store, workspaceId, digests);
+      const { index, paced } = await loadServingPlan(store, workspaceId, digests);
       failures.delete(servingPlanId);
       logger.info(
         { workspace_id: workspaceId, serving_plan_id: servingPlanId, line_items: index.lines.length },
         'plan.loaded',
       );
-      return { servingPlanId, ...digests, index };
+      return { servingPlanId, ...digests, index, paced };
     } catch (error) {
       const delayMs = Math.min(failure ? failure.delayMs * 2 : retry.initialMs, retry.maxMs);
       failures.set(servingPlanId, { delayMs, retryAtMs: clock().getTime() + delayMs });
@@ -77,7 +84,7 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
     const pointers = await listCurrentPlans(pool, clock());
     // Set before loading, which may take long: until then a workspace with a plan gets no decision, instead of one without ads.
     planned = new Set(pointers.map((pointer) => pointer.workspaceId));
-    const next = new Map<string, CurrentPlan>();
+    const next = new Map<string, PacedPlan>();
     for (let from = 0; from < pointers.length; from += maxConcurrentLoads) {
       const batch = pointers.slice(from, from + maxConcurrentLoads);
       const loaded = await Promise.all(batch.map(load));
@@ -107,6 +114,7 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
           .map((line) => ({ lineItemId: line.lineItemId, endsAtMs: line.endMs })),
       );
     },
+    listPaced: () => [...plans.values()].flatMap(({ paced }) => paced),
     listShared: () =>
       [...plans.values()].flatMap(({ index }) => index.sharedOrdinals.map((at) => index.lines[at]!.lineItemId)),
     isReady: () => ready,

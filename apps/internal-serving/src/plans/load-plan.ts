@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { buildIndex, type PlanIndex } from '@longwave/ad-decision';
 import { planPoliciesKey, planPoliciesSchema, servingPlanSchema, type PlanPolicy } from '@longwave/events';
 import type { ObjectStore } from '@longwave/object-store';
+import { listPacedLines, type PlannedLine } from './paced-lines.ts';
 
 const maxSizeBytes = 256 * 1024 ** 2;
 const maxReadMs = 30_000;
@@ -52,17 +53,26 @@ export interface PlanDigests {
   readonly policiesDigest: string | undefined;
 }
 
+export interface LoadedPlan {
+  readonly index: PlanIndex;
+  readonly paced: readonly PlannedLine[];
+}
+
 /**
  * Reads `plans/{digest}.json`, whose bytes are the JCS form of the document, and its policies, and compiles both. Rejects with the reason
  * when bytes have another digest, or are no valid serving plan and policies of this workspace; with the store's error when it fails.
  */
-export async function loadPlan(
+export async function loadServingPlan(
   store: ObjectStore,
   workspaceId: string,
   { digest, policiesDigest }: PlanDigests,
-): Promise<PlanIndex> {
+): Promise<LoadedPlan> {
   const plan = servingPlanSchema.parse(await readDocument(store, `plans/${digest}.json`, digest, 'plan'));
   if (plan.workspace_id !== workspaceId) throw new Error(`the stored plan belongs to ${plan.workspace_id}`);
   const policies = policiesDigest === undefined ? [] : await readPolicies(store, workspaceId, policiesDigest);
-  return buildIndex(plan, policies);
+  return { index: buildIndex(plan, policies), paced: listPacedLines(plan) };
 }
+
+/** The compiled plan alone. */
+export const loadPlan = async (...args: Parameters<typeof loadServingPlan>): Promise<PlanIndex> =>
+  (await loadServingPlan(...args)).index;

@@ -1,0 +1,172 @@
+import {
+  bucketOf,
+  budgetUnits,
+  costMicros,
+  lowerGrants,
+  raiseGrants,
+  type NodeLease,
+  type RatePrior,
+} from '@longwave/pacing';
+import type { Grant, LeaseRow, LiveNode } from './lease-grant-table.ts';
+import type { LinePacer } from './line-pacer.ts';
+
+/** A node in a line item's tick: its lease, if there is one, and its share of the demand. */
+interface NodeOfLine extends NodeLease {
+  readonly nodeEpoch: number;
+  readonly hasLease: boolean;
+}
+
+/** A line item between lowering and raising. */
+export interface PacedLeases {
+  readonly pacer: LinePacer;
+  readonly nodes: readonly NodeOfLine[];
+}
+
+const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+
+/** Nodes of a line item: those that live, and those whose leases are still to be closed. */
+function nodesOf(pacer: LinePacer, live: readonly LiveNode[], leases: readonly LeaseRow[]): readonly NodeOfLine[] {
+  const epochs = live.map(({ nodeEpoch }) => nodeEpoch);
+  const shares = pacer.shares.sharesOf(epochs);
+  const lived = epochs.map((nodeEpoch, at) => {
+    const lease = leases.find((one) => one.nodeEpoch === nodeEpoch);
+    return { nodeEpoch, granted: lease?.granted ?? 0, used: lease?.used ?? 0, share: shares[at]!, hasLease: !!lease };
+  });
+  const gone = leases.filter(({ nodeEpoch }) => !epochs.includes(nodeEpoch));
+  return [...lived, ...gone.map((lease) => ({ ...lease, share: 0, hasLease: true }))];
+}
+
+/** Per workspace, confirmed and decided servings older than a day, as a belief of a hundred servings. */
+export function workspaceRates(pacers: Iterable<LinePacer>): ReadonlyMap<string, RatePrior> {
+  const sums = new Map<string, { decided: number; confirmed: number }>();
+  for (const pacer of pacers) {
+    if (pacer.line.basis === 'reserved') continue;
+    const sum = sums.get(pacer.line.workspaceId) ?? { decided: 0, confirmed: 0 };
+    const { settledDecided, settledConfirmed } = pacer.sums();
+    sum.decided += settledDecided;
+    sum.confirmed += settledConfirmed;
+    sums.set(pacer.line.workspaceId, sum);
+  }
+  return new Map(
+    [...sums]
+      .filter(([, { decided }]) => decided >= 100)
+      .map(([workspaceId, { decided, confirmed }]) => [workspaceId, { share: confirmed / decided, servings: 100 }]),
+  );
+}
+
+/** What line items that have left their plans had committed of their campaign's budget. */
+export interface SpentLine {
+  readonly campaignId: string;
+  readonly priceMicros: number;
+  readonly committed: number;
+}
+
+/** A campaign with a budget: what its open line items may reach, and what it may still grant in money. */
+export interface CampaignBudget {
+  readonly budgetMicros: number;
+  readonly units: ReadonlyMap<string, number>;
+  readonly spentMicros: number;
+}
+
+/** The budgets of campaigns, by campaign. */
+export function campaignBudgets(
+  pacers: Iterable<LinePacer>,
+  spent: readonly SpentLine[],
+): ReadonlyMap<string, CampaignBudget> {
+  const campaigns = new Map<string, LinePacer[]>();
+  for (const pacer of pacers) {
+    if (pacer.line.campaignBudgetMicros === undefined) continue;
+    const others = campaigns.get(pacer.line.campaignId);
+    if (others) others.push(pacer);
+    else campaigns.set(pacer.line.campaignId, [pacer]);
+  }
+  return new Map(
+    [...campaigns].map(([campaignId, open]) => {
+      const left = spent.filter((one) => one.campaignId === campaignId);
+      const lines = [
+        ...open.map((pacer) => ({
+          ...{ priceMicros: pacer.line.unitPriceMicros, goal: pacer.line.goal },
+          ...{ committed: pacer.committed(), isOpen: true },
+        })),
+        ...left.map((one) => ({ ...one, goal: one.committed, isOpen: false })),
+      ];
+      const budgetMicros = Math.min(...open.map((pacer) => pacer.line.campaignBudgetMicros!));
+      const units = budgetUnits(budgetMicros, lines);
+      const spentMicros = sumOf(left.map((one) => costMicros(one.committed, one.priceMicros)));
+      const byLine = new Map(open.map((pacer, at) => [pacer.line.lineItemId, units[at]!]));
+      return [campaignId, { budgetMicros, units: byLine, spentMicros }] as const;
+    }),
+  );
+}
+
+/** What a line item's leases and what it committed cost at most. */
+function heldMicros({ pacer, nodes }: PacedLeases): number {
+  const open = sumOf(nodes.map(({ granted, used }) => granted - used));
+  return costMicros(pacer.committed() + open, pacer.line.unitPriceMicros);
+}
+
+const changeOf = ({ pacer, nodes }: PacedLeases, at: number, granted: number): Grant => {
+  const node = nodes[at]!;
+  const bucket = bucketOf(pacer.moment()!.quota, node.share);
+  return { nodeEpoch: node.nodeEpoch, lineItemId: pacer.line.lineItemId, known: node.granted, granted, ...bucket };
+};
+
+const boundsOf = ({ pacer, nodes }: PacedLeases) => {
+  const { maxGranted, quota } = pacer.moment()!;
+  return { maxGranted, quota: quota.units, leases: nodes };
+};
+
+/** The leases of a line item that are to be lowered. */
+export function lowerings(
+  pacer: LinePacer,
+  live: readonly LiveNode[],
+  leases: readonly LeaseRow[],
+): { readonly paced: PacedLeases; readonly grants: readonly Grant[] } {
+  const paced = { pacer, nodes: nodesOf(pacer, live, leases) };
+  const grants = lowerGrants(boundsOf(paced)).flatMap((to, at) => (to === undefined ? [] : [changeOf(paced, at, to)]));
+  return { paced, grants };
+}
+
+/** The same with the rows as they are after lowering. */
+export const withLowered = ({ pacer, nodes }: PacedLeases, lowered: readonly LeaseRow[]): PacedLeases => ({
+  pacer,
+  nodes: nodes.map((node) => ({ ...node, ...lowered.find((row) => row.nodeEpoch === node.nodeEpoch) })),
+});
+
+export interface Raisings {
+  readonly raise: readonly Grant[];
+  /** Leases that do not exist yet. */
+  readonly open: readonly (Grant & { readonly workspaceId: string })[];
+}
+
+/** The leases that are to be raised and opened; those of campaigns with a budget together never beyond it. */
+export function raisings(lines: readonly PacedLeases[], budgets: ReadonlyMap<string, CampaignBudget>): Raisings {
+  const roomMicros = new Map(
+    [...budgets].map(([id, { budgetMicros, spentMicros }]) => [id, budgetMicros - spentMicros]),
+  );
+  const isLimited = ({ pacer }: PacedLeases) =>
+    pacer.line.campaignBudgetMicros !== undefined && pacer.line.unitPriceMicros > 0;
+  for (const line of lines.filter(isLimited))
+    roomMicros.set(line.pacer.line.campaignId, roomMicros.get(line.pacer.line.campaignId)! - heldMicros(line));
+  const raise: Grant[] = [];
+  const open: (Grant & { workspaceId: string })[] = [];
+  for (const line of lines) {
+    const { pacer, nodes } = line;
+    const bounds = boundsOf(line);
+    const { campaignId, unitPriceMicros, workspaceId } = pacer.line;
+    const granted = sumOf(nodes.map((node) => node.granted));
+    const affordable = isLimited(line)
+      ? granted + Math.max(0, Math.floor((roomMicros.get(campaignId)! * 1000) / unitPriceMicros))
+      : Infinity;
+    let more = 0;
+    raiseGrants({ ...bounds, maxGranted: Math.min(bounds.maxGranted, affordable) }).forEach((to, at) => {
+      if (to === undefined) return;
+      more += to - nodes[at]!.granted;
+      const change = changeOf(line, at, to);
+      if (nodes[at]!.hasLease) raise.push(change);
+      else open.push({ ...change, workspaceId });
+    });
+    if (isLimited(line)) roomMicros.set(campaignId, roomMicros.get(campaignId)! - costMicros(more, unitPriceMicros));
+  }
+  return { raise, open };
+}

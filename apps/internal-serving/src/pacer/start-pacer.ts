@@ -1,0 +1,42 @@
+import type { Pool } from '@longwave/postgres';
+import { openChannel, type Tls } from '@longwave/rpc';
+import { CohortServiceService } from '@longwave/rpc/audience';
+import type { Logger } from '@longwave/service-kit';
+import type { ServingConfig } from '../config.ts';
+import { countGoalSlots } from '../decisions/line-item-count-table.ts';
+import type { CurrentPlans } from '../plans/current-plans.ts';
+import { createCohortFollower } from './cohort-follower.ts';
+import { createLocalDays } from './local-days.ts';
+import { runPacer } from './run-pacer.ts';
+
+export interface PacerParts {
+  readonly pool: Pool;
+  readonly plans: CurrentPlans;
+  readonly tls: Tls;
+  readonly clock: () => Date;
+  readonly logger: Logger;
+}
+
+/** Starts the pacer of this process, which paces while it has the term. It starts without analytics-sink too. */
+export function startPacer(
+  config: Pick<ServingConfig, 'ANALYTICS_SINK_ADDRESS'>,
+  { pool, plans, tls, clock, logger }: PacerParts,
+): AsyncDisposable {
+  const sink = openChannel(config.ANALYTICS_SINK_ADDRESS, 'analytics-sink', tls);
+  const pacer = runPacer(
+    {
+      ...{ pool, plans, countGoalSlots, clock },
+      cohorts: createCohortFollower(sink.client(CohortServiceService)),
+      curvesOf: () => ({}),
+      days: createLocalDays(),
+    },
+    () => performance.now(),
+    logger,
+  );
+  return {
+    async [Symbol.asyncDispose]() {
+      await pacer[Symbol.asyncDispose]();
+      sink.close();
+    },
+  };
+}
