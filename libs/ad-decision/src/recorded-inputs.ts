@@ -43,20 +43,25 @@ export function recordInputs(index: PlanIndex, inputs: DecisionInputs, atMs: num
   const heard: Record<string, number> = {};
   const idOf = (ordinal: number) => index.lines[ordinal]!.lineItemId;
   const { remaining, credit, urgency, share: shareOf, frequencyRecord } = inputs;
+
+  /** Every line item that is looked at and has a goal is asked for: urgency concerns no others. */
+  function remainingOf(ordinal: number): number {
+    const id = idOf(ordinal);
+    // The first answer holds for the decision: credit may grow by the clock between two of its breaks.
+    const known = credit && room[id];
+    if (known !== undefined) return known;
+    const left = remaining!(ordinal);
+    if (credit) room[id] = Math.min(left, maxRecordedRoom);
+    else if (left !== Infinity) room[id] = left;
+    const level = urgencyOf(urgency, ordinal);
+    if (level > 0) urgencies[id] = level;
+    return credit ? room[id]! : left;
+  }
+
   return {
     inputs: {
       ...inputs,
-      // Every line item that is looked at and has a goal is asked for: urgency concerns no others.
-      remaining:
-        remaining &&
-        ((ordinal) => {
-          const left = remaining(ordinal);
-          if (credit) room[idOf(ordinal)] = Math.min(left, maxRecordedRoom);
-          else if (left !== Infinity) room[idOf(ordinal)] = left;
-          const level = urgencyOf(urgency, ordinal);
-          if (level > 0) urgencies[idOf(ordinal)] = level;
-          return left;
-        }),
+      remaining: remaining && remainingOf,
       share: (ordinal) => {
         const share = shareOf(ordinal);
         if (share.opportunities > 0 || share.served > 0) shares[idOf(ordinal)] = [share.served, share.opportunities];

@@ -132,6 +132,26 @@ test('without urgency, or with level 0 for all, decisions are those of before it
   );
 });
 
+test('credit that grows while a decision is made does not count for it, and the decision replays', () => {
+  const line = {
+    line_item_id: 'li_1',
+    type: 'guaranteed' as const,
+    goal: { unit: 'impressions' as const, quantity: 9 },
+  };
+  const index = buildIndex(planOf([line]));
+  const credit = createBits(1);
+  addBit(credit, 0);
+  let asked = 0;
+  const play = contextOf({ breaks });
+  const growing = { ...freshInputs, credit, remaining: () => asked++ };
+  const { inputs: recording, recorded } = recordInputs(index, growing, play.atMs);
+  const decision = decide(index, play, recording);
+  expect(decision.picks).toEqual([]);
+  expect(recorded().room).toEqual({ li_1: 0 });
+  const again = decide(index, play, replayInputs(index, recorded(), undefined, play.atMs));
+  expect(outcomeOf(again)).toEqual(outcomeOf(decision));
+});
+
 test('a record of format 2 has no line item that was not looked at, and no more than 63 slots; one of another format is refused', () => {
   const index = buildIndex(
     planOf(
