@@ -11,8 +11,10 @@ const problem = { code: 'gave_up', detail: 'Not this time.' };
 /** A campaign with a flight that has begun, and the hour until now. */
 async function begunCampaign(w: World) {
   const { campaign, lineItem } = await w.delivering();
-  const now = w.now().getTime();
-  const period = { start: new Date(now - hour).toISOString(), end: new Date(now).toISOString() };
+  const end = Math.floor(w.now().getTime() / hour) * hour;
+  // What is known now is settled by then.
+  w.ahead(5_000);
+  const period = { start: new Date(end - hour).toISOString(), end: new Date(end).toISOString() };
   return { lineItem, request: { campaign_id: campaign.id, period, waive_reconciliation: { reason: cause } } };
 }
 

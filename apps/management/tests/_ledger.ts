@@ -1,3 +1,4 @@
+import { Problem } from '@longwave/problems';
 import type { Adjustment } from '@longwave/rpc/audience';
 import type { Ledger } from '../src/commerce/billing/read-ledger.ts';
 
@@ -17,13 +18,17 @@ export interface LedgerEntry {
 export function createFakeLedger(clock: () => Date) {
   const entries: LedgerEntry[] = [];
   const adjustments: Adjustment[] = [];
-  const ledger = {
+  const times: { completeUntil: Date | undefined } = { completeUntil: undefined };
+  return {
     entries,
     adjustments,
     /** Until when deliveries are counted; undefined: until now. */
-    completeUntil: undefined as Date | undefined,
-    methodologyVersion: '3',
+    set completeUntil(at: Date | undefined) {
+      times.completeUntil = at;
+    },
     readUnits: (async ({ lineItemId, countingBasis, untilMs, knownAtMs, decidedBoundsMs }) => {
+      const completeUntilMs = BigInt((times.completeUntil ?? clock()).getTime());
+      if (knownAtMs > completeUntilMs) throw new Problem('validation_failed', 'Facts are not counted until then.');
       const units = [0n, ...decidedBoundsMs.map(() => 0n)];
       for (const entry of entries) {
         const { basis = 'ad_delivered', decidedAt, deliveredAt, recordedAt } = entry;
@@ -32,11 +37,7 @@ export function createFakeLedger(clock: () => Date) {
         const place = decidedBoundsMs.filter((bound) => Number(bound) <= decidedAt.getTime()).length;
         units[place]! += BigInt(entry.units);
       }
-      return {
-        units,
-        completeUntilMs: BigInt((ledger.completeUntil ?? clock()).getTime()),
-        ...{ methodologyVersion: ledger.methodologyVersion, listsVersion: '7' },
-      };
+      return { units, completeUntilMs, methodologyVersion: '3', listsVersion: '7' };
     }) as Ledger['readUnits'],
     listAdjustments: (async ({ lineItemIds, knownAtMs }) => ({
       adjustments: adjustments.filter(
@@ -47,7 +48,6 @@ export function createFakeLedger(clock: () => Date) {
     count: (lineItemId: string, units: number, at: Date, more: Partial<LedgerEntry> = {}) =>
       void entries.push({ lineItemId, units, decidedAt: at, deliveredAt: at, recordedAt: at, ...more }),
   };
-  return ledger;
 }
 
 export type FakeLedger = ReturnType<typeof createFakeLedger>;

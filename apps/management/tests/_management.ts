@@ -187,7 +187,6 @@ export async function startTestManagement(
         findPresentation: async () => ({ presentation: world.presentation }),
       },
       ledger: world.ledger,
-      clock,
     }),
     signReceipt: createReceiptSigner(receiptKey),
     clock,

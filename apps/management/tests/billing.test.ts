@@ -226,13 +226,15 @@ describe('what is refused', () => {
       code: 'temporarily_unavailable',
     });
     management.ledger.completeUntil = undefined;
-    w.ahead(1000);
+    w.ahead(5_000);
     const { attributes } = await billing.draft(w, campaign, period, unwaived);
     expect(attributes.inputs.reconciliation_ids).toEqual([id]);
-    expect(
-      await refusalOf(billing.ask(w, campaign, { ...period, end: at(from, 30.01).toISOString() }, unwaived)),
-    ).toMatchObject({
-      code: 'state_not_allowed',
+    passTo(w, from, 31);
+    const longer = { ...period, end: dayFrom(from, 31) };
+    expect(await refusalOf(billing.ask(w, campaign, longer, unwaived))).toMatchObject({ code: 'state_not_allowed' });
+    const odd = { ...period, end: at(from, 30.01).toISOString() };
+    expect(await refusalOf(billing.ask(w, campaign, odd))).toMatchObject({
+      context: { errors: [{ path: '/changes/period', code: 'not_whole_hours' }] },
     });
   });
 

@@ -23,13 +23,20 @@ function rateAt({ rates }: LineItemTerms, atMs: number): number {
   return later < 0 ? rates.length - 1 : later - 1;
 }
 
+const dayMs = 86_400_000;
+
 /** Adjustments of days that began before a time, by the price that was in force when the day began. */
-function adjustedUnits(terms: LineItemTerms, adjustments: readonly LedgerAdjustment[], untilMs: number): bigint[] {
+function adjustedUnits(
+  terms: LineItemTerms,
+  adjustments: readonly LedgerAdjustment[],
+  untilMs: number,
+  { startMs }: Days,
+): bigint[] {
   const sums = terms.rates.map(() => 0n);
   for (const { day, quantity } of adjustments) {
-    const dayMs = Date.parse(`${day}T00:00:00.000Z`);
-    const place = rateAt(terms, dayMs);
-    if (dayMs < untilMs) sums[place] = sums[place]! + BigInt(quantity);
+    const beginningMs = startMs(Date.parse(`${day}T00:00:00.000Z`) / dayMs);
+    const place = rateAt(terms, beginningMs);
+    if (beginningMs < untilMs) sums[place] = sums[place]! + BigInt(quantity);
   }
   return sums;
 }
@@ -84,7 +91,7 @@ export function dueBy(
   untilMs: number,
   calendar: Days,
 ): readonly DueUnderRate[] {
-  const adjusted = adjustedUnits(terms, ledger.adjustments, untilMs);
+  const adjusted = adjustedUnits(terms, ledger.adjustments, untilMs, calendar);
   const units = withinGoal(
     terms,
     terms.rates.map((_, place) => BigInt(ledger.counted[place] ?? 0) + adjusted[place]!),

@@ -42,7 +42,7 @@ export interface LineItemTerms {
 /** Everything that a statement is computed from, beside the ledger. */
 export interface StatementTerms {
   readonly currency: string;
-  /** IANA name of the zone whose days flat prices are earned by. */
+  /** IANA name of the zone whose days prices are earned by, and adjustments belong to. */
   readonly time_zone: string;
   /** Deliveries before its end are charged; what was delivered before its start and is not charged yet is a correction. */
   readonly charged: { readonly start: string; readonly end: string };
@@ -55,7 +55,7 @@ export interface StatementTerms {
 export interface LedgerAdjustment {
   readonly reconciliation_id: string;
   readonly item_id: string;
-  /** UTC date; it counts from the beginning of this day on. */
+  /** `YYYY-MM-DD`; it counts from the beginning of this local day on. */
   readonly day: string;
   readonly quantity: number;
 }

@@ -43,7 +43,7 @@ const inputs = z.strictObject({
   campaign_id: reference('cmp'),
   campaign_version: z.int().min(1),
   currency: z.string().regex(/^[A-Z]{3}$/),
-  /** Zone whose days flat and daily prices are earned by. */
+  /** Zone whose days prices are earned by, and adjustments belong to. */
   time_zone: z.string(),
   /** Deliveries before its end are charged, less what earlier statements have charged. */
   charged: z.strictObject({ start: instant, end: instant }),

@@ -35,10 +35,12 @@ type Input<C> = RuleInput<BillingStatement, C>;
 export interface BillingRuleOptions {
   readonly pool: Pool;
   readonly ledger: Ledger;
-  readonly clock: () => Date;
 }
 
 const subjectType = 'billing_statements';
+
+/** What the ledger knew earlier than this is recorded: it reads the same for ever. */
+const settlingMs = 2_000;
 
 const queue =
   (kind: 'generate_statement' | 'store_statement', { workspaceId, subjectId, now }: Omit<Input<unknown>, 'tx'>) =>
@@ -67,8 +69,7 @@ async function draft(
   await assertFewOpenJobs(tx, workspaceId, 'generate_statement', 'statements');
   const { inputs, period: ofStatement } = await gatherTerms(tx, {
     ...{ workspaceId, campaignId, corrects, period, waiver: waiver?.reason },
-    // What comes to the ledger later is recorded later, so that it reads the same for ever.
-    knownAt: watermark !== undefined && watermark < now ? watermark : now,
+    knownAt: new Date(Math.min(watermark?.getTime() ?? Infinity, now.getTime() - settlingMs)),
   });
   return {
     attributes: {
@@ -129,11 +130,11 @@ async function takeBack({ tx, workspaceId, current, now }: Input<unknown>): Prom
 }
 
 /** Rules of billing statements. */
-export const billingStatementRules = ({ pool, ledger, clock }: BillingRuleOptions): StatementRules => ({
+export const billingStatementRules = ({ pool, ledger }: BillingRuleOptions): StatementRules => ({
   'billing_statement.generate': {
     prepare: async ({ workspaceId, changes: { campaign_id: campaignId } }) => {
       const [lineItem] = await listLinked(pool, workspaceId, 'line_items', 'campaign', campaignId);
-      const watermark = lineItem && (await readWatermark(ledger, workspaceId, lineItem.id, clock()));
+      const watermark = lineItem && (await readWatermark(ledger, workspaceId, lineItem.id));
       return (input) => draft(input, watermark);
     },
   },

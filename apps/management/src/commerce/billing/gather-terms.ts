@@ -13,6 +13,7 @@ type LineItemRow = ResourceRow<'line_items'>;
 
 const campaignPath = '/changes/campaign_id';
 const maxLineItems = 1000;
+const hourMs = 3_600_000;
 
 /** Goals that bound what is charged. */
 const boundedUnits: readonly string[] = ['impressions', 'completes'];
@@ -76,10 +77,17 @@ function currencyOf(
   return currencies[0]!;
 }
 
+/** Throws `validation_failed` unless a period consists of whole hours of UTC, by which the ledger is kept. */
+function checkHours({ start, end }: Period): void {
+  if ([start, end].some((instant) => Date.parse(instant) % hourMs !== 0))
+    refuseField('/changes/period', 'not_whole_hours', 'Name whole hours of UTC: ads are counted by them.');
+}
+
 /** The period of a statement, and the time that it charges. */
 function spanOf({ period, corrects }: Request, earlier: readonly StatementRow[]): { period: Period; charged: Period } {
   const until = chargedUntil(earlier);
   if (corrects === undefined) {
+    checkHours(period!);
     if (until !== undefined && Date.parse(period!.start) < Date.parse(until))
       refuseField(
         '/changes/period',

@@ -1,4 +1,5 @@
 import type { LineItemTerms, RateTerms } from '@longwave/money';
+import { goalBasis } from '../../advertising/line-items/count-confirmed.ts';
 import type { LineItem } from '../../advertising/line-items/line-item.ts';
 
 /** What bills need of one version of a line item. */
@@ -14,9 +15,9 @@ type FlightTerms = Pick<LineItemTerms, 'began_at' | 'rates' | 'ended'>;
 const isSamePrice = (a: LineItem['rate'], b: LineItem['rate']): boolean =>
   a.model === b.model && a.price?.amount_micros === b.price?.amount_micros;
 
-/** What a price counts: completed plays where they are paid for or are the goal, else the basis of the line item. */
-const basisOf = (model: RateTerms['model'], { goal, counting_basis: basis }: LineItem): RateTerms['basis'] =>
-  model === 'cpcv' || goal.unit === 'completes' ? 'completes' : basis;
+/** What a price counts: completed plays where those are paid for, else what the goal counts. */
+const basisOf = (model: RateTerms['model'], lineItem: LineItem): RateTerms['basis'] =>
+  model === 'cpcv' ? 'completes' : goalBasis(lineItem);
 
 /** When the price of a version began to count: at the time of the amendment that waited for it, else when the version was saved. */
 function effectiveAt(version: FlightVersion, before: FlightVersion): string {

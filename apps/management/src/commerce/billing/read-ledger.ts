@@ -7,7 +7,8 @@ import type { BillingStatement } from './billing-statement.ts';
 /** The calls of the sink that statements are computed from. */
 export type Ledger = Pick<RpcClient<typeof LedgerServiceService>, 'readUnits' | 'listAdjustments'>;
 
-const deadlineMs = 10_000;
+/** Line items may have had millions of servings. */
+const deadlineMs = 60_000;
 const chunk = 1000;
 
 /** What the ledger said of the line items of a statement, as it was known at the time of the statement. */
@@ -33,11 +34,9 @@ export async function readWatermark(
   ledger: Pick<Ledger, 'readUnits'>,
   workspaceId: string,
   lineItemId: string,
-  now: Date,
 ): Promise<Date> {
-  const nowMs = BigInt(now.getTime());
   const { completeUntilMs } = await ledger.readUnits(
-    { workspaceId, lineItemId, countingBasis: 'ad_delivered', untilMs: nowMs, knownAtMs: 0n, decidedBoundsMs: [] },
+    { workspaceId, lineItemId, countingBasis: 'ad_delivered', untilMs: 0n, knownAtMs: 0n, decidedBoundsMs: [] },
     { deadlineMs },
   );
   return new Date(Number(completeUntilMs));

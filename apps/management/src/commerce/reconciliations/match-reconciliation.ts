@@ -86,13 +86,13 @@ function ledgerRange({ period, time_zone: timeZone, sources }: Reconciliation) {
  * @param at.knownAt default: the latest time for which the ledger answers
  */
 export async function readOurs(
-  { pool, ledger, clock }: Pick<ReconciliationOptions, 'pool' | 'ledger' | 'clock'>,
+  { pool, ledger }: Pick<ReconciliationOptions, 'pool' | 'ledger'>,
   { workspace_id: workspaceId, subject_id: id }: ClaimedJob,
   attributes: Reconciliation,
   at: { readonly knownAt?: Date; readonly signal: AbortSignal },
 ) {
   const lineItems = await listScoped(pool, workspaceId, attributes.scope);
-  const knownAt = at.knownAt ?? (await readWatermark(ledger, workspaceId, lineItems[0]?.id ?? id, clock()));
+  const knownAt = at.knownAt ?? (await readWatermark(ledger, workspaceId, lineItems[0]?.id ?? id));
   const range = { ...ledgerRange(attributes), knownAtMs: knownAt.getTime() };
   const read = await readLedger(ledger, workspaceId, lineItems, range, { signal: at.signal, but: id });
   return { lineItems, knownAt, ledger: read };
