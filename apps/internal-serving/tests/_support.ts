@@ -269,6 +269,8 @@ export async function startEngines(mode: ServingMode = 'guard'): Promise<Engines
 
   const pool = createPool(database.url, 'serving', { name: 'test', max: 1 });
   await pool.query('update serving_mode set mode = $1, wanted = $1', [mode]);
+  // The tests grant leases themselves: nobody is the pacer.
+  await pool.query("insert into pacer_term (shard, holder, term, expires_at) values (1, 0, 1, 'infinity')");
   await pool.end();
   const redisPort = await freePort();
   const runRedis = () =>
