@@ -71,6 +71,7 @@ export const createRules = (options: {
   readonly submissions: SubmissionRuleOptions;
   /** The ledger that statements are computed from. */
   readonly ledger: BillingRuleOptions['ledger'];
+  readonly clock: () => Date;
 }): Rules<typeof productCatalog> => ({
   ...workspaceRules,
   ...authorityGrantRules,

@@ -187,6 +187,7 @@ export async function startTestManagement(
         findPresentation: async () => ({ presentation: world.presentation }),
       },
       ledger: world.ledger,
+      clock,
     }),
     signReceipt: createReceiptSigner(receiptKey),
     clock,
