@@ -7,6 +7,7 @@ import { deliveryKeyCommands } from './operator/delivery-key-commands.ts';
 import { machineTokenCommands } from './operator/machine-token-commands.ts';
 import { memberCommands } from './operator/member-commands.ts';
 import { reviewCommands } from './operator/review-commands.ts';
+import { servingModeCommands } from './operator/serving-mode-commands.ts';
 import { streamCommands } from './operator/stream-commands.ts';
 import { userCommands } from './operator/user-commands.ts';
 
@@ -21,6 +22,7 @@ export const commands: readonly Command[] = [
   ...reviewCommands,
   ...streamCommands,
   ...deliveryKeyCommands,
+  ...servingModeCommands,
   ...machineTokenCommands,
   ...clientCommands,
   ...deadLetterCommands,

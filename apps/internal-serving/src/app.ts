@@ -22,6 +22,7 @@ import { countGoalSlots } from './decisions/line-item-count-table.ts';
 import { createReplayDecisions } from './decisions/replay-decision.ts';
 import { createGoalGuard } from './goals/goal-guard.ts';
 import { createServingNode, type ServingNode } from './leases/serving-node.ts';
+import { removeClosedNodes } from './leases/serving-node-table.ts';
 import { createListenerMemory } from './listeners/listener-memory.ts';
 import { removeClosedLeases } from './pacer/lease-grant-table.ts';
 import { pacingService } from './pacer/pacing-service.ts';
@@ -166,6 +167,7 @@ export async function createApp(
           name: 'old_decisions',
           remove: (maxRows) => decisions.moveOld(archivedBefore(clock(), config.DECISION_DAYS), maxRows),
         },
+        { name: 'closed_nodes', remove: (maxRows) => removeClosedNodes(pool, shareWindowStart(clock()), maxRows) },
         { name: 'old_shares', remove: (maxRows) => removeOldShares(pool, shareWindowStart(clock()), maxRows) },
         { name: 'play_sample', remove: (maxRows) => sampling.removeOld(maxRows) },
         { name: 'closed_leases', remove: (maxRows) => removeClosedLeases(pool, maxRows) },

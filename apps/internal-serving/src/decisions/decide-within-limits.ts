@@ -1,6 +1,12 @@
 import { decidePrepared, preparePlay, recordInputs, type Decision, type RecordedInputs } from '@longwave/ad-decision';
 import { Problem } from '@longwave/problems';
-import type { CountedSlot, GoalCounting, SlotRequest, Spending } from '../goals/goal-counting.ts';
+import {
+  noCounting,
+  type CountedSlot,
+  type GoalCounting,
+  type SlotRequest,
+  type Spending,
+} from '../goals/goal-counting.ts';
 import type { GoalCredit } from '../goals/goal-credit.ts';
 import { countServings } from '../listeners/listener-record.ts';
 import type { ListenerMemory, ListenerRecord } from '../listeners/listener-memory.ts';
@@ -71,9 +77,10 @@ export async function decideWithinLimits(
     const { inputs, recorded } = recordInputs(
       index,
       {
-        remaining: last
-          ? undefined
-          : (ordinal) => Math.min(goals.remaining(idOf(ordinal)), maxSlots.get(idOf(ordinal)) ?? Infinity),
+        remaining:
+          last || goals === noCounting
+            ? undefined
+            : (ordinal) => Math.min(goals.remaining(idOf(ordinal)), maxSlots.get(idOf(ordinal)) ?? Infinity),
         credit: credit?.creditOf(index),
         urgency: credit?.urgencyOf(index),
         share: (ordinal) => shares.shareOf(idOf(ordinal)),

@@ -36,3 +36,14 @@ export async function reportEnd(pool: Pool, nodeEpoch: number): Promise<void> {
     nodeEpoch,
   ]);
 }
+
+/** Removes nodes that were closed before a time, at most so many; answers how many. */
+export async function removeClosedNodes(pool: Pool, before: Date, maxRows: number): Promise<number> {
+  const { rowCount } = await pool.query(
+    `delete from serving_node where node_epoch in (
+       select node_epoch from serving_node n where closed_at < $1
+         and not exists (select from quota_lease l where l.node_epoch = n.node_epoch) limit $2)`,
+    [before, maxRows],
+  );
+  return rowCount ?? 0;
+}

@@ -19,7 +19,11 @@ test('weights of the plays that are kept add up to all plays, and who is kept in
     fc.property(fc.integer({ min: 1, max: 100_000 }), fc.integer({ min: 1, max: 100_000 }), (small, more) => {
       const day = { 'podcast\nsmall': small, 'podcast\nlarge': small + more, 'country\nDE': 50 };
       const places = Array.from({ length: 1_600 }, (_, at) => (at + 0.5) / 1_600);
-      const kept = (id: string) => keepPlays(places.map((place) => play(id, place)), day);
+      const kept = (id: string) =>
+        keepPlays(
+          places.map((place) => play(id, place)),
+          day,
+        );
       for (const id of ['small', 'large'])
         expect(kept(id).reduce((sum, { weight }) => sum + weight, 0) / 1_600).toBeCloseTo(1, 1);
       expect(kept('large').length).toBeLessThanOrEqual(kept('small').length);

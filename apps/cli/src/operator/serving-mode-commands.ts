@@ -1,0 +1,56 @@
+import type { Pool } from '@longwave/postgres';
+import type { FleetAccess } from '@longwave/fleet/running';
+import { needed, UsageError, type OperatorCommand } from '../command.ts';
+
+const modes: readonly string[] = ['guard', 'lease'];
+
+async function onServing<T>({ databaseUrls }: FleetAccess, work: (pool: Pool) => Promise<T>): Promise<T> {
+  const { createPool } = await import('@longwave/postgres');
+  const pool = createPool(databaseUrls['serving']!, 'serving', { name: 'operator', max: 1 });
+  try {
+    return await work(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** The mode, the one that was asked for, and what each live process counts goals by. */
+async function showMode(pool: Pool) {
+  const { rows } = await pool.query<{ mode: string; wanted: string; switched_at: Date }>(
+    'select mode, wanted, switched_at from serving_mode',
+  );
+  const nodes = await pool.query<{ name: string; mode: string; seen_seconds_ago: number }>(
+    `select name, mode, round(extract(epoch from now() - seen_at))::int as seen_seconds_ago from serving_node
+     where closed_at is null and seen_at > to_timestamp(0) order by node_epoch`,
+  );
+  return { ...rows[0]!, nodes: nodes.rows };
+}
+
+/** How slots of goals are counted (docs/pacing.md#change-over). */
+export const servingModeCommands: readonly OperatorCommand[] = [
+  {
+    name: 'serving-mode show',
+    summary:
+      'Shows how slots of goals are counted, by quota leases or by the guard in Redis, and what each process counts by.',
+    options: [],
+    example: 'serving-mode show',
+    run: (_operator, _options, fleet) => onServing(fleet, showMode),
+  },
+  {
+    name: 'serving-mode ask',
+    summary:
+      'Asks for another way to count slots of goals. Goals pause for less than 3 s until all processes have changed.',
+    options: [
+      { name: 'mode', value: 'MODE', meaning: 'lease or guard; lease only when no release without leases runs' },
+    ],
+    example: 'serving-mode ask --mode lease',
+    run: async (_operator, options, fleet) => {
+      const mode = needed(options, 'mode');
+      if (!modes.includes(mode)) throw new UsageError(`--mode ${mode} is neither lease nor guard.`);
+      return onServing(fleet, async (pool) => {
+        await pool.query('update serving_mode set wanted = $1', [mode]);
+        return showMode(pool);
+      });
+    },
+  },
+];
