@@ -8,6 +8,7 @@ export {
   type DecisionInputs,
   type Share,
 } from './decision-context.ts';
+export { capKeysOf } from './frequency.ts';
 export { seedOf } from './decision-hash.ts';
 export { decisionTraceSchema, toDecisionTrace, type DecisionTrace } from './decision-trace.ts';
 export type { BreakPosition } from './index-floors.ts';

@@ -1,19 +1,41 @@
 import type { PlanLineItem } from '@longwave/events';
-import type { Matched } from './find-matched.ts';
-import type { DeliveryBaseline, DeliveryInputs } from './simulate-delivery.ts';
+import { projectPlays } from './compose-plays.ts';
+import { displaceLines, type Displacement, type ReplayedPlay } from './displace-lines.ts';
+import { createVerdicts, findMatched, indexAlone, type Matched } from './find-matched.ts';
+import { createGroupSums, listenerGroupOf } from './listener-groups.ts';
+import { createRecords, decideAmong, extendBaseline, lackingShare, type Extended } from './replay-baseline.ts';
+import {
+  simulateDelivery,
+  trafficDaysOf,
+  type DeliveryBaseline,
+  type DeliveryInputs,
+  type TrafficDays,
+} from './simulate-delivery.ts';
+import { planGoal } from './spread-goals.ts';
+import type { TimeRange } from './traffic-history.ts';
 
 export interface AvailabilityInputs extends DeliveryInputs {
   /** The line item that is not yet in the plan; one of its id in the plan is left out. */
   readonly prospective: PlanLineItem;
   /** Units that are asked for; absent: as many as there are. */
   readonly quantity?: number;
-  /** Of this plan; made anew when it is absent. */
+  /** Of this plan, over the window or more; made anew when it is absent. */
   readonly baseline?: DeliveryBaseline;
-  /** Plays that are decided again at most; a part of those that match is taken if they are more. Absent: all. */
+  /** Plays that are decided again among all line items at most; a part of those that matter is taken if they are more. Absent: all. */
   readonly maxPlays?: number;
 }
 
-/** Units of the line item's counting basis in its window. */
+export interface Contender {
+  readonly lineItemId: string;
+  /** Units that it loses. */
+  readonly loses: number;
+  /** What its goal lacks; undefined when it has none of units. */
+  readonly ofGoal: number | undefined;
+  readonly tier: PlanLineItem['type'];
+  readonly priority: number;
+}
+
+/** Units of the line item's counting basis in its window, as far as the simulated days hold it. */
 export interface Availability {
   /** Breaks that fit. */
   readonly capacity: number;
@@ -24,7 +46,7 @@ export interface Availability {
   readonly byDay: readonly { readonly dayMs: number; readonly capacity: number; readonly available: number }[];
   /** At most 50, the largest first. */
   readonly byPodcast: readonly { readonly podcastId: string; readonly capacity: number; readonly available: number }[];
-  /** Line items that lose by it at its own priority at least 0.5 % of their goal or 100 units: at most 50, the largest loss first. */
+  /** Line items that have less if it stands at its own place than if it stands behind, by 0.5 % of their goal or 100 units at least; at most 50, the largest loss first. */
   readonly contending: readonly Contender[];
   readonly matched: Matched;
   /** Standard error of `available` relative to it: jackknife over 20 groups of listeners. */
@@ -33,19 +55,185 @@ export interface Availability {
     readonly days: number;
     readonly rows: number;
     readonly effective: number;
+    /** Plays that were decided again. */
     readonly replayed: number;
   };
 }
 
-export interface Contender {
-  readonly lineItemId: string;
-  readonly loses: number;
-  readonly ofGoal: number | undefined;
-  readonly tier: PlanLineItem['type'];
-  readonly priority: number;
+const maxListed = 50;
+/** Few simulated plays are chance. */
+const leastLoss = { units: 100, ofGoal: 0.005, plays: 5 };
+/** Plays decided among few line items cost about a quarter of others. */
+const fewToAll = 4;
+
+/** The plays that the prospective line item fits, with the number of breaks. */
+interface MatchingPlay {
+  readonly at: number;
+  readonly fits: readonly boolean[];
+  readonly breaks: number;
+}
+
+function findMatching(
+  { baseline }: Extended,
+  line: PlanLineItem,
+  { fromMs, toMs }: TimeRange,
+): readonly MatchingPlay[] {
+  const verdictsOf = createVerdicts(indexAlone(line, { policies: baseline.policies, floors: baseline.plan.floors }));
+  return baseline.plays.flatMap((play, at) => {
+    if (play.atMs < fromMs || play.atMs >= toMs) return [];
+    const fits = verdictsOf(play).map((verdict) => verdict === 'won');
+    const breaks = fits.filter((one) => one).length;
+    return breaks > 0 ? [{ at, fits, breaks }] : [];
+  });
+}
+
+/** Behind every guaranteed line item. The slots of better ones stay where they are, so the play is decided among those that had them. */
+interface Behind {
+  /** By day; units of the simulation. */
+  readonly won: Float64Array;
+  readonly byPodcast: ReadonlyMap<string, number>;
+  readonly lost: Float64Array;
+  readonly samplingError: number;
+  readonly replayed: number;
+}
+
+function runBehind(extended: Extended, matching: readonly MatchingPlay[], days: TrafficDays, maxPlays: number): Behind {
+  const { index, baseline, behind, picksOf } = extended;
+  const { listeners, hear } = createRecords({ index, baseline });
+  const step = Math.max(1, Math.ceil(matching.length / maxPlays));
+  const won = new Float64Array(days.starts.length);
+  const byPodcast = new Map<string, number>();
+  const lost = new Float64Array(index.lines.length);
+  const groups = createGroupSums();
+  let replayed = 0;
+  for (let nth = 0; nth < matching.length; nth += step) {
+    const { at, fits, breaks } = matching[nth]!;
+    const play = baseline.plays[at]!;
+    const before = picksOf(at);
+    const candidates = play.breaks.map((_, inBreak) => {
+      const ordinals = new Set(before.filter((pick) => pick.inBreak === inBreak).map(({ ordinal }) => ordinal));
+      return fits[inBreak] ? ordinals.add(behind) : ordinals;
+    });
+    const { picks } = decideAmong(index, play, candidates, {
+      remaining: () => Infinity,
+      share: lackingShare,
+      frequencyRecord:
+        play.listener === '' ? undefined : (key, sinceMs) => listeners.count(play.listener, key, sinceMs),
+    });
+    const mine = picks.filter(({ ordinal }) => ordinal === behind);
+    won[days.dayOf[at]!]! += mine.length * step;
+    byPodcast.set(play.podcastId, (byPodcast.get(play.podcastId) ?? 0) + mine.length * step);
+    for (const { ordinal } of before) lost[ordinal]! += step;
+    for (const { ordinal } of picks) if (ordinal !== behind) lost[ordinal]! -= step;
+    hear(
+      play,
+      mine.map(({ ordinal, breakKey }) => ({ ordinal, inBreak: play.breaks.findIndex(({ key }) => key === breakKey) })),
+    );
+    groups.add(play.podcastId, listenerGroupOf(play, at), breaks, mine.length);
+    replayed++;
+  }
+  return { won, byPodcast, lost, samplingError: groups.relativeError(), replayed };
+}
+
+/** The plays to decide again: half of them that match, and half in which displaced line items may find what they lost. */
+function chooseReplayed(plays: number, matching: readonly MatchingPlay[], maxPlays: number): readonly ReplayedPlay[] {
+  const others = plays - matching.length;
+  const forMatching = Math.max(maxPlays / 2, maxPlays - others);
+  const [own, other] = [
+    Math.max(1, Math.ceil(matching.length / forMatching)),
+    Math.max(1, Math.ceil(others / Math.max(1, maxPlays - Math.min(matching.length, forMatching)))),
+  ];
+  const chosen: ReplayedPlay[] = [];
+  let [next, nthOther] = [0, 0];
+  for (let at = 0; at < plays; at++)
+    if (matching[next]?.at === at) {
+      if (next++ % own === 0) chosen.push({ at, unit: own, matches: true });
+    } else if (nthOther++ % other === 0) chosen.push({ at, unit: other, matches: false });
+  return chosen;
+}
+
+function runInPlace(
+  extended: Extended,
+  { prospective, quantity, maxPlays = Infinity, deliveryRates }: AvailabilityInputs,
+  matching: readonly MatchingPlay[],
+  { starts, dayOf, passed }: TrafficDays,
+): Displacement {
+  const { plays, scale } = extended.baseline;
+  const opportunities = new Float64Array(starts.length);
+  for (const { at, breaks } of matching) opportunities[dayOf[at]!]! += breaks;
+  const rate = deliveryRates?.get(prospective.line_item_id) ?? 1;
+  const plan =
+    quantity === undefined
+      ? undefined
+      : planGoal(Math.round(quantity / rate / scale), opportunities, prospective.pacing, 1 / scale);
+  return displaceLines(extended, chooseReplayed(plays.length, matching, maxPlays), (at) => {
+    if (!plan) return Infinity;
+    const from = plan.untilDay[dayOf[at]!]!;
+    return from + (plan.untilDay[dayOf[at]! + 1]! - from) * passed[at]!;
+  });
+}
+
+function contendersOf({ index, baseline }: Extended, ahead: Displacement, behind: Behind): readonly Contender[] {
+  const { scale, deliveryRates, goalsLeft } = baseline;
+  return index.lines
+    .flatMap(({ lineItemId, type, priority, goalQuantity }, ordinal): Contender[] => {
+      const units = scale * (deliveryRates.get(lineItemId) ?? 1);
+      const loses = (ahead.lost[ordinal]! - behind.lost[ordinal]!) * units;
+      const ofGoal = goalQuantity === undefined ? undefined : (goalsLeft.get(lineItemId) ?? goalQuantity);
+      if (loses < Math.min(leastLoss.units, leastLoss.ofGoal * (ofGoal ?? Infinity)) || loses < leastLoss.plays * units)
+        return [];
+      return [{ lineItemId, loses, ofGoal, tier: type, priority }];
+    })
+    .sort((a, b) => b.loses - a.loses)
+    .slice(0, maxListed);
 }
 
 /** How much of the coming traffic one more line item could have, and who would have less (docs/forecasting.md#availability). */
-export function findAvailability(_inputs: AvailabilityInputs): Availability {
-  throw new Error('not written yet');
+export function findAvailability(inputs: AvailabilityInputs): Availability {
+  const { prospective, plays, trafficFactors, deliveryRates, maxPlays = Infinity } = inputs;
+  const baseline = inputs.baseline ?? simulateDelivery(inputs).baseline;
+  const { days, policies, plan, scale } = baseline;
+  const window = {
+    fromMs: Math.max(days.fromMs, Date.parse(prospective.window.start)),
+    toMs: Math.min(days.toMs, Date.parse(prospective.window.end)),
+  };
+  const projected = projectPlays(plays, { ...window, timeZone: days.timeZone }, trafficFactors);
+  const matched = findMatched(prospective, projected, { timeZone: days.timeZone, policies, floors: plan.floors });
+  const extended = extendBaseline(baseline, prospective);
+  const matching = findMatching(extended, prospective, window);
+  const trafficDays = trafficDaysOf(baseline.plays, days);
+  const behind = runBehind(extended, matching, trafficDays, maxPlays * fewToAll);
+  const ahead = runInPlace(extended, inputs, matching, trafficDays);
+
+  const rate = deliveryRates?.get(prospective.line_item_id) ?? 1;
+  const simulated = matching.reduce((sum, { breaks }) => sum + breaks, 0);
+  // The weighted sample knows better how many breaks there are than the plays that were drawn from it.
+  const units = (simulated === 0 ? scale : matched.capacity / simulated) * rate;
+  const available = behind.won.reduce((sum, one) => sum + one, 0) * units;
+  return {
+    capacity: matched.capacity * rate,
+    available: Math.min(available, matched.capacity * rate),
+    possible: Math.min(ahead.won * units, inputs.quantity ?? Infinity),
+    byDay: trafficDays.starts.flatMap((dayMs, day) => {
+      const capacity = matched.byDay.get(dayMs)?.capacity;
+      return capacity === undefined ? [] : [{ dayMs, capacity: capacity * rate, available: behind.won[day]! * units }];
+    }),
+    byPodcast: [...matched.byPodcast]
+      .map(([podcastId, { capacity }]) => ({
+        podcastId,
+        capacity: capacity * rate,
+        available: (behind.byPodcast.get(podcastId) ?? 0) * units,
+      }))
+      .sort((a, b) => b.capacity - a.capacity)
+      .slice(0, maxListed),
+    contending: contendersOf(extended, ahead, behind),
+    matched,
+    samplingError: behind.samplingError,
+    sample: {
+      days: new Set(plays.map(({ atMs }) => Math.floor(atMs / 86_400_000))).size,
+      rows: matched.rows,
+      effective: matched.effectiveRows,
+      replayed: behind.replayed,
+    },
+  };
 }

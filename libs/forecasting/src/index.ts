@@ -7,7 +7,7 @@ export {
   type TrafficFactors,
 } from './compose-plays.ts';
 export { findAvailability, type Availability, type AvailabilityInputs, type Contender } from './find-availability.ts';
-export { findMatched, type Matched, type MatchedCount } from './find-matched.ts';
+export { findMatched, type Matched, type MatchedCount, type MatchOptions } from './find-matched.ts';
 export { fitNetwork, fitPodcast, fitTraffic } from './fit-traffic.ts';
 export {
   expectedOpportunities,

@@ -57,6 +57,8 @@ export interface PodcastCurves {
 
 /** When a podcast releases: hours of the local week, each with how often it was kept lately. */
 export interface Cadence {
+  /** Usual time between two releases. */
+  readonly gapMs: number;
   readonly slots: readonly {
     /** Of the local week, 0 = Monday 00:00. */
     readonly weekHour: number;

@@ -8,6 +8,7 @@ export {
   type SurfaceClass,
 } from './cohort.ts';
 export { createCohortBook, noCohorts, type CohortBook, type CohortSums } from './cohort-sums.ts';
+export { fillDays } from './day-quotas.ts';
 export { firstRatePrior, type RatePrior } from './committed.ts';
 export { lowerGrants, raiseGrants, type NodeLease } from './grants.ts';
 export { moveTarget } from './line-verdict.ts';
