@@ -20,6 +20,7 @@ import { rangeThroughput, resolveRate } from './delivery-rate.ts';
 import { encodeHlsTime, encodeTime } from './encode-time.ts';
 import { exchangeRate } from './exchange-rate.ts';
 import { goalRate } from './goal-rate.ts';
+import { forecastRates } from './forecast-rate.ts';
 import { hlsThroughput } from './hls-rate.ts';
 import { listRate } from './list-rate.ts';
 import type { Row } from './measure.ts';
@@ -53,6 +54,7 @@ const alone: Readonly<Record<string, Measure<void>>> = {
   'feed of changes': () => changesRate(),
   'counting, pure': async () => [await coreRate(), await playRate()],
   'decision core': () => decisionCore(),
+  forecasts: () => forecastRates(),
   'two processes of a service': () => replicaRates(),
 };
 

@@ -1,0 +1,111 @@
+import {
+  backtest,
+  findAvailability,
+  findMatched,
+  simulateDelivery,
+  type BacktestRow,
+  type SamplePlay,
+} from '@longwave/forecasting';
+import { bookedLine, createDraws, generateWorld, targetingOf } from '@longwave/forecasting/generated-world';
+import { mixedPlan, mixedPlays } from './decision-mix.ts';
+import { median, type Row } from './measure.ts';
+
+const dayMs = 86_400_000;
+/** Not those of the tests. */
+const seeds = [101, 102, 103];
+const weekMs = 7 * dayMs;
+const nowMs = Date.UTC(2026, 5, 1);
+const lineItems = 10_000;
+const sampled = 40_000;
+/** As the forecaster allows while somebody waits. */
+const interactivePlays = 10_000;
+
+const kinds: Readonly<Record<BacktestRow['kind'], string>> = {
+  podcast: 'podcasts',
+  release_driven: 'podcasts with half of their traffic from the week’s episodes',
+  targeting: 'targetings',
+};
+const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+
+function backtestsOf(seed: number): readonly BacktestRow[] {
+  const fromMs = nowMs - 230 * dayMs;
+  const world = generateWorld({ seed, podcasts: 24, playsPerDay: 20_000, fromMs, toMs: nowMs });
+  const draws = createDraws(seed);
+  const window = { start: new Date(nowMs).toISOString(), end: new Date(nowMs + weekMs).toISOString() };
+  const lines = Array.from({ length: 20 }, (_, at) =>
+    bookedLine({ line_item_id: `li_${at}`, window, targeting: targetingOf(world.podcasts, draws) }),
+  );
+  const plays = world.playsOf({ fromMs: nowMs - 105 * dayMs, toMs: nowMs }, { perPodcastAndDay: 60 });
+  return backtest({ nowMs, timeZone: 'UTC', podcasts: world.histories, lines, plays }).rows;
+}
+
+/** The errors of forecasts in generated worlds, against the mean of the last 28 days by weekday; smaller is better. */
+function accuracyRows(): readonly Row[] {
+  const rows = seeds.flatMap(backtestsOf);
+  const groups = new Map<string, BacktestRow[]>();
+  for (const row of rows) {
+    const key = `${kinds[row.kind]}, ${row.horizon} days`;
+    groups.set(key, [...(groups.get(key) ?? []), row]);
+  }
+  return [...groups].map(([key, own]): Row => {
+    const forecasts = own.reduce((sum, row) => sum + row.forecasts, 0);
+    const mean = (read: (row: BacktestRow) => number) =>
+      own.reduce((sum, row) => sum + read(row) * row.forecasts, 0) / forecasts;
+    const whole = `wMAPE ${percent(mean(({ ours }) => ours.wmape))} of the whole`;
+    const baseline = `baseline ${percent(mean((row) => row.weekdayMean.wmape))}`;
+    const bias = `bias ${percent(mean(({ ours }) => ours.bias))}`;
+    const coverage = `the 80 % interval covers ${percent(mean(({ ours }) => ours.coverage))}`;
+    const [ours, other] = [mean((row) => row.ours.dailyWmape), mean((row) => row.weekdayMean.dailyWmape)];
+    return {
+      name: `forecast of ${key} (${whole}, ${baseline}, ${bias}, ${coverage})`,
+      ...{ unit: 'wMAPE by day', ours, baseline: other, ratio: ours / other },
+      baselineName: 'the last 28 days by weekday',
+    };
+  });
+}
+
+const secondsOf = (work: () => unknown): number => {
+  const started = performance.now();
+  work();
+  return (performance.now() - started) / 1000;
+};
+
+/** Times at 10,000 line items and a sample of 40,000 plays. */
+function timeRows(): readonly Row[] {
+  const plan = mixedPlan(lineItems);
+  const plays = mixedPlays(sampled, 1).map((play, at): SamplePlay => {
+    const atMs = nowMs - weekMs + Math.floor((at * weekMs) / sampled);
+    return { ...play, atMs, listener: `l${at % 9000}`, weight: 1, lineItemIds: [], noAdReason: '' };
+  });
+  const days = { fromMs: nowMs, toMs: nowMs + weekMs, timeZone: 'UTC' };
+  const window = { start: new Date(days.fromMs).toISOString(), end: new Date(days.toMs).toISOString() };
+  const open = { ...plan, line_items: plan.line_items.map((line) => ({ ...line, window })) };
+  const matched = open.line_items
+    .slice(0, 7)
+    .map((line) => secondsOf(() => findMatched(line, plays, { timeZone: 'UTC' })));
+  let baseline: ReturnType<typeof simulateDelivery>['baseline'] | undefined;
+  const full = secondsOf(() => ({ baseline } = simulateDelivery({ plan: open, plays, days })));
+  const prospects = open.line_items.filter(({ type }) => type === 'guaranteed').slice(0, 7);
+  const available = prospects.map((line) =>
+    secondsOf(() =>
+      findAvailability({
+        ...{ plan: open, plays, days, baseline: baseline!, maxPlays: interactivePlays },
+        prospective: { ...line, line_item_id: 'li_new', goal: { unit: 'unlimited' } },
+      }),
+    ),
+  );
+  const at = `at ${lineItems.toLocaleString('en')} line items, ${sampled.toLocaleString('en')} plays`;
+  const row = (name: string, ours: number, baselineSeconds: number, baselineName: string): Row => ({
+    ...{ name: `${name} ${at}`, unit: 's', ours, baseline: baselineSeconds, baselineName },
+    ratio: ours / baselineSeconds,
+  });
+  const micros = Math.round((full * 1e6) / sampled);
+  return [
+    row('matched of one line item', median(matched), full, 'deciding the sample'),
+    row('availability, interactive', median(available), 2 * full, 'two full runs'),
+    row(`delivery of all line items (${micros} µs a play)`, full, 60, 'the aim, 60 s'),
+  ];
+}
+
+/** Accuracy and time of forecasts (docs/forecasting.md#accuracy). In these rows a smaller ratio is better. */
+export const forecastRates = async (): Promise<readonly Row[]> => [...timeRows(), ...accuracyRows()];
