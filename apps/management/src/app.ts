@@ -140,6 +140,7 @@ export async function createApp(
   const { findPlan } = asked.accounts;
   const stores = { serving, bindings, listeners };
   const countConfirmed = createCountConfirmed(countAds, clock);
+  const measureDelivery = createMeasureDelivery({ countConfirmed, ledger, clock });
   const checkAvailability = createCheckAvailability(asked.forecasts.checkAvailability);
   const guardedFetch = createGuardedFetch({
     allowOrigins: [new URL(config.MEDIA_URL).origin, ...config.FETCH_ALLOW_ORIGINS],
@@ -240,7 +241,7 @@ export async function createApp(
     startClock({
       pool,
       execute,
-      tasks: [...dueTasks, reachGoals(countConfirmed), ...makegoodTasks(createMeasureDelivery(ledger, clock))],
+      tasks: [...dueTasks, reachGoals(countConfirmed), ...makegoodTasks(measureDelivery)],
       clock,
       everyMs: config.CLOCK_EVERY_MS,
       onError: (error, task) => logger.warn({ err: error, task }, 'clock.task_failed'),

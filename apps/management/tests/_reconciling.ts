@@ -2,6 +2,7 @@ import type { Actor } from '@longwave/command-pipeline';
 import { findResource, type ResourceRow } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import type { Adjustment, EvidenceRow } from '@longwave/rpc/audience';
+import { Problem } from '@longwave/problems';
 import { claimJob, type ClaimedJob } from '../src/background/job-table.ts';
 import { createCloseHandler } from '../src/commerce/reconciliations/close-reconciliation.ts';
 import { createListItems } from '../src/commerce/reconciliations/item-table.ts';
@@ -14,17 +15,27 @@ import type { World } from './_world.ts';
 
 const running = new AbortController().signal;
 
-/** A ledger of the sink: hours that the test sets, and adjustments of which each item is kept once. */
+/** Facts are counted up to so long ago, and what began so recently may still be recorded. */
+const [lagMs, settleMs] = [600_000, 1_000];
+
+/**
+ * A ledger of the sink: hours that the test sets, and adjustments of which each item is kept once. As the sink, it answers only for times that
+ * are complete.
+ */
 export function createTestLedger(clock: () => Date) {
   const hours: { lineItemId: string; creativeId: string; hourMs: bigint; units: bigint }[] = [];
   const adjustments = new Map<string, Adjustment>();
   const asked: { readonly countingBasis: string; readonly lineItemIds: readonly string[] }[] = [];
   const counts = { posts: 0 };
+  const requireKnown = (knownAtMs: bigint, beforeMs: number) => {
+    if (Number(knownAtMs) >= clock().getTime() - beforeMs) throw new Problem('temporarily_unavailable');
+  };
   const ledger: ReconciliationOptions['ledger'] = {
     readUnits: async () => ({
-      ...{ units: [0n], completeUntilMs: BigInt(clock().getTime()), methodologyVersion: '', listsVersion: '' },
+      ...{ units: [0n], completeUntilMs: BigInt(clock().getTime() - lagMs), methodologyVersion: '', listsVersion: '' },
     }),
-    readHours: async function* ({ lineItemIds, range, countingBasis }) {
+    readHours: async function* ({ lineItemIds, range, countingBasis, knownAtMs }) {
+      requireKnown(knownAtMs, lagMs - 1);
       asked.push({ countingBasis, lineItemIds });
       yield {
         hours: hours.filter(
@@ -33,11 +44,14 @@ export function createTestLedger(clock: () => Date) {
         ),
       };
     },
-    listAdjustments: async ({ lineItemIds, knownAtMs }) => ({
-      adjustments: [...adjustments.values()].filter(
-        (one) => lineItemIds.includes(one.lineItemId) && one.recordedAtMs <= knownAtMs,
-      ),
-    }),
+    listAdjustments: async ({ lineItemIds, knownAtMs }) => {
+      requireKnown(knownAtMs, settleMs);
+      return {
+        adjustments: [...adjustments.values()].filter(
+          (one) => lineItemIds.includes(one.lineItemId) && one.recordedAtMs <= knownAtMs,
+        ),
+      };
+    },
     postAdjustments: async ({ reconciliationId, adjustments: sent }) => {
       counts.posts += 1;
       let posted = 0;
@@ -65,7 +79,9 @@ export type TestLedger = ReturnType<typeof createTestLedger>;
 
 /** Runs the jobs of reconciliations and reads what they left. */
 export function createReconciling(management: TestManagement) {
-  const { pool } = management;
+  const { pool, clock } = management;
+  // Closing asks it until when facts are counted.
+  Object.defineProperty(management.ledger, 'completeUntil', { get: () => new Date(clock().getTime() - lagMs) });
   const listItems = createListItems(pool);
   const evidence = new Map<string, readonly EvidenceRow[]>();
 
@@ -93,6 +109,8 @@ export function createReconciling(management: TestManagement) {
     optionsOf,
     find,
     match: async (w: World, id: string, ledger: TestLedger) => {
+      // What was adjusted before it was opened is settled then.
+      management.aheadMs += 2 * settleMs;
       await createMatchHandler(optionsOf(ledger)).run(await claim('match_reconciliation', id), running);
       return find(w, id);
     },

@@ -154,7 +154,7 @@ export const reconciliations = defineResource({
     /** Why it could not be matched or closed, the last time. */
     problem: foundProblem.optional(),
     findings: z.array(finding).max(100).optional(),
-    /** While it closes, and after that failed: adjustments are made to our ledger as it was known then. */
+    /** While it closes, and after that failed: adjustments are made to our ledger as it was known then, when its facts were complete. */
     closing: z.strictObject({ known_at: instant, requested_by: z.string() }).optional(),
     /** What closing it has posted. */
     closed: z.strictObject({ known_at: instant, adjustments: amount, units: z.int() }).optional(),
@@ -280,7 +280,7 @@ export const reconciliationCommands = {
     reviewers,
     versionGuard: 'required',
     event: 'reconciliation.close_requested',
-    problems: ['state_not_allowed', 'permission_denied'],
+    problems: ['state_not_allowed', 'permission_denied', 'temporarily_unavailable'],
     externalEffect: 'Adjustments are appended to the ledger, which statements charge; they are never removed.',
     summary:
       'Closes a reconciliation without an undecided item beyond the tolerance. Whoever decided an item does not close it, where anybody else can.',

@@ -19,6 +19,7 @@ export function copiedSettings(
     reserved_until: _reserved,
     paused_from: _paused,
     amendment: _amendment,
+    availability: _availability,
     extension_cause: _extended,
     delivered: _delivered,
     state_reason: _reason,

@@ -86,12 +86,10 @@ async function checkPlace(
 }
 
 /** Rules of the commands of makegoods. */
-export const makegoodRules = (options: {
-  readonly pool: Pool;
-  readonly ledger: Parameters<typeof createMeasureDelivery>[0];
-  readonly clock: () => Date;
-}): MakegoodRules => {
-  const measure = createMeasureDelivery(options.ledger, options.clock);
+export const makegoodRules = (
+  options: Parameters<typeof createMeasureDelivery>[0] & { readonly pool: Pool },
+): MakegoodRules => {
+  const measure = createMeasureDelivery(options);
 
   /** What a line item has delivered now, asked before the transaction; undefined where there is no such line item. */
   async function measured(workspaceId: string, id: string | undefined): Promise<Delivered | undefined> {

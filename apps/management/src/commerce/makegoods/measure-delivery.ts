@@ -1,38 +1,38 @@
 import type { ResourceRow } from '@longwave/command-pipeline';
 import type { RpcClient } from '@longwave/rpc';
 import type { LedgerServiceService } from '@longwave/rpc/audience';
-import { basisOf } from '../reconciliations/read-ledger.ts';
+import { goalBasis, type CountConfirmed } from '../../advertising/line-items/count-confirmed.ts';
 
-/** What a line item has delivered: servings that reached its counting basis, each once, and what closed reconciliations have adjusted. */
+/** What a line item has delivered: servings that reached what its goal counts, each once, and what closed reconciliations have adjusted. */
 export interface Delivered {
   readonly confirmed: number;
   readonly adjusted: number;
 }
 
-/** Asks the ledger what a line item has delivered so far. Throws `temporarily_unavailable` when the sink does not answer. */
+/** Asks the sink what a line item has delivered so far. Throws `temporarily_unavailable` when it does not answer. */
 export type MeasureDelivery = (workspaceId: string, lineItem: ResourceRow<'line_items'>) => Promise<Delivered>;
 
-const deadlineMs = 5_000;
+/** Adjustments of the last seconds are left out. */
+const settledMs = 10_000;
 
 /** The one place at which makegoods learn numbers of delivery. */
 export const createMeasureDelivery =
-  (
-    { readUnits, listAdjustments }: Pick<RpcClient<typeof LedgerServiceService>, 'readUnits' | 'listAdjustments'>,
-    clock: () => Date,
-  ): MeasureDelivery =>
-  async (workspaceId, lineItem) => {
-    const nowMs = BigInt(clock().getTime());
-    const question = { workspaceId, lineItemId: lineItem.id, countingBasis: basisOf(lineItem) };
-    const { units } = await readUnits(
-      { ...question, untilMs: nowMs, knownAtMs: nowMs, decidedBoundsMs: [] },
-      { deadlineMs },
+  ({
+    countConfirmed,
+    ledger,
+    clock,
+  }: {
+    readonly countConfirmed: CountConfirmed;
+    readonly ledger: Pick<RpcClient<typeof LedgerServiceService>, 'listAdjustments'>;
+    readonly clock: () => Date;
+  }): MeasureDelivery =>
+  async (workspaceId, { id, attributes }) => {
+    const confirmed = await countConfirmed(workspaceId, id, goalBasis(attributes));
+    // The sink answers for times before which nothing is being recorded any more.
+    const knownAtMs = BigInt(clock().getTime() - settledMs);
+    const { adjustments } = await ledger.listAdjustments(
+      { workspaceId, lineItemIds: [id], knownAtMs },
+      { deadlineMs: 5_000 },
     );
-    const { adjustments } = await listAdjustments(
-      { workspaceId, lineItemIds: [lineItem.id], knownAtMs: nowMs },
-      { deadlineMs },
-    );
-    return {
-      confirmed: Number(units[0] ?? 0n),
-      adjusted: adjustments.reduce((sum, { quantity }) => sum + Number(quantity), 0),
-    };
+    return { confirmed, adjusted: adjustments.reduce((sum, { quantity }) => sum + Number(quantity), 0) };
   };

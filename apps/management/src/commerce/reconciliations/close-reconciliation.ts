@@ -1,8 +1,8 @@
-import { findResource } from '@longwave/command-pipeline';
+import { findResource, type ResourceRow } from '@longwave/command-pipeline';
 import { transaction } from '@longwave/postgres';
 import { executeAsManagement } from '../../background/execute-as-management.ts';
 import type { JobHandler } from '../../background/job-runner.ts';
-import { leaseOf, requireLease, type ClaimedJob } from '../../background/job-table.ts';
+import { leaseOf, requireLease } from '../../background/job-table.ts';
 import { listAdjustedItems, saveAdjusted, type StoredItem } from './item-table.ts';
 import { isByCreative, sumOurs } from './match-items.ts';
 import { readOurs, type ReconciliationOptions } from './match-reconciliation.ts';
@@ -47,11 +47,11 @@ function adjustmentsOf(
 
 /**
  * Posts the adjustments of a reconciliation that is being closed: for each item that was not decided as ours, what our number lacks of the
- * decided one. Our number is that of the time at which the closing was accepted, so every attempt posts the same, and the sink keeps the
+ * decided one. Our number is the one that was complete when the closing was accepted, so every attempt posts the same, and the sink keeps the
  * first of each item.
  */
 export const createCloseHandler = (options: ReconciliationOptions): JobHandler => ({
-  maxAttempts: 10,
+  maxAttempts: 20,
   concurrency: 2,
   fail: {
     commandType: 'reconciliation.fail_close',
@@ -61,9 +61,8 @@ export const createCloseHandler = (options: ReconciliationOptions): JobHandler =
     const { pool, execute, ledger: client } = options;
     const { workspace_id: workspaceId, subject_id: id } = job;
     const found = await findResource(pool, workspaceId, 'reconciliations', id);
-    const attributes = found!.attributes;
     const items = await listAdjustedItems(pool, id);
-    const adjustments = items.length === 0 ? [] : await listAdjustments(options, job, attributes, items, signal);
+    const adjustments = items.length === 0 ? [] : await listAdjustments(options, found!, items, signal);
     for (let first = 0; first < adjustments.length; first += batchSize) {
       const batch = adjustments.slice(first, first + batchSize).map(({ item_id: itemId, quantity, ...rest }) => ({
         ...{ ...rest, itemId, quantity: BigInt(quantity), reconciliationId: id, recordedAtMs: 0n },
@@ -88,12 +87,12 @@ export const createCloseHandler = (options: ReconciliationOptions): JobHandler =
 
 async function listAdjustments(
   options: ReconciliationOptions,
-  job: ClaimedJob,
-  attributes: Reconciliation,
+  reconciliation: ResourceRow<'reconciliations'>,
   items: readonly StoredItem[],
   signal: AbortSignal,
 ) {
+  const { attributes } = reconciliation;
   const knownAt = new Date(attributes.closing!.known_at);
-  const { ledger } = await readOurs(options, job, attributes, { knownAt, signal });
+  const { ledger } = await readOurs(options, reconciliation, { knownAt, signal });
   return adjustmentsOf(items, attributes, ledger);
 }

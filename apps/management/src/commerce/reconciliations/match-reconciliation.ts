@@ -3,8 +3,9 @@ import type { ChangesInput } from '@longwave/command-catalog';
 import { findResource, type ExecuteCommand, type ResourceRow } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import { transaction, type Pool } from '@longwave/postgres';
+import { isProblem } from '@longwave/problems';
 import { executeAsManagement } from '../../background/execute-as-management.ts';
-import type { JobHandler } from '../../background/job-runner.ts';
+import { RetryLater, type JobHandler } from '../../background/job-runner.ts';
 import { leaseOf, requireLease, type ClaimedJob } from '../../background/job-table.ts';
 import { readWatermark } from '../billing/read-ledger.ts';
 import type { SourceRows } from './counted-row.ts';
@@ -81,21 +82,33 @@ function ledgerRange({ period, time_zone: timeZone, sources }: Reconciliation) {
   };
 }
 
+/** A worker asks again so long after the sink was asked for something that was being recorded. */
+const askAgainMs = 1_500;
+
+/** Throws `RetryLater` where the sink does not answer for a time yet. */
+const orLater = (error: unknown): never => {
+  if (isProblem(error, 'temporarily_unavailable')) throw new RetryLater('the ledger does not answer yet', askAgainMs);
+  throw error;
+};
+
 /**
- * Our side of a reconciliation, as it was known at one time.
- * @param at.knownAt default: the latest time for which the ledger answers
+ * Our side of a reconciliation. Adjustments are those from before it was opened: no other reconciliation of its line items and days was under
+ * way since.
+ * @param at.knownAt hours of the ledger as they were known then; default: the latest time for which it answers
  */
 export async function readOurs(
-  { pool, ledger }: Pick<ReconciliationOptions, 'pool' | 'ledger'>,
-  { workspace_id: workspaceId, subject_id: id }: ClaimedJob,
-  attributes: Reconciliation,
+  { pool, ledger }: Pick<ReconciliationOptions, 'pool' | 'ledger' | 'clock'>,
+  { id, workspace_id: workspaceId, attributes, created_at: openedAt }: ResourceRow<'reconciliations'>,
   at: { readonly knownAt?: Date; readonly signal: AbortSignal },
 ) {
   const lineItems = await listScoped(pool, workspaceId, attributes.scope);
-  const knownAt = at.knownAt ?? (await readWatermark(ledger, workspaceId, lineItems[0]?.id ?? id));
-  const range = { ...ledgerRange(attributes), knownAtMs: knownAt.getTime() };
-  const read = await readLedger(ledger, workspaceId, lineItems, range, { signal: at.signal, but: id });
-  return { lineItems, knownAt, ledger: read };
+  const knownAt = at.knownAt ?? (await readWatermark(ledger, workspaceId, lineItems[0]?.id ?? id).catch(orLater));
+  const range = {
+    ...ledgerRange(attributes),
+    ...{ knownAtMs: knownAt.getTime(), adjustedUntilMs: openedAt.getTime() },
+  };
+  const about = { signal: at.signal, but: id };
+  return { lineItems, knownAt, ledger: await readLedger(ledger, workspaceId, lineItems, range, about).catch(orLater) };
 }
 
 const scopedOf = (lineItem: ResourceRow<'line_items'>) => ({
@@ -108,11 +121,11 @@ const scopedOf = (lineItem: ResourceRow<'line_items'>) => ({
 async function match(
   options: ReconciliationOptions,
   job: ClaimedJob,
-  attributes: Reconciliation,
+  reconciliation: ResourceRow<'reconciliations'>,
   signal: AbortSignal,
 ): Promise<{ readonly items: readonly NewItem[]; readonly changes: Matched } | { readonly failure: Failure }> {
   const { pool } = options;
-  const { workspace_id: workspaceId } = job;
+  const { workspace_id: workspaceId, attributes } = reconciliation;
   const read = new Map<ReconciliationSource, SourceRows>();
   for (const source of attributes.sources) read.set(source, await readSource(options, job, attributes, source, signal));
   const findings = [...read].flatMap(([{ name }, one]) =>
@@ -122,7 +135,7 @@ async function match(
     const detail = 'A source has lines that cannot be read. Correct them, upload the file again and match again.';
     return { failure: { problem: { code: 'source_unreadable', detail }, findings: findings.slice(0, maxFindings) } };
   }
-  const { lineItems, knownAt, ledger } = await readOurs(options, job, attributes, { signal });
+  const { lineItems, knownAt, ledger } = await readOurs(options, reconciliation, { signal });
   const known = {
     lineItems,
     campaigns: await listCampaigns(pool, workspaceId, lineItems),
@@ -155,7 +168,7 @@ async function match(
  * one may have recorded its own.
  */
 export const createMatchHandler = (options: ReconciliationOptions): JobHandler => ({
-  maxAttempts: 10,
+  maxAttempts: 20,
   concurrency: 2,
   fail: {
     commandType: 'reconciliation.fail_match',
@@ -171,7 +184,7 @@ export const createMatchHandler = (options: ReconciliationOptions): JobHandler =
     // An attempt that crashed has begun it already.
     if (found?.lifecycle_state === 'open')
       await executeAsManagement(execute, envelope('begin'), { type: 'reconciliation.begin_match', id, changes: {} });
-    const outcome = await match(options, job, found!.attributes, signal);
+    const outcome = await match(options, job, found!, signal);
     if ('failure' in outcome) {
       const command = { type: 'reconciliation.fail_match', id, changes: outcome.failure } as const;
       await executeAsManagement(execute, envelope('fail'), command);

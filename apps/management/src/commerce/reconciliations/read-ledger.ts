@@ -1,6 +1,7 @@
 import type { ResourceRow } from '@longwave/command-pipeline';
 import type { RpcClient } from '@longwave/rpc';
 import type { LedgerServiceService } from '@longwave/rpc/audience';
+import { goalBasis } from '../../advertising/line-items/count-confirmed.ts';
 
 export type LedgerClient = RpcClient<typeof LedgerServiceService>;
 
@@ -19,7 +20,7 @@ interface EarlierAdjustment {
   readonly quantity: number;
 }
 
-/** Our side: the ledger and its adjustments, as they were known at one time. */
+/** Our side: the ledger and its adjustments. */
 export interface Ledger {
   readonly hours: readonly LedgerHour[];
   readonly adjustments: readonly EarlierAdjustment[];
@@ -28,22 +29,27 @@ export interface Ledger {
 /** The longest that the hours of one basis may take to be read. */
 const readMs = 300_000;
 
-/** What a line item counts: the basis that it is charged by, and complete reports where its goal is made of those. */
-export const basisOf = ({
-  attributes: { counting_basis: basis, goal },
-}: Pick<ResourceRow<'line_items'>, 'attributes'>): string =>
-  basis === 'client_event' && goal.unit === 'completes' ? 'completes' : basis;
+/** What a line item is charged for: completed plays where they are paid for, else what its goal counts. */
+export const basisOf = ({ attributes }: Pick<ResourceRow<'line_items'>, 'attributes'>): string =>
+  attributes.rate.model === 'cpcv' ? 'completes' : goalBasis(attributes);
 
 /**
- * Reads hours and adjustments of line items, each in its own basis.
- * @param range.knownAtMs the ledger as it was known then; equal times give equal answers
+ * Reads hours and adjustments of line items, each in its own basis. Throws `temporarily_unavailable` for times that the sink does not answer for
+ * yet.
+ * @param range.knownAtMs the hours as they were known then; equal times give equal answers
+ * @param range.adjustedUntilMs adjustments that were recorded by then
  * @param but a reconciliation whose own adjustments are left out
  */
 export async function readLedger(
   { readHours, listAdjustments }: Pick<LedgerClient, 'readHours' | 'listAdjustments'>,
   workspaceId: string,
   lineItems: readonly ResourceRow<'line_items'>[],
-  range: { readonly fromMs: number; readonly toMs: number; readonly knownAtMs: number },
+  range: {
+    readonly fromMs: number;
+    readonly toMs: number;
+    readonly knownAtMs: number;
+    readonly adjustedUntilMs: number;
+  },
   { signal, but }: { readonly signal: AbortSignal; readonly but?: string },
 ): Promise<Ledger> {
   const knownAtMs = BigInt(range.knownAtMs);
@@ -62,7 +68,10 @@ export async function readLedger(
         hours.push({ lineItemId, creativeId, hourMs: Number(hourMs), units: Number(units) });
   }
   const lineItemIds = lineItems.map(({ id }) => id);
-  const { adjustments } = await listAdjustments({ workspaceId, lineItemIds, knownAtMs }, { signal });
+  const { adjustments } = await listAdjustments(
+    { workspaceId, lineItemIds, knownAtMs: BigInt(range.adjustedUntilMs) },
+    { signal },
+  );
   return {
     hours,
     adjustments: adjustments

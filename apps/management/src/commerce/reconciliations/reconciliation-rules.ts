@@ -18,6 +18,7 @@ import { peopleWith } from '../../workspace/people/role-holder.ts';
 import { refuseField } from '../../workspace/refuse-field.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
 import { holdUpload, receivedUpload, type ReceivedUpload } from '../../workspace/uploads/find-upload.ts';
+import { readWatermark } from '../billing/read-ledger.ts';
 import { findOtherSource, listDeciders, lockItem, lockReconciliations, saveVerdict } from './item-table.ts';
 import { maxFileBytes } from './read-counts.ts';
 import * as reconciliation from './reconciliation.ts';
@@ -154,6 +155,8 @@ async function assertOtherDecided({ tx, workspaceId, subjectId, actor, now }: In
 export const reconciliationRules = (options: {
   readonly pool: Pool;
   readonly store: ObjectStore;
+  readonly ledger: Parameters<typeof readWatermark>[0];
+  readonly clock: () => Date;
 }): ReconciliationRules => ({
   'reconciliation.open': {
     prepare: async ({ workspaceId, changes: requested }) => {
@@ -235,22 +238,29 @@ export const reconciliationRules = (options: {
     };
   },
 
-  'reconciliation.close': async (input) => {
-    const { workspaceId, subjectId, current, actor, now } = input;
-    // What failed to close may have posted a part: it closes by the same ledger.
-    if (current.problem === undefined) reconciliation.assertNotClosing(current);
-    reconciliation.assertDecided(current);
-    await assertOtherDecided(input);
-    const { problem: _problem, ...kept } = current;
-    const knownAt = current.closing?.known_at ?? now.toISOString();
-    return {
-      attributes: { ...kept, closing: { known_at: knownAt, requested_by: senderOf(actor) } },
-      also: (tx: Transaction, { version }) =>
-        insertJob(tx, {
-          ...{ kind: 'close_reconciliation', workspaceId, subjectType: 'reconciliations', subjectId, now },
-          ...{ subjectVersion: version, input: {} },
-        }),
-    };
+  'reconciliation.close': {
+    prepare: async ({ workspaceId, current: seen }) => {
+      const [lineItem] = seen ? await listScoped(options.pool, workspaceId, seen.scope) : [];
+      const now = options.clock();
+      const complete = lineItem && (await readWatermark(options.ledger, workspaceId, lineItem.id));
+      return async (input) => {
+        const { subjectId, current, actor } = input;
+        // What failed to close may have posted a part: it closes by the same ledger.
+        if (current.problem === undefined) reconciliation.assertNotClosing(current);
+        reconciliation.assertDecided(current);
+        await assertOtherDecided(input);
+        const { problem: _problem, ...kept } = current;
+        const knownAt = current.closing?.known_at ?? (complete ?? now).toISOString();
+        return {
+          attributes: { ...kept, closing: { known_at: knownAt, requested_by: senderOf(actor) } },
+          also: (tx: Transaction, { version }: { readonly version: number }) =>
+            insertJob(tx, {
+              ...{ kind: 'close_reconciliation', workspaceId, subjectType: 'reconciliations', subjectId },
+              ...{ subjectVersion: version, input: {}, now: input.now },
+            }),
+        };
+      };
+    },
   },
 
   'reconciliation.record_close': ({ current, changes, subjectId, reason }) => {
