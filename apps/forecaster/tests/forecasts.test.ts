@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { productCatalog, type ChangesInput } from '@longwave/command-catalog';
+import { anyTargeting, type PlanLineItem } from '@longwave/events';
+import { until } from '@longwave/test-kit';
+import type { ForecasterApp } from '../src/app.ts';
+import { createWorld, evenPlays, guaranteed, planOf, windowOf, type World } from './_support.ts';
+
+let world: World;
+let app: ForecasterApp;
+beforeAll(async () => {
+  world = await createWorld();
+  app = await world.startForecaster();
+});
+afterAll(async () => {
+  await app[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+beforeEach(() => sell([]));
+
+/** 200 plays a day with one slot each, for five weeks. */
+const plays = evenPlays(35, 200);
+/** Says what is sold, by another version of the bookings. */
+function sell(lines: PlanLineItem[]): void {
+  world.plays = plays;
+  world.plan = planOf(lines);
+  world.bookingVersion++;
+}
+
+async function forecastOf(input: object): Promise<ChangesInput<'forecast.complete'>> {
+  const jobId = world.enqueue(input, 2);
+  await until(() => world.reportsOf(jobId).length === 2);
+  const [, report] = world.reportsOf(jobId);
+  expect(report!.commandType).toBe('forecast.complete');
+  return productCatalog.commands['forecast.complete'].changes.parse(JSON.parse(report!.changesJson));
+}
+
+const week = windowOf(1, 8);
+const asked = (quantity?: number, given: Partial<PlanLineItem> = {}): PlanLineItem =>
+  guaranteed(1, [1, 8], {
+    line_item_id: 'li_prospective',
+    goal: quantity === undefined ? { unit: 'unlimited' } : { unit: 'impressions', quantity },
+    ...given,
+  });
+const within = (of: number, share: number) => [of * (1 - share), of * (1 + share)] as const;
+function expectNear(actual: number, of: number, share: number): void {
+  const [low, high] = within(of, share);
+  expect(actual).toBeGreaterThanOrEqual(low);
+  expect(actual).toBeLessThanOrEqual(high);
+}
+
+test('steady traffic goes on: a week has seven days of it, in parts that add up, within its own interval', async () => {
+  const result = await forecastOf({ kind: 'traffic', window: week });
+  const { p10, p50, p90 } = result.capacity!;
+  expectNear(p50, 1400, 0.15);
+  expect(p10 <= p50 && p50 <= p90).toBe(true);
+  expectNear(
+    result.by_day.reduce((sum, day) => sum + day.p50, 0),
+    p50,
+    0.02,
+  );
+  expect(result.by_podcast).toHaveLength(1);
+  expect(result.by_position).toMatchObject([{ position: 'mid' }]);
+  expect(result).toMatchObject({ booking_version: world.bookingVersion, sample: { days: 28 }, modifiers: [] });
+});
+
+test('what is sold is not available again, and who would lose by another line item is named', async () => {
+  const free = await forecastOf({ kind: 'availability', window: week, line_item: asked() });
+  expectNear(free.available!.p50, free.capacity!.p50, 0.05);
+  const sold = guaranteed(700, [1, 8], { line_item_id: `li_${'1'.repeat(26)}` });
+  sell([sold]);
+  const half = await forecastOf({ kind: 'availability', window: week, line_item: asked(1_400, { priority: 1 }) });
+  expectNear(half.available!.p50, half.capacity!.p50 - 700, 0.2);
+  expect(half.contending).toMatchObject([{ line_item_id: sold.line_item_id, tier: 'guaranteed' }]);
+});
+
+test('delivery tells for each line item what it will have, and what speaks against one that ends short', async () => {
+  const [small, large] = [guaranteed(300, [1, 8]), guaranteed(90_000, [1, 8])];
+  sell([small, large]);
+  const result = await forecastOf({ kind: 'delivery', window: week });
+  const of = (line: PlanLineItem) => result.line_items.find((one) => one.line_item_id === line.line_item_id)!;
+  expect(result.line_items).toHaveLength(2);
+  expect(of(large).p50).toBeLessThan(2_000);
+  expect(of(large).verdict).toBeDefined();
+  expect(of(small).by_day!.length).toBeGreaterThan(0);
+  expect(
+    (await forecastOf({ kind: 'delivery', window: week, line_item_ids: [small.line_item_id] })).line_items,
+  ).toHaveLength(1);
+});
+
+test('management is answered within the deadline: so much is left, by that version of the bookings; without facts it is told so', async () => {
+  const { checkAvailability } = world.clientOf(app);
+  const check = (line: PlanLineItem) =>
+    checkAvailability({ workspaceId: 'ws_1', lineItem: Buffer.from(JSON.stringify(line)) }, { deadlineMs: 5_000 });
+  sell([guaranteed(700, [1, 8])]);
+  const found = await check(asked(100));
+  expectNear(Number(found.available), 700, 0.25);
+  expect(found).toMatchObject({ bookingVersion: BigInt(world.bookingVersion), learning: false });
+  // Hidden values say nothing of how many plays come from Austria.
+  world.plays = evenPlays(35, 200, { country: 'other' });
+  const targeting = { ...anyTargeting, countries: { include: ['AT'], exclude: [] } };
+  const line = Buffer.from(JSON.stringify(asked(100, { targeting })));
+  expect(await checkAvailability({ workspaceId: 'ws_2', lineItem: line }, { deadlineMs: 5_000 })).toMatchObject({
+    learning: true,
+  });
+  world.plays = [];
+  expect(await checkAvailability({ workspaceId: 'ws_3', lineItem: line }, { deadlineMs: 5_000 })).toMatchObject({
+    ...{ learning: true, capacity: 0n, available: 0n },
+  });
+  await expect(
+    checkAvailability({ workspaceId: 'ws_3', lineItem: Buffer.from('{}') }, { deadlineMs: 5_000 }),
+  ).rejects.toMatchObject({ code: 'validation_failed' });
+});
