@@ -17,7 +17,7 @@ import { createApp, type ForecasterApp } from '../src/app.ts';
 import { readConfiguration } from '../src/config.ts';
 
 const hourMs = 3_600_000;
-export const dayMs = 24 * hourMs;
+const dayMs = 24 * hourMs;
 
 /** What the stand-ins for management and internal-serving have, and what they were told. */
 interface Told {

@@ -7,7 +7,7 @@ import { z } from 'zod';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** Four whole weeks, so that each weekday counts alike. */
-export const sampleDays = 28;
+const sampleDays = 28;
 /** Curves of episodes reach over 56 days, and their levels over the last eight episodes. */
 const historyDays = 90;
 /** Sampled plays of all workspaces that a process keeps: about a kilobyte each. */

@@ -3,11 +3,11 @@ import type { AdBreak } from '@longwave/ad-decision';
 import type { StoredDecision } from '../decisions/stored-decision.ts';
 
 /** Values that tell something of the listener, and are hidden where few plays have them. */
-export const listenerFields = ['country', 'region', 'device', 'operatingSystem', 'app'] as const;
+const listenerFields = ['country', 'region', 'device', 'operatingSystem', 'app'] as const;
 type ListenerField = (typeof listenerFields)[number];
 
 /** The value in place of one that few plays have. */
-export const other = 'other';
+const other = 'other';
 /** Plays a day from which a value is shown. */
 const minPlaysOfValue = 50;
 /** Sampled plays of a podcast a day, at least 1 of 16. */

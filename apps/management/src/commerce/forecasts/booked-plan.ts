@@ -118,7 +118,7 @@ export function bookedPlan(workspace: PlanWorkspace, from: string, inputs: PlanI
 export type Prospective = NonNullable<Attributes<'forecasts'>['prospective']>;
 
 /** The id of a line item that is only thought of, in plans. */
-export const prospectiveId = 'li_prospective';
+const prospectiveId = 'li_prospective';
 
 /** A line item that is only thought of, as a plan has it; undefined when its targeting leaves no place. Pure. */
 export function prospectiveLine(
