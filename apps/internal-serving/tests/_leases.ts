@@ -1,14 +1,14 @@
 import { newId } from '@longwave/ids';
 import { transaction, type Pool, type Session } from '@longwave/postgres';
-import { askForServingMode, changeServingMode } from '../src/leases/serving-mode-table.ts';
+import { changeServingMode } from '../src/leases/serving-mode-table.ts';
 import type { ServingMode } from '../src/leases/node-mode.ts';
 import { registerNode } from '../src/leases/serving-node-table.ts';
 import type { NewDecision } from '../src/decisions/stored-decision.ts';
 import { decisionOf, filledAnswer } from './_decision.ts';
 
-/** Changes the mode as the pacer does, without live nodes or after they stopped counting; answers whether it was changed. */
+/** Asks for a mode and changes it where no live node counts goals, as the pacer does; answers whether it is so. */
 export async function changeMode(pool: Pool, wanted: ServingMode): Promise<boolean> {
-  await askForServingMode(pool, wanted);
+  await pool.query('update serving_mode set wanted = $1', [wanted]);
   return (await transaction(pool, changeServingMode)) === wanted;
 }
 

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startEarlierDatabase, startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { idToUuid, newId } from '@longwave/ids';
 import type { ObjectStore } from '@longwave/object-store';
-import { createPool, transaction, type Pool } from '@longwave/postgres';
+import { createPool, type Pool } from '@longwave/postgres';
 import { createDecisionArchive } from '../src/decisions/decision-archive.ts';
 import { countGoalSlots } from '../src/decisions/line-item-count-table.ts';
 import type { NewDecision } from '../src/decisions/stored-decision.ts';
-import { askForServingMode, changeServingMode } from '../src/leases/serving-mode-table.ts';
 import { sumShares } from '../src/shares/share-table.ts';
 import { countByRelease4, decisionOf, filledAnswer, insertByRelease4, insertInto, readerOf } from './_decision.ts';
+import { changeMode } from './_leases.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -104,13 +104,11 @@ test('shares of the day before the upgrade are in the window afterwards', async 
 
 test('while leases pay, releases that know none give no slots of goals', async () => {
   const lineItemId = newId('li');
-  await askForServingMode(pool, 'lease');
-  await transaction(pool, changeServingMode);
+  await changeMode(pool, 'lease');
   await expect(insertByRelease4(pool, [filled(lineItemId)])).rejects.toThrow('slots of goals are refused');
   await expect(insertInto(pool)([filled(lineItemId)])).rejects.toThrow('slots of goals are refused');
   expect(await countGoalSlots(pool, [lineItemId])).toEqual(new Map());
-  await askForServingMode(pool, 'guard');
-  await transaction(pool, changeServingMode);
+  await changeMode(pool, 'guard');
   expect((await insertInto(pool)([filled(lineItemId)])).size).toBe(1);
 });
 

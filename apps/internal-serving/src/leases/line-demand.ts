@@ -50,23 +50,26 @@ export function createLineDemands(monotonicMs: () => number): LineDemands {
     return made;
   }
 
-  function ask(lineItemId: string, asked: number, refused: number): void {
+  function ask(lineItemId: string, asked: number, refused: number, atMs: number): void {
     const line = sumsOf(lineItemId);
     line.asked += asked;
     line.refused += refused;
-    line.atMs = monotonicMs();
+    line.atMs = atMs;
   }
 
   return {
     addAsked(index, goalLines, decisionId, verdicts) {
+      const nowMs = monotonicMs();
       for (const { considered } of verdicts)
         for (const [ordinal, code] of considered)
-          if (hasBit(index.goals, ordinal)) ask(index.lines[ordinal]!.lineItemId, 1, code === 'no_lease' ? 1 : 0);
+          if (hasBit(index.goals, ordinal))
+            ask(index.lines[ordinal]!.lineItemId, 1, code === 'no_lease' ? 1 : 0, nowMs);
       if (seedOf(decisionId) % sampleWeight !== 0) return;
       for (const { considered, withoutCredit } of verdicts) {
         if (!withoutCredit) continue;
         for (const { ordinal, lineItemId } of goalLines)
-          if (hasBit(withoutCredit, ordinal) && !considered.has(ordinal)) ask(lineItemId, sampleWeight, sampleWeight);
+          if (hasBit(withoutCredit, ordinal) && !considered.has(ordinal))
+            ask(lineItemId, sampleWeight, sampleWeight, nowMs);
       }
     },
 

@@ -1,16 +1,5 @@
-import type { Pool, Session } from '@longwave/postgres';
-import type { ModeRow, ServingMode } from './node-mode.ts';
-
-/** The mode of all nodes, and the one that was asked for. */
-export async function readServingMode(pool: Pool | Session): Promise<ModeRow> {
-  const { rows } = await pool.query<ModeRow>('select mode, wanted from serving_mode');
-  return rows[0]!;
-}
-
-/** Asks for a mode. Nodes stop counting goals within a second, and the pacer changes the mode when all have. */
-export async function askForServingMode(pool: Pool | Session, wanted: ServingMode): Promise<void> {
-  await pool.query('update serving_mode set wanted = $1', [wanted]);
-}
+import type { Session } from '@longwave/postgres';
+import type { ServingMode } from './node-mode.ts';
 
 /**
  * Changes the mode to the one that was asked for, when no live node counts goals any more; answers the new mode, or undefined while there is

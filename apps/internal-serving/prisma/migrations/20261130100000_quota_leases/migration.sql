@@ -119,7 +119,7 @@ CREATE INDEX "line_pacing_workspace_id_idx" ON "line_pacing"("workspace_id");
 -- CreateIndex
 CREATE INDEX "pacing_hour_workspace_id_hour_idx" ON "pacing_hour"("workspace_id", "hour");
 
--- The one row.
+-- The one row. Releases that know no leases may still run: an operator asks for leases when none does.
 INSERT INTO "serving_mode" ("only_row", "wanted") VALUES (true, 'guard');
 
 -- Fails the statement that calls it, as a violated constraint of that name would.
