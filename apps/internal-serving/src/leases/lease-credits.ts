@@ -13,7 +13,7 @@ export interface QuotaLease {
 }
 
 /** A read of the rows of leases. What is spent after it began counts on top of the rows. */
-export interface LeaseRead {
+interface LeaseRead {
   /** Line items whose rows it must contain, changed or not. */
   readonly lineItemIds: readonly string[];
   /** Rows that are missing of those line items are leases that do not exist any more. */

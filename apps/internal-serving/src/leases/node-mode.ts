@@ -14,7 +14,7 @@ export interface ModeRow {
 /** What a node counts by next. */
 export const nextNodeMode = ({ mode, wanted }: ModeRow): NodeMode => (mode === wanted ? mode : 'none');
 
-export interface DecisionInMode extends Disposable {
+interface DecisionInMode extends Disposable {
   readonly mode: NodeMode;
 }
 
