@@ -4,13 +4,17 @@ import type { WrittenRow } from '../counting/counted-rows.ts';
 import { placeOf, type AdEntry, type AdPlace } from './ad-entry.ts';
 
 /** A serving whose row is locked, with the billable entry that stands. */
-type LockedServing = Columns<'ad_serving', 'serving_id' | 'billed', { billed: AdPlace | null }>;
+interface LockedServing extends Columns<'ad_serving', 'serving_id' | 'billed', { billed: AdPlace | null }> {
+  /** It has reached nothing yet but its decision, so no entry of a later stage stands. */
+  readonly is_fresh: boolean;
+}
 
 /** Locks servings in the order of their ids until the transaction ends; those that nobody has decided yet get a row. */
 export async function lockServings(tx: Transaction, servingIds: readonly string[]): Promise<LockedServing[]> {
   const { rows } = await tx.query<LockedServing>(
     `insert into ad_serving (serving_id) select unnest($1::text[]) as serving_id order by 1
-     on conflict (serving_id) do update set serving_id = excluded.serving_id returning serving_id, billed`,
+     on conflict (serving_id) do update set serving_id = excluded.serving_id
+     returning serving_id, billed, xmax = 0 or line_item_id is not null and reached & 6 = 0 as is_fresh`,
     [servingIds],
   );
   return rows;
@@ -62,7 +66,8 @@ async function readPlaces(tx: Transaction, text: string, servingIds: readonly st
  */
 export async function moveStages(tx: Transaction, servings: readonly LockedServing[]): Promise<AdEntry[]> {
   const servingIds = servings.map((row) => row.serving_id);
-  const was = await readPlaces(tx, standing, servingIds);
+  const known = servings.flatMap((one) => (one.is_fresh ? [] : [one.serving_id]));
+  const was = known.length > 0 ? await readPlaces(tx, standing, known) : new Map<string, AdPlace>();
   for (const { serving_id, billed } of servings) if (billed) was.set(nameOf('billable', serving_id), billed);
   const due = await readPlaces(tx, earliest, servingIds);
   const moved = servingIds.flatMap((servingId) =>
