@@ -110,14 +110,14 @@ export async function recordDecisions(
     ),
   );
   await transaction(pool, async (tx) => {
-    const { rows } = await tx.query<Columns<'ad_serving', 'serving_id'>>(
+    const { rows } = await tx.query<Columns<'ad_serving', 'serving_id'> & { readonly is_new: boolean }>(
       `insert into ad_serving as s (serving_id, decided_at, line_item_id, workspace_id, surface_class)
        select serving_id, decided_at, line_item_id, workspace_id, coalesce(surface_class, $2)
        from json_populate_recordset(null::ad_serving, $1) order by serving_id
        on conflict (serving_id) do update set decided_at = excluded.decided_at, line_item_id = excluded.line_item_id,
          workspace_id = excluded.workspace_id, surface_class = excluded.surface_class
        where s.decided_at is null
-       returning serving_id`,
+       returning serving_id, xmax = 0 as is_new`,
       [JSON.stringify([...slots.values()]), unnamedSurface],
     );
     if (rows.length === 0) return;
@@ -153,6 +153,7 @@ export async function recordDecisions(
     await updateCohorts(
       tx,
       rows.map((row) => row.serving_id),
+      rows.flatMap((row) => (row.is_new ? [row.serving_id] : [])),
     );
   });
 }

@@ -31,13 +31,16 @@ const reaches: Readonly<Record<CohortNumber, string>> = {
 
 const quarterOf = (time: string) => `date_bin('15 minutes', ${time}, 'epoch'::timestamptz)`;
 
-/** SQL: what servings `s` of a condition add to their cohorts. Those without a known decision have none. */
-export const servingsReached = (condition: string): string => `
+/**
+ * SQL: what servings `s` of a condition add to their cohorts. Those without a known decision have none.
+ * @param isNew SQL: whether nothing but its decision can be stored of a serving
+ */
+export const servingsReached = (condition: string, isNew = 'false'): string => `
   select s.serving_id, s.workspace_id, s.line_item_id, s.surface_class, ${quarterOf('s.decided_at')} as quarter, s.reached as was,
-    ${cohortNumbers
+    case when ${isNew} then 1 else ${cohortNumbers
       .map((number, bit) => `(${reaches[number]})::int << ${bit}`)
       .map((bits) => `(${bits})`)
-      .join(' | ')} as now
+      .join(' | ')} end as now
   from ad_serving s where ${condition} and s.decided_at is not null and s.line_item_id is not null`;
 
 /** SQL: a sum of one bit for each number. */
@@ -47,10 +50,15 @@ export const cohortSums = (sumOf: (bit: string) => string): string =>
 /**
  * Brings the cohorts of servings up to date: what each of them has reached is read anew, and the difference to what it had added is added. So
  * the order of what happened to it does not matter. The caller has locked the servings, and their reports where it changed some.
+ * @param newIds those of them whose rows this transaction has inserted with their decision: who delivers them waits for it
  */
-export async function updateCohorts(tx: Transaction, servingIds: readonly string[]): Promise<void> {
+export async function updateCohorts(
+  tx: Transaction,
+  servingIds: readonly string[],
+  newIds: readonly string[] = [],
+): Promise<void> {
   await tx.query(
-    `with reached as materialized (${servingsReached('s.serving_id = any($1)')}),
+    `with reached as materialized (${servingsReached('s.serving_id = any($1)', 's.serving_id = any($2)')}),
      moved as (
        update ad_serving s set reached = r.now from reached r where s.serving_id = r.serving_id and r.was <> r.now)
      insert into serving_cohort as c (workspace_id, line_item_id, surface_class, quarter, ${cohortNumbers.join(', ')})
@@ -58,7 +66,7 @@ export async function updateCohorts(tx: Transaction, servingIds: readonly string
      from reached where was <> now group by 1, 2, 3, 4 order by 2, 3, 4, 1
      on conflict (line_item_id, surface_class, quarter, workspace_id) do update set
        ${cohortNumbers.map((number) => `${number} = c.${number} + excluded.${number}`).join(', ')}, changed_at = excluded.changed_at`,
-    [[...servingIds]],
+    [[...servingIds], [...newIds]],
   );
 }
 
