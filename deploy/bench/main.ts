@@ -24,6 +24,7 @@ import { forecastRates } from './forecast-rate.ts';
 import { hlsThroughput } from './hls-rate.ts';
 import { listRate } from './list-rate.ts';
 import type { Row } from './measure.ts';
+import { pacing } from './pacing.ts';
 import { replicaRates } from './replica-rate.ts';
 import { requestRate } from './request-rate.ts';
 import { restMemory } from './rest-memory.ts';
@@ -45,6 +46,11 @@ interface Installation {
 
 type Measure<On> = (on: On) => Promise<Row | readonly Row[]>;
 
+const seedsArgument = '--seeds=';
+const seeds = (process.argv.find((word) => word.startsWith(seedsArgument))?.slice(seedsArgument.length) ?? '1')
+  .split(',')
+  .map(Number);
+
 /** Measured without an installation. */
 const alone: Readonly<Record<string, Measure<void>>> = {
   commands: () => commandRate(),
@@ -56,6 +62,8 @@ const alone: Readonly<Record<string, Measure<void>>> = {
   'decision core': () => decisionCore(),
   forecasts: () => forecastRates(),
   'two processes of a service': () => replicaRates(),
+  // Alone: `npm run bench -- pacing --seeds=1,2,3`.
+  pacing: () => pacing(seeds),
 };
 
 const installed: Readonly<Record<string, Measure<Installation>>> = {
@@ -83,7 +91,7 @@ const encodings: Readonly<Record<string, Measure<{ readonly audio: string; reado
   'encoding for HLS': ({ audio, folder }) => encodeHlsTime(audio, audioSeconds, folder),
 };
 
-const words = process.argv.slice(2);
+const words = process.argv.slice(2).filter((word) => !word.startsWith(seedsArgument));
 const isChosen = (name: string) => words.length === 0 || words.some((word) => name.includes(word));
 const names = [alone, installed, encodings].flatMap((groups) => Object.keys(groups));
 if (!names.some(isChosen)) {

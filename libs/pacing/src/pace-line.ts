@@ -18,6 +18,8 @@ export interface PacedLine {
   readonly finishEarlyPct: number;
   readonly dailyMin: number | undefined;
   readonly dailyMax: number | undefined;
+  /** IANA name of the zone whose days bound it. */
+  readonly timeZone: string;
 }
 
 /** A line item at one moment. */

@@ -61,3 +61,10 @@ export function bucketOf({ units, isReleased }: Quota, share: number): { ratePer
   const ratePerS = (share * units * 1000) / runwayMs;
   return { ratePerS, burst: Math.min(maxBurst, Math.max(leastBurst, Math.ceil(burstSeconds * ratePerS))) };
 }
+
+/** A rate that differs by less is left as it is, so that most ticks write few rows. */
+const rateTolerance = 0.15;
+
+/** Whether a bucket's rate is far enough from what it should be. @param ratePerS undefined: not known */
+export const isStaleRate = (ratePerS: number | undefined, wanted: number): boolean =>
+  ratePerS === undefined || Math.abs(ratePerS - wanted) > rateTolerance * Math.max(ratePerS, wanted);

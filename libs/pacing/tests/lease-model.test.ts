@@ -16,7 +16,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const lineOf = (basis: GoalBasis, mode: PacedLine['mode'], goal: number, dailyMax: number | undefined): PacedLine => ({
   ...{ lineItemId: 'li', goal, basis, windowStartMs: 0, windowEndMs: 48 * hourMs, mode, velocity: 1.2 },
-  ...{ finishEarlyPct: 0, dailyMin: undefined, dailyMax },
+  ...{ finishEarlyPct: 0, dailyMin: undefined, dailyMax, timeZone: 'UTC' },
 });
 
 /** What a pacer has in hand between two of its statements. */

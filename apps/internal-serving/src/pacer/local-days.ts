@@ -1,16 +1,5 @@
-import type { LocalDay } from '@longwave/pacing';
+import type { LocalDays, NumberedDay } from '@longwave/pacing';
 import { daysOf, type Days } from '@longwave/podcast-analytics/zoned-days';
-
-/** A calendar day of a zone, numbered from 1970-01-01 on. */
-export interface NumberedDay extends LocalDay {
-  readonly number: number;
-}
-
-export interface LocalDays {
-  dayAt(timeZone: string, atMs: number): NumberedDay;
-  /** The days that a half-open range touches, in order. */
-  daysBetween(timeZone: string, fromMs: number, toMs: number): readonly NumberedDay[];
-}
 
 interface Zone {
   readonly days: Days;

@@ -1,14 +1,19 @@
 import {
   bucketOf,
+  isStaleRate,
   budgetUnits,
   costMicros,
   lowerGrants,
   raiseGrants,
+  type LinePacer,
   type NodeLease,
   type RatePrior,
 } from '@longwave/pacing';
 import type { Grant, LeaseRow, LiveNode } from './lease-grant-table.ts';
-import type { LinePacer } from './line-pacer.ts';
+import type { PlannedLine } from '../plans/paced-lines.ts';
+
+/** The pacer of one line item of a plan. */
+export type PlannedPacer = LinePacer<PlannedLine>;
 
 /** A node in a line item's tick: its lease, if there is one, and its share of the demand. */
 interface NodeOfLine extends NodeLease {
@@ -18,14 +23,14 @@ interface NodeOfLine extends NodeLease {
 
 /** A line item between lowering and raising. */
 export interface PacedLeases {
-  readonly pacer: LinePacer;
+  readonly pacer: PlannedPacer;
   readonly nodes: readonly NodeOfLine[];
 }
 
 const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 
 /** Nodes of a line item: those that live, and those whose leases are still to be closed. */
-function nodesOf(pacer: LinePacer, live: readonly LiveNode[], leases: readonly LeaseRow[]): readonly NodeOfLine[] {
+function nodesOf(pacer: PlannedPacer, live: readonly LiveNode[], leases: readonly LeaseRow[]): readonly NodeOfLine[] {
   const epochs = live.map(({ nodeEpoch }) => nodeEpoch);
   const shares = pacer.shares.sharesOf(epochs);
   const lived = epochs.map((nodeEpoch, at) => {
@@ -37,7 +42,7 @@ function nodesOf(pacer: LinePacer, live: readonly LiveNode[], leases: readonly L
 }
 
 /** Per workspace, confirmed and decided servings older than a day, as a belief of a hundred servings. */
-export function workspaceRates(pacers: Iterable<LinePacer>): ReadonlyMap<string, RatePrior> {
+export function workspaceRates(pacers: Iterable<PlannedPacer>): ReadonlyMap<string, RatePrior> {
   const sums = new Map<string, { decided: number; confirmed: number }>();
   for (const pacer of pacers) {
     if (pacer.line.basis === 'reserved') continue;
@@ -70,10 +75,10 @@ export interface CampaignBudget {
 
 /** The budgets of campaigns, by campaign. */
 export function campaignBudgets(
-  pacers: Iterable<LinePacer>,
+  pacers: Iterable<PlannedPacer>,
   spent: readonly SpentLine[],
 ): ReadonlyMap<string, CampaignBudget> {
-  const campaigns = new Map<string, LinePacer[]>();
+  const campaigns = new Map<string, PlannedPacer[]>();
   for (const pacer of pacers) {
     if (pacer.line.campaignBudgetMicros === undefined) continue;
     const others = campaigns.get(pacer.line.campaignId);
@@ -118,7 +123,7 @@ const boundsOf = ({ pacer, nodes }: PacedLeases) => {
 
 /** The leases of a line item that are to be lowered. */
 export function lowerings(
-  pacer: LinePacer,
+  pacer: PlannedPacer,
   live: readonly LiveNode[],
   leases: readonly LeaseRow[],
 ): { readonly paced: PacedLeases; readonly grants: readonly Grant[] } {
@@ -139,8 +144,34 @@ export interface Raisings {
   readonly open: readonly (Grant & { readonly workspaceId: string })[];
 }
 
-/** The leases that are to be raised and opened; those of campaigns with a budget together never beyond it. */
-export function raisings(lines: readonly PacedLeases[], budgets: ReadonlyMap<string, CampaignBudget>): Raisings {
+/** The rates that leases were given, by node and line item, as far as this pacer knows. */
+export class GivenRates {
+  readonly #nodes = new Map<number, Map<string, number>>();
+
+  get(nodeEpoch: number, lineItemId: string): number | undefined {
+    return this.#nodes.get(nodeEpoch)?.get(lineItemId);
+  }
+
+  put(grants: readonly Grant[]): void {
+    for (const { nodeEpoch, lineItemId, ratePerS } of grants) {
+      const rates = this.#nodes.get(nodeEpoch) ?? new Map<string, number>();
+      this.#nodes.set(nodeEpoch, rates.set(lineItemId, ratePerS));
+    }
+  }
+
+  /** Forgets nodes that are gone. */
+  keep(live: readonly LiveNode[]): void {
+    const epochs = new Set(live.map((node) => node.nodeEpoch));
+    for (const nodeEpoch of this.#nodes.keys()) if (!epochs.has(nodeEpoch)) this.#nodes.delete(nodeEpoch);
+  }
+}
+
+/** The leases that are to be raised and opened, and those whose buckets fill at another rate; those of campaigns with a budget together never beyond it. */
+export function raisings(
+  lines: readonly PacedLeases[],
+  budgets: ReadonlyMap<string, CampaignBudget>,
+  rates: Pick<GivenRates, 'get'>,
+): Raisings {
   const roomMicros = new Map(
     [...budgets].map(([id, { budgetMicros, spentMicros }]) => [id, budgetMicros - spentMicros]),
   );
@@ -160,7 +191,13 @@ export function raisings(lines: readonly PacedLeases[], budgets: ReadonlyMap<str
       : Infinity;
     let more = 0;
     raiseGrants({ ...bounds, maxGranted: Math.min(bounds.maxGranted, affordable) }).forEach((to, at) => {
-      if (to === undefined) return;
+      if (to === undefined) {
+        const change = changeOf(line, at, nodes[at]!.granted);
+        const { nodeEpoch, hasLease, share } = nodes[at]!;
+        if (hasLease && share > 0 && isStaleRate(rates.get(nodeEpoch, pacer.line.lineItemId), change.ratePerS))
+          raise.push(change);
+        return;
+      }
       more += to - nodes[at]!.granted;
       const change = changeOf(line, at, to);
       if (nodes[at]!.hasLease) raise.push(change);

@@ -1,3 +1,4 @@
+import { createLinePacer, type Curves, type LocalDays } from '@longwave/pacing';
 import type { Pool, Session } from '@longwave/postgres';
 import type { CurrentPlans } from '../plans/current-plans.ts';
 import { changeMode } from './change-over.ts';
@@ -11,10 +12,17 @@ import {
   type LeaseRow,
   type ServingState,
 } from './lease-grant-table.ts';
-import { createLinePacer, type Curves, type LinePacer } from './line-pacer.ts';
 import { listLinePacing, saveHours, saveLinePacing, type LinePacing } from './line-pacing-table.ts';
-import type { LocalDays } from './local-days.ts';
-import { campaignBudgets, lowerings, raisings, withLowered, workspaceRates, type PacedLeases } from './pace-lines.ts';
+import {
+  campaignBudgets,
+  GivenRates,
+  lowerings,
+  raisings,
+  withLowered,
+  workspaceRates,
+  type PacedLeases,
+  type PlannedPacer,
+} from './pace-lines.ts';
 import { listPlanDigests, readPlans } from './pacing-plan-table.ts';
 
 const hourMs = 3_600_000;
@@ -43,7 +51,7 @@ export interface Pacer {
   /** Reads cohorts and plans. Rejects when a service is away: what was known stands. */
   learn(): Promise<void>;
   /** Line items that it paces. */
-  lines(): readonly LinePacer[];
+  lines(): readonly PlannedPacer[];
 }
 
 interface Kept {
@@ -52,15 +60,32 @@ interface Kept {
   readonly hourMs: number;
 }
 
+/** As it is to be kept. */
+function rowOf(pacer: PlannedPacer): LinePacing {
+  const { line } = pacer;
+  const moment = pacer.moment();
+  const { targetAtMs, day, ...kept } = pacer.keep();
+  return {
+    ...{ lineItemId: line.lineItemId, workspaceId: line.workspaceId, goal: line.goal, basis: line.basis },
+    ...{ windowStartMs: line.windowStartMs, windowEndMs: line.windowEndMs, planDigest: pacer.planDigest() },
+    ...{ deliveryRate: moment?.deliveryRate ?? 1, urgency: moment?.urgency ?? 0, state: moment?.state ?? 'learning' },
+    ...{ campaignId: line.campaignId, unitPriceMicros: line.unitPriceMicros, pacingVersion: 0 },
+    ...kept,
+    day,
+    updatedAtMs: targetAtMs ?? 0,
+  };
+}
+
 /** @param term every statement names it */
 export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer> {
   const { pool, plans, cohorts, days, clock } = deps;
   const rows = new Map((await listLinePacing(pool)).map((row) => [row.lineItemId, row]));
   const inherited = new Set(rows.keys());
-  const pacers = new Map<string, LinePacer>();
+  const pacers = new Map<string, PlannedPacer>();
   const known = new Set<string>();
   const kept = new Map<string, Kept>();
   const settled = new Set<string>();
+  const rates = new GivenRates();
   const beganMs = clock().getTime();
 
   /** Takes up line items of plans, and lets go of those that left; answers the ids of the latter whose leases may be closed. */
@@ -78,14 +103,21 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
       );
       const first = batch.map((line) => {
         const pacer = createLinePacer(line, { closedUsed: counts.get(line.lineItemId) ?? 0 }, days);
-        return pacer.toRow();
+        return rowOf(pacer);
       });
       await saveLinePacing(pool, term, first);
       for (const row of first) rows.set(row.lineItemId, row);
     }
     for (const line of fresh) {
       const row = rows.get(line.lineItemId)!;
-      pacers.set(line.lineItemId, createLinePacer(line, row, days));
+      pacers.set(
+        line.lineItemId,
+        createLinePacer(
+          line,
+          { ...row, ...(row.updatedAtMs === 0 ? { target: undefined } : { targetAtMs: row.updatedAtMs }) },
+          days,
+        ),
+      );
     }
     for (const [lineItemId, pacer] of pacers) {
       const line = planned.get(lineItemId);
@@ -126,7 +158,7 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
       pacers.delete(lineItemId);
       known.delete(lineItemId);
       pacer.tick({ atMs: nowMs, usedOpen: 0, budget: Infinity, ratePrior: undefined });
-      return [{ ...pacer.toRow(), state: 'ended' }];
+      return [{ ...rowOf(pacer), state: 'ended' }];
     });
     for (const row of ended) rows.set(row.lineItemId, row);
     for (let from = 0; from < ended.length; from += batchSize)
@@ -141,16 +173,16 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
   }
 
   /** Whether another pacer knew more of it than this one does yet. */
-  const isUnread = ({ line }: LinePacer, nowMs: number) =>
+  const isUnread = ({ line }: PlannedPacer, nowMs: number) =>
     nowMs - beganMs < graceMs &&
     line.basis !== 'reserved' &&
     inherited.has(line.lineItemId) &&
     !settled.has(line.lineItemId);
 
-  function pace(state: ServingState, nowMs: number): readonly LinePacer[] {
+  function pace(state: ServingState, nowMs: number): readonly PlannedPacer[] {
     const rates = workspaceRates(pacers.values());
     const budgets = campaignBudgets(pacers.values(), spentLines());
-    const due: LinePacer[] = [];
+    const due: PlannedPacer[] = [];
     for (const pacer of pacers.values()) {
       const { lineItemId, workspaceId, campaignId, windowStartMs } = pacer.line;
       if (windowStartMs > nowMs) continue;
@@ -176,7 +208,7 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
     );
 
   /** Lowers first and counts what the rows say, then raises: the leases of a line item never have more than its bound. */
-  async function grant(state: ServingState, due: readonly LinePacer[], nowMs: number): Promise<void> {
+  async function grant(state: ServingState, due: readonly PlannedPacer[], nowMs: number): Promise<void> {
     const live = state.live;
     const lines = due.map((pacer) => lowerings(pacer, live, state.leases.get(pacer.line.lineItemId) ?? []));
     const grants = lines.flatMap((line) => (isUnread(line.paced.pacer, nowMs) ? [] : line.grants));
@@ -187,13 +219,15 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
     const after: readonly PacedLeases[] = lines.map(({ paced }) =>
       withLowered(paced, lowered.get(paced.pacer.line.lineItemId) ?? []),
     );
-    const { raise, open } = raisings(after, campaignBudgets(pacers.values(), spentLines()));
+    const { raise, open } = raisings(after, campaignBudgets(pacers.values(), spentLines()), rates);
     if (raise.length > 0) await raiseLeases(pool, term, raise);
     if (open.length > 0) await openLeases(pool, term, open);
+    for (const given of [grants, raise, open]) rates.put(given);
+    rates.keep(live);
   }
 
   /** Keeps what changed, for the next pacer, for nodes and for those who look. */
-  async function keep(state: ServingState, due: readonly LinePacer[], nowMs: number): Promise<void> {
+  async function keep(state: ServingState, due: readonly PlannedPacer[], nowMs: number): Promise<void> {
     const hour = Math.floor(nowMs / hourMs) * hourMs;
     const changed = due
       .filter((pacer) => {
@@ -207,7 +241,7 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
         );
       })
       .slice(0, batchSize);
-    const lineRows = changed.map((pacer) => pacer.toRow());
+    const lineRows = changed.map((pacer) => rowOf(pacer));
     await saveLinePacing(pool, term, lineRows);
     await saveHours(
       pool,

@@ -1,14 +1,9 @@
+import type { HourPlan } from '@longwave/pacing';
 import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 
-/** Expected opportunities of a line item, by the hour from a time on. */
-export interface StoredPlan {
+export interface StoredPlan extends HourPlan {
   readonly lineItemId: string;
-  readonly digest: string;
-  readonly startsAtMs: number;
-  readonly hours: readonly number[];
-  /** It comes from less than 14 days of facts. */
-  readonly isLearning: boolean;
 }
 
 /** The digests of all plans, by line item. */

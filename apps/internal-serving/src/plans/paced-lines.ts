@@ -5,8 +5,6 @@ import type { PacedLine } from '@longwave/pacing';
 export interface PlannedLine extends PacedLine {
   readonly workspaceId: string;
   readonly campaignId: string;
-  /** IANA name of the zone whose days bound it. */
-  readonly timeZone: string;
   /** Millionths of the currency for a thousand units; 0 when it is not sold by units. */
   readonly unitPriceMicros: number;
   /** Budget of the campaign; undefined when it has none. */

@@ -1,29 +1,35 @@
-import {
-  createCohortBook,
-  createNodeShares,
-  firstRatePrior,
-  knownForMs,
-  moveTarget,
-  networkTraffic,
-  noCohorts,
-  paceLine,
-  plannedTraffic,
-  shapePace,
-  type Cohort,
-  type CohortSums,
-  type PacedMoment,
-  type PaceShape,
-  type RatePrior,
-  type ReturnCurve,
-  type SurfaceClass,
-  type TrafficCurve,
-} from '@longwave/pacing';
-import type { PlannedLine } from '../plans/paced-lines.ts';
-import type { LinePacing } from './line-pacing-table.ts';
-import type { LocalDays, NumberedDay } from './local-days.ts';
-import type { StoredPlan } from './pacing-plan-table.ts';
+import { createCohortBook, noCohorts, type CohortBook, type CohortSums } from './cohort-sums.ts';
+import type { Cohort, SurfaceClass } from './cohort.ts';
+import { firstRatePrior, type RatePrior } from './committed.ts';
+import { moveTarget } from './line-verdict.ts';
+import { createNodeShares, type NodeShares } from './node-shares.ts';
+import { paceLine, type PacedLine, type PacedMoment } from './pace-line.ts';
+import { knownForMs, shapePace, type LocalDay, type PaceShape } from './pace-shape.ts';
+import type { ReturnCurve } from './return-curve.ts';
+import { networkTraffic, plannedTraffic, type TrafficCurve } from './traffic-curve.ts';
 
 export type Curves = Readonly<Partial<Record<SurfaceClass, ReturnCurve | undefined>>>;
+
+/** A calendar day of a zone, numbered from 1970-01-01 on. */
+export interface NumberedDay extends LocalDay {
+  readonly number: number;
+}
+
+/** Calendar days of zones, of 23, 24 or 25 hours. */
+export interface LocalDays {
+  dayAt(timeZone: string, atMs: number): NumberedDay;
+  /** The days that a half-open range touches, in order. */
+  daysBetween(timeZone: string, fromMs: number, toMs: number): readonly NumberedDay[];
+}
+
+/** Expected opportunities of a line item, by the hour from a time on. */
+export interface HourPlan {
+  readonly digest: string;
+  readonly startsAtMs: number;
+  readonly hours: readonly number[];
+  /** It comes from less than 14 days of facts. */
+  readonly isLearning: boolean;
+}
 
 /** What a line item's pacer is told at a tick, besides its cohorts and plan. */
 export interface LineTick {
@@ -33,32 +39,45 @@ export interface LineTick {
   readonly ratePrior: RatePrior | undefined;
 }
 
+/** What a pacer leaves to the next one. */
+export interface KeptPacing {
+  /** Slots that were used under closed leases. */
+  readonly closedUsed: number;
+  readonly used?: number;
+  readonly committed?: number;
+  /** What was to be committed, and when; absent of a line item that nobody paced before. */
+  readonly target?: number | undefined;
+  readonly targetAtMs?: number | undefined;
+  /** Number of the local day since 1970, and the slots that had been given when it began. */
+  readonly day?: { readonly number: number; readonly usedAtStart: number } | undefined;
+}
+
 /** One line item, as the pacer keeps it in memory. */
-export interface LinePacer {
-  readonly line: PlannedLine;
-  readonly shares: ReturnType<typeof createNodeShares>;
+export interface LinePacer<L extends PacedLine> {
+  readonly line: L;
+  readonly shares: NodeShares;
   closedUsed: number;
   /** Of the last tick; undefined before the first. */
   moment(): PacedMoment | undefined;
   committed(): number;
   sums(): CohortSums;
-  cohorts(): ReturnType<typeof createCohortBook>;
+  cohorts(): CohortBook;
   /** A newer plan of the same line item; a changed basis loses its cohorts, which are to be read again. */
-  replace(line: PlannedLine): void;
+  replace(line: L): void;
   planDigest(): string | undefined;
-  setPlan(plan: StoredPlan | undefined): void;
+  setPlan(plan: HourPlan | undefined): void;
   putCohorts(cohorts: readonly Cohort[]): void;
   /** Sums its cohorts anew. @param watermarkMs undefined: nothing is returned */
   settle(watermarkMs: number | undefined, curves: Curves): void;
   tick(tick: LineTick): PacedMoment;
   /** As it is to be kept. */
-  toRow(): LinePacing;
+  keep(): KeptPacing & { readonly used: number; readonly committed: number; readonly target: number };
 }
 
 /** A shape is made again after so long, with what is left by then. */
 const remakeMs = knownForMs / 3;
 
-const keyOf = (line: PlannedLine) =>
+const keyOf = (line: PacedLine) =>
   JSON.stringify([
     line.goal,
     line.mode,
@@ -74,22 +93,18 @@ const keyOf = (line: PlannedLine) =>
  * Paces one line item.
  * @param kept what the last pacer left, or what stored decisions say of a new one
  */
-export function createLinePacer(
-  first: PlannedLine,
-  kept: Pick<LinePacing, 'closedUsed'> & Partial<LinePacing>,
-  days: LocalDays,
-): LinePacer {
+export function createLinePacer<L extends PacedLine>(first: L, kept: KeptPacing, days: LocalDays): LinePacer<L> {
   let line = first;
   let book = createCohortBook(first.basis);
   let sums = noCohorts;
   let traffic: TrafficCurve = networkTraffic;
-  let plan: Pick<StoredPlan, 'digest' | 'isLearning'> | undefined;
+  let plan: Pick<HourPlan, 'digest' | 'isLearning'> | undefined;
   let shape: { of: PaceShape; fromMs: number; day: number; key: string } | undefined;
   let day: { number: number; usedAtStart: number } | undefined = kept.day;
   let used = kept.used ?? kept.closedUsed;
-  let target = kept.updatedAtMs === 0 ? undefined : kept.target;
+  let target = kept.target;
   /** When the target was right, and where the plan stood then. */
-  let targetAtMs = kept.updatedAtMs === 0 ? undefined : kept.updatedAtMs;
+  let targetAtMs = kept.targetAtMs;
   let last: PacedMoment | undefined;
 
   function moveDay(today: NumberedDay, usedNow: number): void {
@@ -173,15 +188,9 @@ export function createLinePacer(
       last = moment;
       return moment;
     },
-    toRow() {
-      return {
-        ...{ lineItemId: line.lineItemId, workspaceId: line.workspaceId, goal: line.goal, basis: line.basis },
-        ...{ windowStartMs: line.windowStartMs, windowEndMs: line.windowEndMs, planDigest: plan?.digest },
-        ...{ closedUsed: this.closedUsed, committed: last?.committed ?? used, target: target ?? used },
-        ...{ deliveryRate: last?.deliveryRate ?? 1, urgency: last?.urgency ?? 0, state: last?.state ?? 'learning' },
-        ...{ day, used, campaignId: line.campaignId, unitPriceMicros: line.unitPriceMicros },
-        ...{ updatedAtMs: targetAtMs ?? 0, pacingVersion: 0 },
-      };
+    keep() {
+      const committed = last?.committed ?? used;
+      return { closedUsed: this.closedUsed, used, committed, target: target ?? used, targetAtMs, day };
     },
   };
 }
