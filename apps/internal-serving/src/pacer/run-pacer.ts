@@ -62,6 +62,21 @@ export function runPacer(deps: PacerDeps, monotonicMs: () => number, logger: Log
     return true;
   }
 
+  /** A tick that takes longer than a term, as the first one of many line items may, keeps it. */
+  async function tickUnderTerm(current: Held): Promise<boolean> {
+    const renewing = setInterval(() => {
+      renewTerm(deps.pool, current.term).then(
+        () => (current.renewedAtMs = monotonicMs()),
+        () => undefined,
+      );
+    }, renewMs);
+    try {
+      return await current.pacer.tick();
+    } finally {
+      clearInterval(renewing);
+    }
+  }
+
   /** Beside the ticks: analytics-sink may be away, and then what it said last stands. */
   function learn(current: Held): void {
     if (learning || monotonicMs() - current.learnedAtMs < learnMs) return;
@@ -86,7 +101,7 @@ export function runPacer(deps: PacerDeps, monotonicMs: () => number, logger: Log
         return false;
       }
       const beganMs = monotonicMs();
-      const isChanging = await current.pacer.tick();
+      const isChanging = await tickUnderTerm(current);
       duration.record((monotonicMs() - beganMs) / 1_000);
       held = current;
       if (isChanging) {
