@@ -80,8 +80,6 @@ export type TestLedger = ReturnType<typeof createTestLedger>;
 /** Runs the jobs of reconciliations and reads what they left. */
 export function createReconciling(management: TestManagement) {
   const { pool, clock } = management;
-  // Closing asks it until when facts are counted.
-  Object.defineProperty(management.ledger, 'completeUntil', { get: () => new Date(clock().getTime() - lagMs) });
   const listItems = createListItems(pool);
   const evidence = new Map<string, readonly EvidenceRow[]>();
 
@@ -111,6 +109,8 @@ export function createReconciling(management: TestManagement) {
     match: async (w: World, id: string, ledger: TestLedger) => {
       // What was adjusted before it was opened is settled then.
       management.aheadMs += 2 * settleMs;
+      // Closing asks it until when facts are counted.
+      management.ledger.completeUntil = new Date(clock().getTime() - lagMs);
       await createMatchHandler(optionsOf(ledger)).run(await claim('match_reconciliation', id), running);
       return find(w, id);
     },
