@@ -6,7 +6,7 @@ import {
   type BacktestRow,
   type SamplePlay,
 } from '@longwave/forecasting';
-import { bookedLine, createDraws, generateWorld, targetingOf } from '@longwave/forecasting/generated-world';
+import { bookedLine, bookedPlan, createDraws, generateWorld, targetingOf } from '@longwave/forecasting/generated-world';
 import { mixedPlan, mixedPlays } from './decision-mix.ts';
 import { median, type Row } from './measure.ts';
 
@@ -64,6 +64,59 @@ function accuracyRows(): readonly Row[] {
   });
 }
 
+const slotsOf = (plays: readonly SamplePlay[]) =>
+  plays.reduce((sum, { breaks }) => sum + breaks.reduce((all, { maxSlots }) => all + maxSlots, 0), 0);
+
+/** Errors of available by sampling alone: the traffic of each podcast and day is known. The truth is the answer from all plays. */
+function samplingRows(seed: number): readonly Row[] {
+  const fromMs = nowMs - 70 * dayMs;
+  const world = generateWorld({ seed, podcasts: 24, playsPerDay: 12_000, fromMs, toMs: nowMs });
+  const past = { fromMs: nowMs - weekMs, toMs: nowMs };
+  const [truth, sample] = [world.playsOf(past), world.playsOf(past, { perPodcastAndDay: 500 })];
+  const window = { start: new Date(nowMs).toISOString(), end: new Date(nowMs + weekMs).toISOString() };
+  const plan = bookedPlan(world, { seed, guaranteed: 16, window, slots: slotsOf(truth), bookedShare: 0.45 });
+  const days = { fromMs: nowMs, toMs: nowMs + weekMs, timeZone: 'UTC' };
+  const dayOf = (atMs: number) => Math.floor(atMs / dayMs) % 7;
+  const sums = (plays: readonly SamplePlay[]) => {
+    const found = new Map<string, number>();
+    for (const { podcastId, atMs, weight } of plays) {
+      const key = `${podcastId} ${dayOf(atMs)}`;
+      found.set(key, (found.get(key) ?? 0) + weight);
+    }
+    return found;
+  };
+  const [actual, sampledSums] = [sums(truth), sums(sample)];
+  const trafficFactors = (podcastId: string, atMs: number) => {
+    const key = `${podcastId} ${dayOf(atMs)}`;
+    return (actual.get(key) ?? 0) / (sampledSums.get(key) ?? Infinity);
+  };
+  const known = simulateDelivery({ plan, plays: truth, days, count: truth.length }).baseline;
+  const draws = createDraws(seed);
+  const prospects = Array.from({ length: 6 }, (_, at) =>
+    bookedLine({ line_item_id: `new_${at}`, window, priority: 4, targeting: targetingOf(world.podcasts, draws) }),
+  );
+  const truths = prospects.map((line) =>
+    findAvailability({ plan, plays: truth, days, baseline: known, prospective: line }),
+  );
+  return [sampled, 10_000].flatMap((count) => {
+    const inputs = { plan, plays: sample, days, trafficFactors };
+    const { baseline } = simulateDelivery({ ...inputs, count });
+    const found = prospects.map((line) => findAvailability({ ...inputs, baseline, prospective: line }));
+    const errors = (read: (one: (typeof found)[number]) => number) =>
+      found
+        .map((one, at) => Math.abs(read(one) / read(truths[at]!) - 1))
+        // Targetings of which 3 % of all slots are left at least.
+        .filter((_, at) => truths[at]!.available >= 0.03 * slotsOf(truth));
+    const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;
+    const [available, capacity] = [errors((one) => one.available), errors((one) => one.capacity)];
+    const name = `available, traffic known, ${count.toLocaleString('en')} of ${truth.length.toLocaleString('en')} plays`;
+    const worst = `worst ${percent(Math.max(...available))} of ${available.length}; matched ${percent(mean(capacity))}`;
+    const aim = count === sampled ? 0.02 : 0.05;
+    const [ours, ratio] = [mean(available), mean(available) / aim];
+    return [{ name: `${name} (${worst})`, unit: 'mean error', ours, baseline: aim, ratio, baselineName: 'the aim' }];
+  });
+}
+
 const secondsOf = (work: () => unknown): number => {
   const started = performance.now();
   work();
@@ -108,4 +161,8 @@ function timeRows(): readonly Row[] {
 }
 
 /** Accuracy and time of forecasts (docs/forecasting.md#accuracy). In these rows a smaller ratio is better. */
-export const forecastRates = async (): Promise<readonly Row[]> => [...timeRows(), ...accuracyRows()];
+export const forecastRates = async (): Promise<readonly Row[]> => [
+  ...timeRows(),
+  ...samplingRows(seeds[0]!),
+  ...accuracyRows(),
+];

@@ -35,7 +35,7 @@ export interface BacktestInputs extends Omit<TrafficInputs, 'nowMs' | 'modifiers
 }
 
 /** Errors of one method; shares of the actual sum. */
-export interface Accuracy {
+interface Accuracy {
   /** Σ |actual − forecast| ÷ Σ actual, over whole horizons. */
   readonly wmape: number;
   /** The same over days. */

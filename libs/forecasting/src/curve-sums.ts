@@ -20,7 +20,7 @@ export const sumOf = (values: ArrayLike<number>): number => {
 export function decayAt({ hours, days }: Decay, ageHours: number): number {
   if (ageHours < 0 || ageHours >= tailAge) return 0;
   if (ageHours < hourlyAges) return hours[ageHours]!;
-  return days[Math.floor(ageHours / dayHours) - 3]! / dayHours;
+  return days[((ageHours / dayHours) | 0) - 3]! / dayHours;
 }
 
 /** Observed opportunities, and those that would be expected if the curve that is asked for were 1. */
@@ -39,7 +39,7 @@ export const createAgeSums = (): CurveSums => createSums(bins);
 export const createWeekSums = (): CurveSums => createSums(weekHours);
 
 export const ageBinOf = (ageHours: number): number =>
-  ageHours < hourlyAges ? ageHours : hourlyAges + Math.floor(ageHours / dayHours) - 3;
+  ageHours < hourlyAges ? ageHours : hourlyAges + ((ageHours / dayHours) | 0) - 3;
 
 /** Opportunities that a curve of the network weighs as much as, by point of the curve. */
 const priorWeight = { age: 200, week: 300 };

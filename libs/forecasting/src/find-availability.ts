@@ -25,7 +25,7 @@ export interface AvailabilityInputs extends DeliveryInputs {
   readonly maxPlays?: number;
 }
 
-export interface Contender {
+interface Contender {
   readonly lineItemId: string;
   /** Units that it loses. */
   readonly loses: number;

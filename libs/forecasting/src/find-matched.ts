@@ -15,7 +15,7 @@ import { createLocalTime } from './local-time.ts';
 import type { SamplePlay } from './sample-play.ts';
 
 /** Opportunities are slots; a line item takes one slot of a break at most, so its capacity is the number of breaks. */
-export interface MatchedCount {
+interface MatchedCount {
   /** Slots of the breaks that fit. */
   readonly opportunities: number;
   /** Breaks that fit. */

@@ -1,4 +1,4 @@
-export { backtest, type Accuracy, type BacktestInputs, type BacktestRow } from './backtest.ts';
+export { backtest, type BacktestInputs, type BacktestRow } from './backtest.ts';
 export {
   projectPlays,
   resamplePlays,
@@ -6,24 +6,17 @@ export {
   type SimulatedPlay,
   type TrafficFactors,
 } from './compose-plays.ts';
-export { findAvailability, type Availability, type AvailabilityInputs, type Contender } from './find-availability.ts';
-export { findMatched, type Matched, type MatchedCount, type MatchOptions } from './find-matched.ts';
+export { findAvailability, type Availability, type AvailabilityInputs } from './find-availability.ts';
+export { findMatched, type Matched, type MatchOptions } from './find-matched.ts';
 export { fitNetwork, fitPodcast, fitTraffic } from './fit-traffic.ts';
 export {
   expectedOpportunities,
+  expectedOpportunitiesOf,
   findTrafficFactors,
   forecastTraffic,
   type TrafficForecast,
 } from './forecast-traffic.ts';
-export {
-  horizonOf,
-  intervalOf,
-  volumeClassOf,
-  type BacktestRatio,
-  type Horizon,
-  type Interval,
-  type VolumeClass,
-} from './interval.ts';
+export { intervalOf, type BacktestRatio, type Horizon, type Interval, type VolumeClass } from './interval.ts';
 export type { SamplePlay } from './sample-play.ts';
 export {
   forecastDelivery,

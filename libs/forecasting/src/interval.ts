@@ -34,7 +34,7 @@ export const volumeClassOf = (perDay: number): VolumeClass =>
   perDay < 100 ? 0 : perDay < 1000 ? 1 : perDay < 10_000 ? 2 : 3;
 
 /** @param days from now to the end of the window */
-export const horizonOf = (days: number): Horizon => (days <= 7 ? 7 : days <= 28 ? 28 : 90);
+const horizonOf = (days: number): Horizon => (days <= 7 ? 7 : days <= 28 ? 28 : 90);
 
 /** By linear interpolation between order statistics. @param sorted ascending, not empty */
 function quantileOf(sorted: readonly number[], share: number): number {

@@ -2,7 +2,7 @@ import { seedOf } from '@longwave/ad-decision';
 import type { SamplePlay } from './sample-play.ts';
 
 /** Groups of listeners for the jackknife. */
-export const listenerGroups = 20;
+const listenerGroups = 20;
 
 /** The group of a play's listener; plays without one are spread by their place in the sample. */
 export const listenerGroupOf = ({ listener }: Pick<SamplePlay, 'listener'>, place: number): number =>

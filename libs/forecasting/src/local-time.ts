@@ -1,7 +1,8 @@
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-const blockHours = 1024;
+const blockBits = 10;
+const blockHours = 2 ** blockBits;
 
 /** Weeks and days of an IANA zone. */
 export interface LocalTime {
@@ -33,7 +34,7 @@ export function createLocalTime(timeZone: string): LocalTime {
   const blocks = new Map<number, Int16Array>();
   let last: { readonly number: number; readonly block: Int16Array } = { number: NaN, block: new Int16Array(0) };
   const weekHourOf = (hour: number) => {
-    const number = Math.floor(hour / blockHours);
+    const number = hour >> blockBits;
     if (number !== last.number) {
       const block = blocks.get(number) ?? new Int16Array(blockHours).fill(-1);
       blocks.set(number, block);

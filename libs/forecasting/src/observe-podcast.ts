@@ -32,8 +32,7 @@ export interface ObservedPodcast {
 }
 
 /** By opportunities a day: < 100, < 1k, < 10k, more. */
-export const sizeClassOf = (perDay: number): SizeClass =>
-  perDay < 100 ? 0 : perDay < 1000 ? 1 : perDay < 10_000 ? 2 : 3;
+const sizeClassOf = (perDay: number): SizeClass => (perDay < 100 ? 0 : perDay < 1000 ? 1 : perDay < 10_000 ? 2 : 3);
 
 export function observePodcast(history: PodcastHistory, nowMs: number, { weekHourOf }: LocalTime): ObservedPodcast {
   const nowHour = Math.floor(nowMs / hourMs);
@@ -50,7 +49,7 @@ export function observePodcast(history: PodcastHistory, nowMs: number, { weekHou
       for (const count of episode.hours) {
         const [hour, opportunities] = count;
         if (hour >= nowHour) break;
-        firstHour = Math.min(firstHour, hour);
+        if (hour < firstHour) firstHour = hour;
         const isRecent = hour >= nowHour - recentHours;
         if (isRecent) recent += opportunities;
         if (hour < published + tailAge) hours.push(count);

@@ -2,7 +2,10 @@ import { expect, test } from '@jest/globals';
 import { bookedLine, createDraws, generateWorld } from '../src/generated-world/index.ts';
 import {
   expectedOpportunities,
+  expectedOpportunitiesOf,
   findTrafficFactors,
+  fitNetwork,
+  fitPodcast,
   fitTraffic,
   forecastTraffic,
   intervalOf,
@@ -33,6 +36,21 @@ test('a forecast reads nothing that was not known at its time', () => {
   }));
   const asOf = fitTraffic({ ...inputs, podcasts: cut });
   expect(forecastTraffic({ model: asOf, window: week })).toEqual(forecastTraffic({ model, window: week }));
+});
+
+test('a podcast that is fitted by itself has the curves that it has among all', () => {
+  const [history] = world.histories;
+  const curves = fitPodcast(history!, fitNetwork(inputs), inputs);
+  expect(curves).toEqual(model.podcasts.get(history!.podcastId));
+});
+
+test('line items that are asked together have what each has alone', () => {
+  const mobile = { ...line, targeting: { ...line.targeting, devices: { include: ['mobile'], exclude: [] } } };
+  const question = { model, plays: sample, window: week };
+  expect(expectedOpportunitiesOf([line, mobile], question)).toEqual([
+    expectedOpportunities(line, question),
+    expectedOpportunities(mobile, question),
+  ]);
 });
 
 test('days, podcasts and positions of a forecast sum to it', () => {

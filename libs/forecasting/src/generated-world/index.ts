@@ -1,3 +1,3 @@
 export { bookedLine, bookedPlan, targetingOf } from './booked-lines.ts';
 export { createDraws } from './draws.ts';
-export { generateWorld, type World } from './world.ts';
+export { generateWorld } from './world.ts';

@@ -82,8 +82,8 @@ function samplePlays(
     for (const [hour, count] of hours) {
       const { unit } = createDraws(seed ^ seedOf(`${episode.episodeId} ${hour}`));
       for (let play = 0; play < count; play++) {
-        const number = Math.floor(podcast.listeners * unit() ** 1.5);
-        const atMs = hour * hourMs + Math.floor(unit() * 12) * 300_000;
+        const number = (podcast.listeners * unit() ** 1.5) | 0;
+        const atMs = hour * hourMs + ((unit() * 12) | 0) * 300_000;
         const known = listeners.get(number) ?? listenerOf(podcast, number);
         listeners.set(number, known);
         const { keep, ...listener } = known;
