@@ -52,7 +52,7 @@ export function extendBaseline(baseline: DeliveryBaseline, prospective: PlanLine
     own: ordinals.get(id)!,
     behind: ordinals.get(behind.line_item_id)!,
     picksOf: (at) =>
-      Array.from(picks.subarray(firstPicks[at]!, firstPicks[at + 1]), (pick) => ({
+      Array.from(picks.subarray(firstPicks[at], firstPicks[at + 1]), (pick) => ({
         ordinal: moved[Math.floor(pick / maxBreaks)] ?? -1,
         inBreak: pick % maxBreaks,
       })).filter(({ ordinal }) => ordinal >= 0),
