@@ -134,21 +134,16 @@ export async function createApp(
       }),
     );
   const asked = openServices(config, tls, stack);
-  const { probe, ledger, serving, bindings, listeners } = asked;
-  const { exportDays, findFirstDownloads, countAds, readReport } = asked.audience;
-  const { listEvidenceRows } = asked.evidence;
-  const { findPlan } = asked.accounts;
-  const stores = { serving, bindings, listeners };
-  const countConfirmed = createCountConfirmed(countAds, clock);
+  const { probe, ledger, stores, findPlan, findPresentation } = asked;
+  const countConfirmed = createCountConfirmed(asked.countAds, clock);
   const measureDelivery = createMeasureDelivery({ countConfirmed, ledger, clock });
-  const checkAvailability = createCheckAvailability(asked.forecasts.checkAvailability);
+  const checkAvailability = createCheckAvailability(asked.checkAvailability);
   const guardedFetch = createGuardedFetch({
     allowOrigins: [new URL(config.MEDIA_URL).origin, ...config.FETCH_ALLOW_ORIGINS],
   });
 
   const publicFetch = createPublicFetch(guardedFetch);
   const platforms = platformsFromConfig(config);
-  const { findPresentation } = asked.enclosures;
   const secrets = secretsFromConfig(() => config.WEBHOOK_SECRET_KEYS);
 
   const receiptKey = openSigningKey(config.RECEIPT_SIGNING_KEY, {
@@ -214,7 +209,7 @@ export async function createApp(
       execute,
       handlers: createJobHandlers({
         ...{ ...outside, platforms },
-        ...{ exportDays, findFirstDownloads, readReport, findPlan, ledger, listEvidenceRows },
+        ...{ ...asked.forJobs, ledger },
         ...stores,
       }),
       leaseMs: config.JOB_LEASE_MS,
@@ -235,7 +230,7 @@ export async function createApp(
       keepDays: config.WEBHOOK_DELIVERY_DAYS,
     }),
   );
-  const { listAdEvents } = asked.adEvents;
+  const { listAdEvents } = asked;
   stack.use(startTrackers({ pool, clock, logger, listAdEvents, allowOrigins: config.FETCH_ALLOW_ORIGINS }));
   stack.use(
     startClock({

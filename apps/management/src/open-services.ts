@@ -14,29 +14,34 @@ import { ReceiptServiceService } from '@longwave/rpc/receipt';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import type { Config } from './config.ts';
 
-/** Clients of the services that management asks. Their connections are opened when they are used, and closed with the stack. */
+/** RPCs of the services that management asks. Their connections are opened when they are used, and closed with the stack. */
 export function openServices(config: Config, tls: ReturnType<typeof tlsFromConfig>, stack: AsyncDisposableStack) {
-  const open = (address: string, name: Parameters<typeof openChannel>[1]) =>
-    stack.adopt(openChannel(address, name, tls), (channel) => channel.close());
-  const encoder = open(config.ENCODER_ADDRESS, 'encoder');
-  const forecaster = open(config.FORECASTER_ADDRESS, 'forecaster');
-  const sink = open(config.ANALYTICS_SINK_ADDRESS, 'analytics-sink');
-  const authServer = open(config.AUTH_SERVER_ADDRESS, 'auth-server');
-  const internalServing = open(config.INTERNAL_SERVING_ADDRESS, 'internal-serving');
-  const delivery = open(config.PUBLIC_DELIVERY_ADDRESS, 'public-delivery');
+  const closed = (channel: ReturnType<typeof openChannel>) => stack.adopt(channel, (one) => one.close());
+  const encoder = closed(openChannel(config.ENCODER_ADDRESS, 'encoder', tls));
+  const forecaster = closed(openChannel(config.FORECASTER_ADDRESS, 'forecaster', tls));
+  const sink = closed(openChannel(config.ANALYTICS_SINK_ADDRESS, 'analytics-sink', tls));
+  const authServer = closed(openChannel(config.AUTH_SERVER_ADDRESS, 'auth-server', tls));
+  const internalServing = closed(openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-serving', tls));
+  const delivery = closed(openChannel(config.PUBLIC_DELIVERY_ADDRESS, 'public-delivery', tls));
+  const { checkAvailability } = forecaster.client(ForecastServiceService);
+  const { exportDays, findFirstDownloads, countAds, readReport } = sink.client(AudienceServiceService);
+  const { listAdEvents } = sink.client(AdEventServiceService);
+  const { listEvidenceRows } = sink.client(EvidenceServiceService);
+  const { findPlan } = authServer.client(AccountServiceService);
+  const { findPresentation } = delivery.client(EnclosureServiceService);
   return {
     probe: encoder.client(ProbeServiceService),
-    forecasts: forecaster.client(ForecastServiceService),
-    audience: sink.client(AudienceServiceService),
-    adEvents: sink.client(AdEventServiceService),
-    evidence: sink.client(EvidenceServiceService),
+    ...{ checkAvailability, findPresentation, findPlan, countAds, listAdEvents },
     ledger: sink.client(LedgerServiceService),
-    listeners: sink.client(ListenerServiceService),
-    accounts: authServer.client(AccountServiceService),
     credentials: authServer.client(CredentialServiceService),
     receipts: authServer.client(ReceiptServiceService),
-    serving: internalServing.client(ServingServiceService),
-    bindings: delivery.client(BindingServiceService),
-    enclosures: delivery.client(EnclosureServiceService),
+    /** What jobs ask. */
+    forJobs: { exportDays, findFirstDownloads, readReport, findPlan, listEvidenceRows },
+    /** Services that keep something of listeners. */
+    stores: {
+      serving: internalServing.client(ServingServiceService),
+      bindings: delivery.client(BindingServiceService),
+      listeners: sink.client(ListenerServiceService),
+    },
   };
 }
