@@ -99,6 +99,16 @@ function createSink(lagMs: number) {
   };
 }
 
+function deliveredOf(lines: readonly Line[]): Pick<SimulatedResult, 'over' | 'shortAll' | 'shortWorst'> {
+  const goals = lines.reduce((sum, { paced }) => sum + paced.goal, 0);
+  const missing = lines.map(({ delivered, paced }) => Math.max(0, paced.goal - delivered));
+  return {
+    over: Math.max(...lines.map(({ delivered, paced }) => (delivered / paced.goal - 1) * 100)),
+    shortAll: (missing.reduce((sum, one) => sum + one, 0) / goals) * 100,
+    shortWorst: Math.max(...lines.map(({ paced }, at) => (missing[at]! / paced.goal) * 100)),
+  };
+}
+
 /** Runs the real core and the real pacing over a made-up world; the same options give the same result. */
 export function simulatePacing(options: SimulationOptions): SimulatedResult {
   const { seed, lagMs, faults, deliveryRate, lastDayRate, tickMs = 5 * secondMs } = options;
@@ -286,6 +296,15 @@ export function simulatePacing(options: SimulationOptions): SimulatedResult {
     }
   }
 
+  function playFor(atMs: number): void {
+    const hour = Math.floor((atMs - startMs) / hourMs);
+    world.plays.forEach((hours, podcast) => {
+      const expected = (hours[hour]! * tickMs) / hourMs;
+      for (let left = expected; left > 0; left--)
+        if (left >= 1 || draws.unit() < left) play(podcast, atMs + draws.unit() * tickMs);
+    });
+  }
+
   for (let atMs = startMs; atMs < endMs; atMs += tickMs) {
     if (faults) breakThings(atMs);
     if (pacerLostUntilMs <= atMs) {
@@ -301,20 +320,10 @@ export function simulatePacing(options: SimulationOptions): SimulatedResult {
       for (const line of lines) paceLine(line, atMs);
       if (atMs % hourMs < tickMs && atMs > startMs) measureDistance();
     }
-    const hour = Math.floor((atMs - startMs) / hourMs);
-    world.plays.forEach((hours, podcast) => {
-      const expected = (hours[hour]! * tickMs) / hourMs;
-      for (let left = expected; left > 0; left--)
-        if (left >= 1 || draws.unit() < left) play(podcast, atMs + draws.unit() * tickMs);
-    });
+    playFor(atMs);
   }
-  const shorts = lines.map(({ delivered, paced }) => (Math.max(0, paced.goal - delivered) / paced.goal) * 100);
-  const goals = lines.reduce((sum, { paced }) => sum + paced.goal, 0);
-  const missing = lines.reduce((sum, { delivered, paced }) => sum + Math.max(0, paced.goal - delivered), 0);
   return {
-    over: Math.max(...lines.map(({ delivered, paced }) => (delivered / paced.goal - 1) * 100)),
-    shortAll: (missing / goals) * 100,
-    shortWorst: Math.max(...shorts),
+    ...deliveredOf(lines),
     ...{ distanceMean: distanceSum / distances, distanceWorst, broken, plays },
   };
 }
