@@ -48,7 +48,7 @@ export interface DeliveryInputs {
 }
 
 /** Units of one line item in the real traffic of the window, in its counting basis (decided × delivery rate). */
-export interface LineDelivery {
+interface LineDelivery {
   readonly lineItemId: string;
   /** Undefined without a goal of units. */
   readonly goalLeft: number | undefined;

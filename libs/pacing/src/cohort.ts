@@ -1,5 +1,5 @@
 /** What a line item counts towards its goal (docs/counting.md). */
-export type CountingBasis = 'reserved' | 'served_bytes' | 'ad_delivered' | 'client_event';
+type CountingBasis = 'reserved' | 'served_bytes' | 'ad_delivered' | 'client_event';
 
 /** What a goal is counted in: a basis, or complete reports of players for a goal of completes. */
 export type GoalBasis = CountingBasis | 'completes';

@@ -32,7 +32,7 @@ export interface HourPlan {
 }
 
 /** What a line item's pacer is told at a tick, besides its cohorts and plan. */
-export interface LineTick {
+interface LineTick {
   readonly atMs: number;
   readonly usedOpen: number;
   readonly budget: number;

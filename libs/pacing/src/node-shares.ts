@@ -1,5 +1,5 @@
 /** Slots of a line item that a node was asked for since it began. */
-export interface NodeDemand {
+interface NodeDemand {
   readonly nodeEpoch: number;
   readonly asked: number;
 }

@@ -1,7 +1,7 @@
 import type { PaceShape } from './pace-shape.ts';
 
 /** What a node holds lasts for so long without the pacer. */
-export const runwayMs = 900_000;
+const runwayMs = 900_000;
 
 const hourMs = 3_600_000;
 /** From this share of the plan on everything left is released. */
@@ -9,7 +9,7 @@ const releaseShare = 0.97;
 const leastBurst = 3;
 const burstSeconds = 300;
 /** Units a second of a bucket that nothing holds back. */
-export const freeRatePerS = 1_000_000;
+const freeRatePerS = 1_000_000;
 const maxBurst = 2 ** 31 - 1;
 
 export interface QuotaInput {

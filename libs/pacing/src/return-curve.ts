@@ -6,7 +6,7 @@ const hourMs = 3_600_000;
 const firstReturnMs = 2 * hourMs;
 
 /** The age from which nothing is owed any more: a play by HLS ends within a day, a file may be heard for a week. */
-export const horizonMs: Readonly<Record<SurfaceClass, number>> = { stream: 24 * hourMs, download: 168 * hourMs };
+const horizonMs: Readonly<Record<SurfaceClass, number>> = { stream: 24 * hourMs, download: 168 * hourMs };
 
 /** The ages, in ms, at which a curve is measured; the last one of a class is its horizon. */
 export const curveAgesMs: Readonly<Record<SurfaceClass, readonly number[]>> = {
@@ -25,7 +25,7 @@ export interface AgedServings {
 export type ReturnCurve = readonly number[];
 
 /** Fewer servings measure nothing. */
-export const leastServings = 1_000;
+const leastServings = 1_000;
 
 /** One-sided 99 per cent of a normal distribution. */
 const z = 2.326;

@@ -24,14 +24,14 @@ const toCohort = (message: CohortMessage): Cohort => ({
 });
 
 /** A line item whose cohorts are followed. */
-export interface FollowedLine {
+interface FollowedLine {
   readonly lineItemId: string;
   readonly windowStartMs: number;
   /** Whether an answer had all its cohorts. */
   readonly isKnown: boolean;
 }
 
-export interface CohortAnswer {
+interface CohortAnswer {
   readonly lineItemIds: readonly string[];
   readonly cohorts: readonly Cohort[];
 }

@@ -32,7 +32,7 @@ export function createDraws(seed: number) {
 
 export type Draws = ReturnType<typeof createDraws>;
 
-export interface SimulatedLine {
+interface SimulatedLine {
   readonly lineItemId: string;
   readonly goal: number;
   /** Expected opportunities by the hour, as the plan has them. */
