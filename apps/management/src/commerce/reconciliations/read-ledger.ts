@@ -41,7 +41,7 @@ export const basisOf = ({ attributes }: Pick<ResourceRow<'line_items'>, 'attribu
  * @param but a reconciliation whose own adjustments are left out
  */
 export async function readLedger(
-  { readHours, listAdjustments }: Pick<LedgerClient, 'readHours' | 'listAdjustments'>,
+  ledger: Pick<LedgerClient, 'readHours' | 'listAdjustments'>,
   workspaceId: string,
   lineItems: readonly ResourceRow<'line_items'>[],
   range: {
@@ -56,7 +56,7 @@ export async function readLedger(
   const hours: LedgerHour[] = [];
   for (const [countingBasis, group] of Map.groupBy(lineItems, basisOf)) {
     const lineItemIds = group.map(({ id }) => id);
-    const messages = readHours(
+    const messages = ledger.readHours(
       {
         ...{ workspaceId, lineItemIds, countingBasis, knownAtMs },
         range: { fromMs: BigInt(range.fromMs), toMs: BigInt(range.toMs) },
@@ -68,7 +68,7 @@ export async function readLedger(
         hours.push({ lineItemId, creativeId, hourMs: Number(hourMs), units: Number(units) });
   }
   const lineItemIds = lineItems.map(({ id }) => id);
-  const { adjustments } = await listAdjustments(
+  const { adjustments } = await ledger.listAdjustments(
     { workspaceId, lineItemIds, knownAtMs: BigInt(range.adjustedUntilMs) },
     { signal },
   );
