@@ -72,9 +72,7 @@ function portFaultsOf({
   if (base === undefined || metrics === undefined) return [];
   const own = Object.values(portsFrom(base));
   const isClear = namesOf(services).every((_, at) => !own.includes(metrics + at));
-  return isClear
-    ? []
-    : [['metrics_port_base', `expected ten ports beside those of port_base, ${base} to ${base + 4}`]];
+  return isClear ? [] : [['metrics_port_base', `expected ten ports beside those of port_base, ${base} to ${base + 4}`]];
 }
 
 /**

@@ -75,9 +75,8 @@ test('an hour is sampled once, whoever asks, with all its plays where a podcast 
 
 test('a value that fewer than 50 plays of a day have is hidden', async () => {
   const plays = await playsOf();
-  const count = (of: (play: (typeof plays)[number]) => string) => Object.fromEntries(
-    [...Map.groupBy(plays, of)].map(([value, list]) => [value, list.length]),
-  );
+  const count = (of: (play: (typeof plays)[number]) => string) =>
+    Object.fromEntries([...Map.groupBy(plays, of)].map(([value, list]) => [value, list.length]));
   expect(count((one) => one.region)).toEqual({ other: 49, 'DE-HE': 50, '': 21 });
   expect(count((one) => one.app)).toEqual({ other: 1, Overcast: 119 });
 });
@@ -104,7 +103,10 @@ test('no stored byte has an id of a decision, a key of a listener or the secret'
     expect(bytes.includes(Buffer.from(hex, 'hex'))).toBe(false);
     expect(bytes.includes(Buffer.from(hex, 'hex').toString('base64'))).toBe(false);
   }
-  expect([secrets.length, rows.every(({ listeners }) => listeners.every((code) => code.length === 6))]).toEqual([1, true]);
+  expect([secrets.length, rows.every(({ listeners }) => listeners.every((code) => code.length === 6))]).toEqual([
+    1,
+    true,
+  ]);
 });
 
 test('plays of one listener have one code, and erasing blanks it in that workspace alone', async () => {
@@ -127,7 +129,12 @@ test('codes that were sampled are removed; two days after a month its secret is 
   const at = async (time: string) => {
     now = new Date(time);
     while ((await sampling().removeOld(100)) === 100);
-    return [await count('play_listener'), await count('sample_secret'), await count('play_sample'), await count('play_hour')];
+    return [
+      await count('play_listener'),
+      await count('sample_secret'),
+      await count('play_sample'),
+      await count('play_hour'),
+    ];
   };
   const sums = await count('play_hour');
   expect(await at('2026-11-20T13:59:00Z')).toEqual([expect.any(Number), 1, 2, sums]);

@@ -111,9 +111,7 @@ test('the installation gets the addresses, ports, folder and proxies of the sett
 test('ports of metrics that are public ports too are refused', () => {
   const faultOf = (metrics: string) => () => read(['--port-base', '9100', '--metrics-port-base', metrics]);
   for (const metrics of ['9091', '9100', '9104'])
-    expect(faultOf(metrics)).toThrow(
-      '--metrics-port-base: expected ten ports beside those of port_base, 9100 to 9104',
-    );
+    expect(faultOf(metrics)).toThrow('--metrics-port-base: expected ten ports beside those of port_base, 9100 to 9104');
   for (const metrics of ['9090', '9105']) expect(faultOf(metrics)).not.toThrow();
 });
 
