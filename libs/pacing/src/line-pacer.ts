@@ -77,6 +77,9 @@ export interface LinePacer<L extends PacedLine> {
 /** A shape is made again after so long, with what is left by then. */
 const remakeMs = knownForMs / 3;
 
+/** A shape is made of single hours, so it reaches no further; line items of more are given as soon as possible. */
+const maxShapeMs = 1_100 * 86_400_000;
+
 const keyOf = (line: PacedLine) =>
   JSON.stringify([
     line.goal,
@@ -115,11 +118,17 @@ export function createLinePacer<L extends PacedLine>(first: L, kept: KeptPacing,
   function makeShape(atMs: number, usedNow: number): typeof shape {
     const fromMs = Math.max(atMs, line.windowStartMs);
     const from = days.dayAt(line.timeZone, fromMs);
+    const windowStartMs = Math.max(line.windowStartMs, fromMs - maxShapeMs);
+    const windowEndMs = Math.min(line.windowEndMs, fromMs + maxShapeMs);
     const of = shapePace({
-      ...{ mode: line.mode, finishEarlyPct: line.finishEarlyPct, windowStartMs: line.windowStartMs },
-      ...{ windowEndMs: line.windowEndMs, fromMs, traffic, dailyMin: line.dailyMin, dailyMax: line.dailyMax },
+      ...{
+        mode: windowEndMs < line.windowEndMs ? 'asap' : line.mode,
+        finishEarlyPct: line.finishEarlyPct,
+        windowStartMs,
+      },
+      ...{ windowEndMs, fromMs, traffic, dailyMin: line.dailyMin, dailyMax: line.dailyMax },
       units: Math.max(1, line.goal - (last?.committed ?? usedNow)) / (last?.deliveryRate ?? 1),
-      days: fromMs < line.windowEndMs ? days.daysBetween(line.timeZone, fromMs, line.windowEndMs) : [],
+      days: fromMs < windowEndMs ? days.daysBetween(line.timeZone, fromMs, windowEndMs) : [],
       usedToday: from.number === day?.number ? usedNow - day.usedAtStart : 0,
     });
     return { of, fromMs, day: from.number, key: keyOf(line) };

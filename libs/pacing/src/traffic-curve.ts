@@ -15,7 +15,10 @@ const restDay = [
 const networkWeek: readonly number[] = [...Array(5).fill(workday).flat(), ...restDay, ...restDay] as number[];
 
 /** 1970-01-01 was a Thursday. */
-const weightAt = (hour: number) => networkWeek[(hour + 3 * 24) % networkWeek.length]!;
+function weightAt(hour: number): number {
+  const ofWeek = (hour + 3 * 24) % networkWeek.length;
+  return networkWeek[ofWeek < 0 ? ofWeek + networkWeek.length : ofWeek]!;
+}
 
 /** Expected opportunities that fit a line item, by the hour of UTC. */
 export interface TrafficCurve {

@@ -62,6 +62,7 @@ export function checkRate({ type, rate }: Pick<LineItem, 'type' | 'rate'>): void
  * that exceeds the campaign's.
  */
 export function checkWindow(window: Window, campaign: Window): void {
+  checkLength(window);
   if (Date.parse(window.start) < Date.parse(campaign.end) && Date.parse(campaign.start) < Date.parse(window.end))
     return;
   refuseField(
@@ -69,6 +70,18 @@ export function checkWindow(window: Window, campaign: Window): void {
     'outside_campaign',
     `The campaign lasts from ${campaign.start} to ${campaign.end}. Choose a window in it.`,
   );
+}
+
+/** The longest flight, and the earliest: pacing and forecasts plan every hour of it. */
+const maxFlightMs = 1_100 * 86_400_000;
+const firstStartMs = Date.UTC(2000, 0, 1);
+
+/** Throws `validation_failed` for a window that is longer than three years, or begins before 2000. */
+function checkLength({ start, end }: Window, path = '/changes/window/end'): void {
+  if (Date.parse(start) < firstStartMs)
+    refuseField('/changes/window/start', 'too_early', 'Choose a start from 2000 on.');
+  if (Date.parse(end) - Date.parse(start) > maxFlightMs)
+    refuseField(path, 'too_long', 'A line item lasts at most 1,100 days. Choose an earlier end.');
 }
 
 /** Throws `validation_failed` for a window that has ended: a line item is ended by stopping it, not by an amendment. */
@@ -223,6 +236,7 @@ export function extended(
     refuseField('/changes/end', 'not_later', 'Choose an end that is later than the present one, and to come.');
   if (Date.parse(campaign.end) <= Date.parse(lineItem.window.end) || isPast(campaign.end, now))
     refuseField('/changes/end', 'outside_campaign', `The campaign ends on ${campaign.end}. Revise its window first.`);
+  checkLength({ start: lineItem.window.start, end }, '/changes/end');
   return { ...lineItem, window: { ...lineItem.window, end }, extension_cause: extensionCause };
 }
 

@@ -1,0 +1,18 @@
+import { expect, test } from '@jest/globals';
+import { checkWindow, extended, type LineItem } from './line-item.ts';
+
+const campaign = { start: '1950-01-01T00:00:00Z', end: '9999-12-31T00:00:00Z' };
+
+test('a flight of more than three years, or from before 2000, is refused: every hour of it would have to be planned', () => {
+  expect(() => checkWindow({ start: '2026-01-01T00:00:00Z', end: '2028-12-31T00:00:00Z' }, campaign)).not.toThrow();
+  expect(() => checkWindow({ start: '2026-01-01T00:00:00Z', end: '9999-12-31T00:00:00Z' }, campaign)).toThrow();
+  expect(() => checkWindow({ start: '1999-12-31T00:00:00Z', end: '2000-02-01T00:00:00Z' }, campaign)).toThrow();
+});
+
+test('a flight is not extended beyond three years', () => {
+  const lineItem = { window: { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' } } as LineItem;
+  const extend = (end: string) =>
+    extended(lineItem, { end, extensionCause: 'late' }, campaign, new Date('2026-01-15T00:00:00Z'));
+  expect(extend('2026-03-01T00:00:00Z').window.end).toBe('2026-03-01T00:00:00Z');
+  expect(() => extend('2099-01-01T00:00:00Z')).toThrow();
+});
