@@ -1,11 +1,11 @@
 import { columns, type Columns } from '@longwave/audience-store';
 import type { DecisionMade } from '@longwave/events';
-import { transaction, type Pool, type Transaction } from '@longwave/postgres';
+import { copyRows, transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { asLedgerRow, hourOf, readChangeBasis, type ChangeBasis } from '../counting/change-basis.ts';
 import { adKey, diffRows, ledgerDelta, writtenKey, type Counts } from '../counting/counted-rows.ts';
 import { adStages, placeOf, type AdEntry } from './ad-entry.ts';
-import { updateCohorts } from './cohort-table.ts';
-import { lockServings, moveStages } from './serving-stages.ts';
+import { addToCohorts, bitOf, quarterOf, readReached, type Cohort } from './cohort-table.ts';
+import { lockServings, moveReached, moveStages, saveServings } from './serving-stages.ts';
 
 const entryColumns = `methodology_version, lists_version, restates, stage, quantity, serving_id, listener_key, window_on, workspace_id,
   podcast_id, episode_id, campaign_id, line_item_id, creative_id, break_key, slot, hour, country, region, app, device, platform,
@@ -13,19 +13,31 @@ const entryColumns = `methodology_version, lists_version, restates, stage, quant
 const hourColumns = `workspace_id, podcast_id, campaign_id, line_item_id, creative_id, hour, country, region, app, device, platform,
   operating_system`;
 
+/** The hourly totals that an entry adds to. */
+function totalsOf(entry: AdEntry) {
+  const { workspace_id, podcast_id, campaign_id, line_item_id, creative_id, hour, country, region, app, device } =
+    entry;
+  const { platform, operating_system, stage, quantity } = entry;
+  const place = { workspace_id, podcast_id, campaign_id, line_item_id, creative_id, hour };
+  const numbers = { decided: 0, served: 0, delivered: 0, confirmed: 0, billable: 0, [stage]: quantity };
+  return [{ ...place, country, region, app, device, platform, operating_system }, numbers] as const;
+}
+
 /** Appends entries and brings the hourly totals up to date, rows in key order. */
 async function appendEntries(tx: Transaction, entries: readonly AdEntry[], basis: ChangeBasis): Promise<void> {
-  if (entries.length === 0) return;
-  const sums = adStages.map((stage) => `coalesce(sum(quantity) filter (where stage = '${stage}'), 0)`);
+  await copyRows(
+    tx,
+    'ad_entry',
+    entryColumns,
+    entries.map((entry) => asLedgerRow(entry, basis)),
+  );
+  const totals = ledgerDelta([], entries, totalsOf);
+  if (totals.length === 0) return;
   await tx.query(
-    `with entry as (
-       insert into ad_entry (${entryColumns})
-       select ${entryColumns} from json_populate_recordset(null::ad_entry, $1) returning *)
-     insert into ad_hour as h (${hourColumns}, ${adStages.join(', ')})
-     select ${hourColumns}, ${sums.join(', ')}
-     from entry group by ${hourColumns} order by ${hourColumns}
+    `insert into ad_hour as h (${hourColumns}, ${adStages.join(', ')})
+     select ${hourColumns}, ${adStages.join(', ')} from json_populate_recordset(null::ad_hour, $1) order by ${hourColumns}
      on conflict (${hourColumns}) do update set ${adStages.map((stage) => `${stage} = h.${stage} + excluded.${stage}`).join(', ')}`,
-    [JSON.stringify(entries.map((entry) => asLedgerRow(entry, basis)))],
+    [JSON.stringify(totals)],
   );
 }
 
@@ -88,11 +100,13 @@ export async function saveAds(tx: Transaction, before: Counts, after: Counts, ba
   const held = after.ads.flatMap((row) => (row.counted ? [] : [row.serving_id]));
   const changed = [...new Set([...written, ...delivered, ...held])];
   if (changed.length === 0) return;
-  const servings = await lockServings(tx, changed);
+  const servings = await lockServings(tx, changed, after);
   const deltas = ledgerDelta(before.ads, after.ads, (row) => [placeOf(row), { quantity: row.counted ? 1 : 0 }]);
-  const entries = deltas.map((entry) => ({ ...entry, stage: 'delivered' as const }));
-  await appendEntries(tx, [...entries, ...(await moveStages(tx, servings))], basis);
-  await updateCohorts(tx, changed);
+  const { entries, bills } = await moveStages(tx, servings);
+  await appendEntries(tx, [...deltas.map((entry) => ({ ...entry, stage: 'delivered' as const })), ...entries], basis);
+  const moves = await moveReached(tx, servings);
+  await saveServings(tx, moves, bills);
+  await addToCohorts(tx, moves);
 }
 
 /** The surface of decisions that do not name one: files, which are delivered later than streams. */
@@ -110,14 +124,15 @@ export async function recordDecisions(
     ),
   );
   await transaction(pool, async (tx) => {
-    const { rows } = await tx.query<Columns<'ad_serving', 'serving_id'> & { readonly is_new: boolean }>(
-      `insert into ad_serving as s (serving_id, decided_at, line_item_id, workspace_id, surface_class)
-       select serving_id, decided_at, line_item_id, workspace_id, coalesce(surface_class, $2)
+    const { rows } = await tx.query<Cohort & Columns<'ad_serving', 'serving_id'> & { readonly is_new: boolean }>(
+      // Nothing but its decision can be stored of a serving that is new: who delivers it waits for its row.
+      `insert into ad_serving as s (serving_id, decided_at, line_item_id, workspace_id, surface_class, reached)
+       select serving_id, decided_at, line_item_id, workspace_id, coalesce(surface_class, $2), ${bitOf('decided')}
        from json_populate_recordset(null::ad_serving, $1) order by serving_id
        on conflict (serving_id) do update set decided_at = excluded.decided_at, line_item_id = excluded.line_item_id,
          workspace_id = excluded.workspace_id, surface_class = excluded.surface_class
        where s.decided_at is null
-       returning serving_id, xmax = 0 as is_new`,
+       returning serving_id, line_item_id, workspace_id, surface_class, ${quarterOf('decided_at')} as quarter, xmax = 0 as is_new`,
       [JSON.stringify([...slots.values()]), unnamedSurface],
     );
     if (rows.length === 0) return;
@@ -150,10 +165,15 @@ export async function recordDecisions(
       };
     });
     await appendEntries(tx, entries, await readChangeBasis(tx, listsVersion));
-    await updateCohorts(
-      tx,
-      rows.map((row) => row.serving_id),
-      rows.flatMap((row) => (row.is_new ? [row.serving_id] : [])),
-    );
+    const [fresh, known] = [rows.filter((row) => row.is_new), rows.filter((row) => !row.is_new)];
+    const moves =
+      known.length > 0
+        ? await readReached(
+            tx,
+            known.map((row) => row.serving_id),
+          )
+        : [];
+    await saveServings(tx, moves);
+    await addToCohorts(tx, [...fresh.map((row) => ({ ...row, was: 0, now: bitOf('decided') })), ...moves]);
   });
 }

@@ -1,5 +1,6 @@
 import type { Columns } from '@longwave/audience-store';
 import type { Pool, Transaction } from '@longwave/postgres';
+import { ledgerDelta } from '../counting/counted-rows.ts';
 import { readSettledUntil } from './settled-until.ts';
 
 /** The numbers of a cohort in the order of their bits in `ad_serving.reached`. */
@@ -29,44 +30,64 @@ const reaches: Readonly<Record<CohortNumber, string>> = {
   client_completed: isReported('complete'),
 };
 
-const quarterOf = (time: string) => `date_bin('15 minutes', ${time}, 'epoch'::timestamptz)`;
+export const quarterOf = (time: string): string => `date_bin('15 minutes', ${time}, 'epoch'::timestamptz)`;
 
-/**
- * SQL: what servings `s` of a condition add to their cohorts. Those without a known decision have none.
- * @param isNew SQL: whether nothing but its decision can be stored of a serving
- */
-export const servingsReached = (condition: string, isNew = 'false'): string => `
+/** The bit of a number in `ad_serving.reached`. */
+export const bitOf = (number: CohortNumber): number => 1 << cohortNumbers.indexOf(number);
+
+/** SQL: what servings `s` of a condition add to their cohorts. Those without a known decision have none. */
+export const servingsReached = (condition: string): string => `
   select s.serving_id, s.workspace_id, s.line_item_id, s.surface_class, ${quarterOf('s.decided_at')} as quarter, s.reached as was,
-    case when ${isNew} then 1 else ${cohortNumbers
+    ${cohortNumbers
       .map((number, bit) => `(${reaches[number]})::int << ${bit}`)
       .map((bits) => `(${bits})`)
-      .join(' | ')} end as now
+      .join(' | ')} as now
   from ad_serving s where ${condition} and s.decided_at is not null and s.line_item_id is not null`;
 
 /** SQL: a sum of one bit for each number. */
 export const cohortSums = (sumOf: (bit: string) => string): string =>
   cohortNumbers.map((number, bit) => `sum(${sumOf(`>> ${bit} & 1`)}) as ${number}`).join(', ');
 
-/**
- * Brings the cohorts of servings up to date: what each of them has reached is read anew, and the difference to what it had added is added. So
- * the order of what happened to it does not matter. The caller has locked the servings, and their reports where it changed some.
- * @param newIds those of them whose rows this transaction has inserted with their decision: who delivers them waits for it
- */
-export async function updateCohorts(
-  tx: Transaction,
-  servingIds: readonly string[],
-  newIds: readonly string[] = [],
-): Promise<void> {
+/** Names a cohort. */
+export type Cohort = Columns<'serving_cohort', 'workspace_id' | 'line_item_id' | 'surface_class' | 'quarter'>;
+
+/** What a serving adds to its cohort: as bits, before a change and after it. */
+export interface CohortMove extends Cohort {
+  readonly serving_id: string;
+  readonly was: number;
+  readonly now: number;
+}
+
+/** Reads anew what decided servings have reached. The caller has locked them, and their reports where it changed some. */
+export async function readReached(tx: Transaction, servingIds: readonly string[]): Promise<CohortMove[]> {
+  const { rows } = await tx.query<CohortMove>(servingsReached('s.serving_id = any($1)'), [servingIds]);
+  return rows;
+}
+
+const numbersOf = (reached: number) =>
+  Object.fromEntries(cohortNumbers.map((number, bit) => [number, (reached >> bit) & 1])) as Record<
+    CohortNumber,
+    number
+  >;
+
+/** Adds to cohorts, in the order of their keys, what servings reach now and did not before. */
+export async function addToCohorts(tx: Transaction, moves: readonly CohortMove[]): Promise<void> {
+  const cohortOf = ({ workspace_id, line_item_id, surface_class, quarter }: Cohort) => ({
+    ...{ workspace_id, line_item_id, surface_class, quarter },
+  });
+  const sums = ledgerDelta(
+    moves.map((move) => ({ ...move, reached: move.was })),
+    moves.map((move) => ({ ...move, reached: move.now })),
+    ({ reached, ...move }) => [cohortOf(move), numbersOf(reached)],
+  );
+  if (sums.length === 0) return;
+  const place = 'workspace_id, line_item_id, surface_class, quarter';
   await tx.query(
-    `with reached as materialized (${servingsReached('s.serving_id = any($1)', 's.serving_id = any($2)')}),
-     moved as (
-       update ad_serving s set reached = r.now from reached r where s.serving_id = r.serving_id and r.was <> r.now)
-     insert into serving_cohort as c (workspace_id, line_item_id, surface_class, quarter, ${cohortNumbers.join(', ')})
-     select workspace_id, line_item_id, surface_class, quarter, ${cohortSums((bit) => `(now ${bit}) - (was ${bit})`)}
-     from reached where was <> now group by 1, 2, 3, 4 order by 2, 3, 4, 1
+    `insert into serving_cohort as c (${place}, ${cohortNumbers.join(', ')})
+     select ${place}, ${cohortNumbers.join(', ')} from json_populate_recordset(null::serving_cohort, $1) order by 2, 3, 4, 1
      on conflict (line_item_id, surface_class, quarter, workspace_id) do update set
        ${cohortNumbers.map((number) => `${number} = c.${number} + excluded.${number}`).join(', ')}, changed_at = excluded.changed_at`,
-    [[...servingIds], [...newIds]],
+    [JSON.stringify(sums)],
   );
 }
 

@@ -1,23 +1,74 @@
 import type { Columns } from '@longwave/audience-store';
 import type { Transaction } from '@longwave/postgres';
-import type { WrittenRow } from '../counting/counted-rows.ts';
+import type { AdRow, Counts, WrittenRow } from '../counting/counted-rows.ts';
 import { placeOf, type AdEntry, type AdPlace } from './ad-entry.ts';
+import { bitOf, quarterOf, readReached, type CohortMove } from './cohort-table.ts';
 
-/** A serving whose row is locked, with the billable entry that stands. */
-interface LockedServing extends Columns<'ad_serving', 'serving_id' | 'billed', { billed: AdPlace | null }> {
-  /** It has reached nothing yet but its decision, so no entry of a later stage stands. */
-  readonly is_fresh: boolean;
+/** A serving whose row is locked, with the billable entry that stands. Without a line item its decision is not known. */
+interface LockedServing extends Columns<
+  'ad_serving',
+  'serving_id' | 'billed' | 'reached' | 'line_item_id' | 'workspace_id' | 'surface_class',
+  { billed: AdPlace | null }
+> {
+  /** Of the decision. */
+  readonly quarter: Date | null;
+  /** The only session that wrote it, where no session did before this transaction. */
+  readonly firstSession: AdRow | WrittenRow | undefined;
 }
 
-/** Locks servings in the order of their ids until the transaction ends; those that nobody has decided yet get a row. */
-export async function lockServings(tx: Transaction, servingIds: readonly string[]): Promise<LockedServing[]> {
-  const { rows } = await tx.query<LockedServing>(
-    `insert into ad_serving (serving_id) select unnest($1::text[]) as serving_id order by 1
-     on conflict (serving_id) do update set serving_id = excluded.serving_id
-     returning serving_id, billed, xmax = 0 or line_item_id is not null and reached & 6 = 0 as is_fresh`,
+const undecided = {
+  billed: null,
+  reached: 0,
+  line_item_id: null,
+  workspace_id: null,
+  surface_class: null,
+  quarter: null,
+} satisfies Partial<LockedServing>;
+
+/** What sessions decide of what a serving has reached. */
+const bitsOfSessions = bitOf('served') | bitOf('delivered') | bitOf('held');
+
+/** Locks servings in the order of their ids until the transaction ends; answers those that nobody knew, which get a row. */
+export async function holdServings(tx: Transaction, servingIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await tx.query<Columns<'ad_serving', 'serving_id'>>(
+    // A row that is there is locked by the update, and as its condition is false, it gets no new version.
+    `insert into ad_serving as s (serving_id) select unnest($1::text[]) as serving_id order by 1
+     on conflict (serving_id) do update set reached = s.reached where false returning serving_id`,
     [servingIds],
   );
-  return rows;
+  return new Set(rows.map((row) => row.serving_id));
+}
+
+/**
+ * Locks servings, and answers what is stored of them.
+ * @param after the sessions of this transaction, already stored
+ */
+export async function lockServings(
+  tx: Transaction,
+  servingIds: readonly string[],
+  after: Pick<Counts, 'ads' | 'written'>,
+): Promise<LockedServing[]> {
+  const isNew = await holdServings(tx, servingIds);
+  const { rows: known } = await tx.query<Omit<LockedServing, 'firstSession'>>(
+    // By index for each of them, whatever the statistics say.
+    `select s.* from unnest($1::text[]) as k (id) cross join lateral (
+       select serving_id, billed, reached, line_item_id, workspace_id, surface_class, ${quarterOf('decided_at')} as quarter
+       from ad_serving where serving_id = k.id offset 0) s`,
+    [servingIds.filter((servingId) => !isNew.has(servingId))],
+  );
+  const sessions = Map.groupBy<string, AdRow | WrittenRow>([...after.ads, ...after.written], (row) => row.serving_id);
+  // Of two the first by the database's order of texts counts, which only the database knows.
+  const onlySession = (servingId: string) => {
+    const [first, ...others] = sessions.get(servingId) ?? [];
+    return others.length === 0 ? first : undefined;
+  };
+  return [
+    ...[...isNew].map((serving_id) => ({ serving_id, ...undecided, firstSession: onlySession(serving_id) })),
+    ...known.map((row) => {
+      const isFirst = row.line_item_id !== null && row.billed === null && (row.reached & bitsOfSessions) === 0;
+      return { ...row, firstSession: isFirst ? onlySession(row.serving_id) : undefined };
+    }),
+  ];
 }
 
 /** Stages that a serving reaches once, in the earliest of the sessions that reach it, by the start of the session. */
@@ -51,6 +102,7 @@ const nameOf = (stage: ServingStage, servingId: string) => `${stage} ${servingId
 
 /** Reads places by stage and serving. */
 async function readPlaces(tx: Transaction, text: string, servingIds: readonly string[]): Promise<Map<string, AdPlace>> {
+  if (servingIds.length === 0) return new Map();
   const { rows } = await tx.query<{ stage: ServingStage; row: WrittenRow }>(text, [servingIds]);
   return new Map(
     rows.map(({ stage, row }) => [
@@ -60,17 +112,32 @@ async function readPlaces(tx: Transaction, text: string, servingIds: readonly st
   );
 }
 
+const isCounted = (row: AdRow | WrittenRow): row is AdRow => 'counted' in row && row.counted;
+const isHeld = (row: AdRow | WrittenRow) => 'counted' in row && !row.counted;
+
+/** What a session that is a serving's only one reaches. */
+const stagesOf = (row: AdRow | WrittenRow) =>
+  stagesOfServings.filter((stage) => stage === 'served' || (isCounted(row) && (stage === 'confirmed' || row.billable)));
+
+/** Entries of the ledger, and the servings whose billable entry changes. */
+interface MovedStages {
+  readonly entries: readonly AdEntry[];
+  readonly bills: ReadonlyMap<string, AdPlace | null>;
+}
+
 /**
  * Lets each serving be served, confirmed and billed at most once: in the earliest of its sessions that write it, that deliver it in a counted
- * download, and that bill it besides. When that one is taken back, the stage moves to the next. Answers the entries of the ledger.
+ * download, and that bill it besides. When that one is taken back, the stage moves to the next.
  */
-export async function moveStages(tx: Transaction, servings: readonly LockedServing[]): Promise<AdEntry[]> {
-  const servingIds = servings.map((row) => row.serving_id);
-  const known = servings.flatMap((one) => (one.is_fresh ? [] : [one.serving_id]));
-  const was = known.length > 0 ? await readPlaces(tx, standing, known) : new Map<string, AdPlace>();
+export async function moveStages(tx: Transaction, servings: readonly LockedServing[]): Promise<MovedStages> {
+  const known = servings.flatMap((one) => (one.firstSession ? [] : [one.serving_id]));
+  const was = await readPlaces(tx, standing, known);
   for (const { serving_id, billed } of servings) if (billed) was.set(nameOf('billable', serving_id), billed);
-  const due = await readPlaces(tx, earliest, servingIds);
-  const moved = servingIds.flatMap((servingId) =>
+  const due = await readPlaces(tx, earliest, known);
+  for (const { serving_id, firstSession } of servings)
+    for (const stage of firstSession ? stagesOf(firstSession) : [])
+      due.set(nameOf(stage, serving_id), placeOf(firstSession!));
+  const moved = servings.flatMap(({ serving_id: servingId }) =>
     stagesOfServings
       .map((stage) => ({
         servingId,
@@ -81,14 +148,47 @@ export async function moveStages(tx: Transaction, servings: readonly LockedServi
       .filter((one) => JSON.stringify(one.was) !== JSON.stringify(one.due)),
   );
   const bills = moved.filter(({ stage }) => stage === 'billable');
-  if (bills.length > 0)
-    await tx.query(
-      `update ad_serving s set billed = k.due from json_to_recordset($1) as k(serving_id text, due json)
-       where s.serving_id = k.serving_id`,
-      [JSON.stringify(bills.map(({ servingId, due: billed }) => ({ serving_id: servingId, due: billed ?? null })))],
-    );
-  return moved.flatMap(({ stage, was: old, due: next }) => [
-    ...(old ? [{ ...old, stage, quantity: -1 }] : []),
-    ...(next ? [{ ...next, stage, quantity: 1 }] : []),
-  ]);
+  return {
+    entries: moved.flatMap(({ stage, was: old, due: next }) => [
+      ...(old ? [{ ...old, stage, quantity: -1 }] : []),
+      ...(next ? [{ ...next, stage, quantity: 1 }] : []),
+    ]),
+    bills: new Map(bills.map((one) => [one.servingId, one.due ?? null])),
+  };
+}
+
+/** What servings have reached now. What is not all known of it is read anew, so the order of what happened to a serving does not matter. */
+export async function moveReached(tx: Transaction, servings: readonly LockedServing[]): Promise<CohortMove[]> {
+  const known: string[] = [];
+  const moves: CohortMove[] = [];
+  for (const { serving_id, reached, firstSession, line_item_id, workspace_id, surface_class, quarter } of servings)
+    // Whether a person has rejected what is held is stored with days.
+    if (firstSession === undefined || isHeld(firstSession)) known.push(serving_id);
+    else if (line_item_id !== null && workspace_id !== null && surface_class !== null && quarter !== null) {
+      const now = reached | bitOf('served') | (isCounted(firstSession) ? bitOf('delivered') : 0);
+      moves.push({ serving_id, line_item_id, workspace_id, surface_class, quarter, was: reached, now });
+    }
+  return known.length > 0 ? [...moves, ...(await readReached(tx, known))] : moves;
+}
+
+/** Stores what has changed of servings, each once. The caller has locked them. */
+export async function saveServings(
+  tx: Transaction,
+  moves: readonly CohortMove[],
+  bills: MovedStages['bills'] = new Map(),
+): Promise<void> {
+  const reached = new Map(
+    moves.flatMap(({ serving_id, was, now }) => (was === now ? [] : [[serving_id, now] as const])),
+  );
+  const changed = [...new Set([...reached.keys(), ...bills.keys()])];
+  if (changed.length === 0) return;
+  await tx.query(
+    `update ad_serving s set reached = coalesce(k.reached, s.reached), billed = case when k.moves then k.billed else s.billed end
+     from json_to_recordset($1) as k (id text, reached int, moves boolean, billed json) where s.serving_id = k.id`,
+    [
+      JSON.stringify(
+        changed.map((id) => ({ id, reached: reached.get(id), moves: bills.has(id), billed: bills.get(id) })),
+      ),
+    ],
+  );
 }

@@ -2,8 +2,8 @@ import { classifyEvent, methodologyVersion, type EventJudgement, type UserAgentV
 import type { Columns } from '@longwave/audience-store';
 import type { DeliveryEvent } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
-import { updateCohorts } from '../ads/cohort-table.ts';
-import { lockServings } from '../ads/serving-stages.ts';
+import { addToCohorts, readReached } from '../ads/cohort-table.ts';
+import { holdServings, saveServings } from '../ads/serving-stages.ts';
 import { holdExcess, lockServingsEvents } from './hold-excess.ts';
 
 /** The verdict on a user agent; undefined while its text is unknown. */
@@ -40,8 +40,10 @@ async function updateReportedCohorts(
   );
   if (confirming.length === 0) return;
   const servingIds = [...new Set(confirming.map((row) => row.serving_id))];
-  await lockServings(tx, servingIds);
-  await updateCohorts(tx, servingIds);
+  await holdServings(tx, servingIds);
+  const moves = await readReached(tx, servingIds);
+  await saveServings(tx, moves);
+  await addToCohorts(tx, moves);
 }
 
 /** Keeps one repetition of each report: the first, unless a later one supersedes it. */
