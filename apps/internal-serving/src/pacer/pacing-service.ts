@@ -4,6 +4,7 @@ import { rpcService, type RpcService } from '@longwave/rpc';
 import { PacingServiceService } from '@longwave/rpc/serving';
 import { z } from 'zod';
 import { readHours, readLinePacing } from './line-pacing-table.ts';
+import { removeOlderPlans, savePlans } from './pacing-plan-table.ts';
 
 const id = z.string().min(1).max(64);
 const instant = z.bigint().min(0n).max(8_640_000_000_000_000n).transform(Number);
@@ -16,12 +17,50 @@ const hoursRequest = z
     message: 'The range ends before it begins, or has more than 100 days.',
   });
 
-/** What the pacer knows of line items; each answer holds those of one workspace alone. */
+const hourMs = 3_600_000;
+/** Hours of all plans of one request: 2.4 MB. */
+const maxHours = 300_000;
+const putRequest = z
+  .strictObject({
+    workspaceId: id,
+    asOfMs: instant,
+    plans: z
+      .array(
+        z.strictObject({
+          lineItemId: id,
+          startsAtMs: instant.refine((atMs) => atMs % hourMs === 0, { message: 'A plan begins with a whole hour.' }),
+          // Not more than a year, as no window of a forecast is longer.
+          hours: z.array(z.number().min(0)).max(366 * 24),
+          learning: z.boolean(),
+        }),
+      )
+      .max(500),
+    isLast: z.boolean(),
+  })
+  .refine(({ plans }) => new Set(plans.map(({ lineItemId }) => lineItemId)).size === plans.length, {
+    message: 'A line item has one plan.',
+  })
+  .refine(({ plans }) => plans.reduce((sum, { hours }) => sum + hours.length, 0) <= maxHours, {
+    message: 'The plans of a request have at most 300,000 hours.',
+  });
+
+/** What the pacer knows of line items, and the plans that it is given; each call is about one workspace alone. */
 export const pacingService = (pool: Pool): RpcService =>
   rpcService(
     PacingServiceService,
-    { readPacing: ['management', 'operator'], readPacingHours: ['management', 'operator'] },
     {
+      readPacing: ['management', 'operator'],
+      readPacingHours: ['management', 'operator'],
+      putPlans: ['forecaster', 'operator'],
+    },
+    {
+      putPlans: async (request) => {
+        const { workspaceId, asOfMs, plans, isLast } = parseOrProblem(putRequest, request);
+        const made = plans.map(({ learning, ...plan }) => ({ ...plan, isLearning: learning }));
+        const changed = await savePlans(pool, workspaceId, asOfMs, made);
+        const removed = isLast ? await removeOlderPlans(pool, workspaceId, asOfMs) : 0;
+        return { changed, removed };
+      },
       readPacing: async (request) => {
         const { workspaceId, lineItemIds } = parseOrProblem(readRequest, request);
         const lines = await readLinePacing(pool, workspaceId, lineItemIds);

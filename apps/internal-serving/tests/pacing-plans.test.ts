@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newId } from '@longwave/ids';
+import type { RpcContext } from '@longwave/rpc';
+import type { PutPlansRequest } from '@longwave/rpc/serving';
+import { pacingService } from '../src/pacer/pacing-service.ts';
+import { hourMs, plannedLine, startPacing, sumOf, type Pacing } from './_pacer.ts';
+
+let pacing: Pacing;
+beforeAll(async () => {
+  pacing = await startPacing();
+});
+afterAll(() => pacing[Symbol.asyncDispose]());
+
+const startMs = Date.UTC(2026, 2, 26);
+
+function put(workspaceId: string, hours: Readonly<Record<string, readonly number[]>>, given: Partial<PutPlansRequest>) {
+  const plans = Object.entries(hours).map(([lineItemId, own]) => ({
+    ...{ lineItemId, startsAtMs: BigInt(startMs), hours: [...own], learning: false },
+  }));
+  const request = { workspaceId, asOfMs: 1_000n, plans, isLast: false, ...given };
+  return pacingService(pacing.pool).handlers.putPlans(request, {} as RpcContext);
+}
+
+const keptPlans = (workspaceId: string) =>
+  pacing.rowsOf<{ line_item_id: string; digest: string; hours: number[] }>(
+    'select line_item_id, digest, hours from pacing_plan where workspace_id = $1 order by line_item_id',
+    [workspaceId],
+  );
+
+test('the same plans twice change nothing, older inputs never replace newer ones, and the end of a making removes what it left out', async () => {
+  const ws = newId('ws');
+  const [one, two] = ['li_1', 'li_2'].map((id) => `${id}${ws}`) as [string, string];
+  expect(await put(ws, { [one]: [1, 2.5], [two]: [3] }, {})).toEqual({ changed: 2, removed: 0 });
+  const before = await keptPlans(ws);
+  expect(before.map(({ hours }) => hours)).toEqual([[1, 2.5], [3]]);
+  expect(await put(ws, { [one]: [1, 2.5], [two]: [3] }, { asOfMs: 2_000n })).toEqual({ changed: 0, removed: 0 });
+  expect(await keptPlans(ws)).toEqual(before);
+  expect(await put(ws, { [one]: [9] }, { asOfMs: 1_500n })).toEqual({ changed: 0, removed: 0 });
+  expect(await keptPlans(ws)).toEqual(before);
+  expect(await put(ws, { [two]: [4] }, { asOfMs: 3_000n, isLast: true })).toEqual({ changed: 1, removed: 1 });
+  expect(await keptPlans(ws)).toMatchObject([{ line_item_id: two, hours: [4] }]);
+});
+
+test('a workspace cannot plan line items of another one; a plan that is none is refused', async () => {
+  const [ws, other] = [newId('ws'), newId('ws')];
+  await put(ws, { [`li${ws}`]: [1] }, {});
+  expect(await put(other, { [`li${ws}`]: [7] }, { asOfMs: 9_000n, isLast: true })).toEqual({ changed: 0, removed: 0 });
+  expect(await keptPlans(ws)).toMatchObject([{ hours: [1] }]);
+  const plan = { lineItemId: 'li_1', startsAtMs: BigInt(startMs), hours: [1], learning: false };
+  for (const wrong of [{ startsAtMs: BigInt(startMs + 1) }, { hours: [-1] }, { hours: [Infinity] }])
+    await expect(put(ws, {}, { plans: [{ ...plan, ...wrong }] })).rejects.toMatchObject({ code: 'validation_failed' });
+  await expect(put(ws, {}, { plans: [plan, plan] })).rejects.toMatchObject({ code: 'validation_failed' });
+});
+
+test('the pacer takes a new plan over without a jump: what is committed, granted and to be committed stays, and only the rest is spread anew', async () => {
+  const windowStartMs = startMs;
+  const line = plannedLine(windowStartMs, {
+    ...{ mode: 'even', basis: 'reserved', goal: 24_000, windowStartMs, windowEndMs: windowStartMs + 24 * hourMs },
+  });
+  pacing.world.lines = [line];
+  const flat = Array<number>(24).fill(100_000);
+  await put(line.workspaceId, { [line.lineItemId]: flat }, {});
+  const node = await pacing.newNode();
+  pacing.world.nowMs = windowStartMs;
+  const pacer = await pacing.newPacer();
+  pacing.setCohorts({});
+  for (let minutes = 0; minutes <= 360; minutes += 10) {
+    pacing.world.nowMs = windowStartMs + minutes * 60_000;
+    if (minutes === 0) await pacer.tick();
+    await pacer.learn();
+    await pacer.tick();
+    await pacing.spend(node, line.lineItemId, 200);
+  }
+  await pacer.tick();
+  const standing = () => pacer.lines()[0]!.moment()!;
+  const before = standing();
+  expect(before.target).toBeCloseTo(6_000, -2);
+
+  // Most of the traffic comes six hours from now.
+  const late = [...Array<number>(12).fill(10), ...Array<number>(12).fill(1_000_000)];
+  expect(await put(line.workspaceId, { [line.lineItemId]: late }, { asOfMs: 2_000n })).toMatchObject({ changed: 1 });
+  await pacer.learn();
+  await pacer.tick();
+  const after = standing();
+  expect(after.committed).toBe(before.committed);
+  expect(after.target).toBeCloseTo(before.target, 6);
+  expect(after.quota.units).toBeLessThan(before.quota.units / 10);
+  const leases = await pacing.leases(line.lineItemId);
+  expect(sumOf(leases, 'used')).toBe(before.committed);
+  expect(sumOf(leases, 'granted')).toBeLessThanOrEqual(line.goal);
+  // In an hour without traffic next to nothing becomes due.
+  pacing.world.nowMs += hourMs;
+  await pacer.tick();
+  expect(standing().target - before.target).toBeLessThan(line.goal / 1_000);
+});
