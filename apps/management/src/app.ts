@@ -52,6 +52,7 @@ import { createCountConfirmed } from './advertising/line-items/count-confirmed.t
 import { startTrackers } from './advertising/trackers/start-trackers.ts';
 import { createReadTally } from './advertising/trackers/tracker-tally-table.ts';
 import { createCheckAvailability } from './commerce/forecasts/check-availability.ts';
+import { startPacingPlans } from './commerce/forecasts/queue-pacing-plans.ts';
 import { startDemandRefresh } from './advertising/demand-sources/refresh-sources.ts';
 import { reachGoals } from './advertising/line-items/flight-tasks.ts';
 import { createPublicFetch } from './outside/public-fetch.ts';
@@ -152,6 +153,8 @@ export async function createApp(
   });
   // Set when both run. A commit before that is found by their first poll.
   const wake: { relay?: PollLoop; jobs?: PollLoop; webhooks?: Pick<PollLoop, 'wake'> } = {};
+  /** A worker that misses the call finds the job at its next poll. */
+  const callWorkers = (reason: string) => void redis.publish(jobsChannel, reason).catch(() => undefined);
   const pipeline: ExecutorOptions<typeof productCatalog> = {
     pool,
     catalog: productCatalog,
@@ -180,8 +183,7 @@ export async function createApp(
       if (definition.subject === 'webhook_endpoints') wake.webhooks?.wake();
       if (definition.mode !== 'async') return;
       wake.jobs?.wake();
-      // A worker that misses the call finds the job at its next poll.
-      redis.publish(jobsChannel, definition.type).catch(() => undefined);
+      callWorkers(definition.type);
     },
   };
   const execute = createCommandExecutor(pipeline);
@@ -250,6 +252,13 @@ export async function createApp(
     }),
   );
   stack.use(startDemandRefresh({ ...outside, everyMs: 1_000, onError: onError('demand.refresh_failed') }));
+  stack.use(
+    startPacingPlans({
+      ...{ pool, clock, everyMs: config.CLOCK_EVERY_MS },
+      onQueued: () => callWorkers('make_pacing_plans'),
+      onError: onError('pacing_plans.not_queued'),
+    }),
+  );
   stack.use(startIntents({ pool, execute, clock, everyMs: 1_000, onError: onError('exchange.intent_failed') }));
 
   const cursorKey = () => config.CURSOR_KEY;

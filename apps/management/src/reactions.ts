@@ -15,6 +15,7 @@ import { intentReactions } from './exchange/intents/mark-intents.ts';
 import type { Logger } from '@longwave/service-kit';
 import { revokeKeys } from './workspace/authority/revoke-keys.ts';
 import { keepPeople, peopleFollowerGroup } from './workspace/people/follow-people.ts';
+import { pacingPlanReactions } from './commerce/forecasts/queue-pacing-plans.ts';
 import { shortfallReactions } from './commerce/makegoods/shortfall-table.ts';
 import { closeWorkspace } from './workspace/workspaces/close-workspace.ts';
 import { deleteClips, recordClip } from './hosting/media-clips/follow-clips.ts';
@@ -133,6 +134,7 @@ export function followEvents(options: {
 
   const exchange = exchangeReactions({ send, pool, clock });
   const intents = intentReactions({ pool, clock });
+  const pacingPlans = pacingPlanReactions({ pool, clock });
   const tracks = trackReactions(send, pool);
   const adTracks = adTrackReactions(send, pool);
   const submissions = submissionReactions(send, pool);
@@ -140,6 +142,7 @@ export function followEvents(options: {
     await reactTo(reactions, event);
     await reactTo(exchange, event);
     await reactTo(intents, event);
+    await reactTo(pacingPlans, event);
   }
   async function onTracks(event: DomainEvent): Promise<void> {
     await reactTo(tracks, event);

@@ -141,7 +141,7 @@ test('the version of the bookings grows with everything that changes what is sol
   expect(await version()).toBe(2);
 });
 
-test('modifiers and scheduled episodes of the workspace are told', async () => {
+test('modifiers of the workspace are told', async () => {
   const w = createWorld(management);
   const podcast = await w.podcast();
   const { window } = availabilityOf(w);
@@ -152,4 +152,19 @@ test('modifiers and scheduled episodes of the workspace are told', async () => {
   expect(modifiers).toMatchObject([{ trafficModifierId: modifier.id, factor: 1.2, podcastIds: [podcast.id] }]);
   await w.send('traffic_modifier.retire', modifier, { cause: 'The fair is cancelled.' });
   expect((await bookingOf(w)).head.modifiers).toEqual([]);
+});
+
+test('episodes that are scheduled, and those that came out in the last two days, are told with their time', async () => {
+  const w = createWorld(management);
+  const episode = await w.playableEpisode();
+  const publish_at = new Date(w.now().getTime() + 24 * hour).toISOString();
+  const told = async () => (await bookingOf(w)).head.releases;
+  const scheduled = await w.send('episode.schedule', episode, { publish_at });
+  const release = { episodeId: episode.id, podcastId: episode.attributes['podcast_id'] };
+  expect(await told()).toEqual([{ ...release, publishAtMs: BigInt(Date.parse(publish_at)) }]);
+  w.ahead(24 * hour);
+  const { attributes } = await w.send('episode.publish', scheduled, {});
+  expect(await told()).toEqual([{ ...release, publishAtMs: BigInt(Date.parse(String(attributes['published_at']))) }]);
+  w.ahead(48 * hour + 1);
+  expect(await told()).toEqual([]);
 });

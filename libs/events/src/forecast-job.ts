@@ -13,10 +13,12 @@ export const forecastJobInputs = {
     /** Line items whose delivery is asked for; absent: all. */
     line_item_ids: z.array(z.string()).min(1).optional(),
   }),
+  /** The plans of all line items of the job's workspace that have a goal: what they are made of is read when the job runs. */
+  make_pacing_plans: z.strictObject({}),
 } as const;
 
 export type ForecastJobKind = keyof typeof forecastJobInputs;
 export const forecastJobKinds = Object.keys(forecastJobInputs) as readonly ForecastJobKind[];
 
 /** The input of a job as the forecaster reads it. */
-export type ForecastJobInput = z.output<(typeof forecastJobInputs)['run_forecast']>;
+export type ForecastJobInput<K extends ForecastJobKind = 'run_forecast'> = z.output<(typeof forecastJobInputs)[K]>;

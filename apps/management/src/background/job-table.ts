@@ -54,7 +54,7 @@ interface JobOf<K extends JobKind, I> {
 
 export type NewJob =
   | { [K in EncodingJobKind]: JobOf<K, EncodingJobInput<K>> }[EncodingJobKind]
-  | JobOf<ForecastJobKind, ForecastJobInput>
+  | { [K in ForecastJobKind]: JobOf<K, ForecastJobInput<K>> }[ForecastJobKind]
   | JobOf<InternalJobKind, unknown>;
 
 export type ClaimedJob = Readonly<
@@ -291,6 +291,26 @@ export async function releaseLease(
     text: `update job set lease_id = null, lease_until = now() + $3 * interval '1 millisecond', attempt = attempt - $4
            where id = $1 and lease_id = $2 and state = 'running'`,
     values: [jobId, leaseId, options.afterMs ?? 0, options.uncounted ? 1 : 0],
+  });
+}
+
+/** Ends a job of these kinds, whose end no command reports; false when it runs under another lease. */
+export async function endJob(pool: Pool, jobId: string, leaseId: string, kinds: readonly JobKind[]): Promise<boolean> {
+  const { rowCount } = await pool.query({
+    name: 'end_job',
+    text: `update job set state = 'done', lease_until = null, ended_at = now()
+           where id = $1 and lease_id = $2 and state = 'running' and kind = any($3)`,
+    values: [jobId, leaseId, kinds],
+  });
+  return rowCount === 1;
+}
+
+/** Forgets the jobs of a kind of a subject that have ended, where another one takes their place. */
+export async function removeEndedJobs(tx: Transaction, subjectId: string, kind: JobKind): Promise<void> {
+  await tx.query({
+    name: 'remove_ended_jobs',
+    text: `delete from job where subject_id = $1 and kind = $2 and state in ('done', 'stopped')`,
+    values: [subjectId, kind],
   });
 }
 

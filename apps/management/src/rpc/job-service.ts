@@ -2,7 +2,7 @@ import type { Pool } from '@longwave/postgres';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { JobServiceService } from '@longwave/rpc/job';
 import { encodingJobKinds, forecastJobKinds } from '@longwave/events';
-import { claimJob, renewLease } from '../background/job-table.ts';
+import { claimJob, endJob, renewLease } from '../background/job-table.ts';
 
 /** The jobs that each worker may have. */
 const kindsOf = { encoder: encodingJobKinds, forecaster: forecastJobKinds } as const;
@@ -12,7 +12,7 @@ const workers = ['encoder', 'forecaster'] as const;
 export function jobService({ pool, leaseMs }: { readonly pool: Pool; readonly leaseMs: number }): RpcService {
   return rpcService(
     JobServiceService,
-    { claimJob: workers, renewLease: workers },
+    { claimJob: workers, renewLease: workers, endJob: ['forecaster'] },
     {
       claimJob: async ({ workerId, kinds: asked, maxExpectedMs }, { caller }) => {
         const own: readonly string[] = kindsOf[caller as keyof typeof kindsOf];
@@ -36,6 +36,7 @@ export function jobService({ pool, leaseMs }: { readonly pool: Pool; readonly le
           },
         };
       },
+      endJob: async ({ jobId, leaseId }) => ({ ended: await endJob(pool, jobId, leaseId, ['make_pacing_plans']) }),
       renewLease: ({ jobId, leaseId }) => renewLease(pool, jobId, leaseId, leaseMs),
     },
   );

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
-import { listInStates } from '@longwave/command-pipeline';
+import { listInStates, type ResourceRow } from '@longwave/command-pipeline';
 import { transaction, type Pool } from '@longwave/postgres';
 import type { ReadBookingRequest, ReadBookingResponse } from '@longwave/rpc/forecast';
 import canonicalize from 'canonicalize';
 import { findBookingVersion } from './booking-version-table.ts';
+import { listFreshReleases, type Release } from './fresh-release-table.ts';
 import { findPlanWorkspace, readBookedPlan } from './read-booked-plan.ts';
 
 const pieceBytes = 2 ** 20;
 /** The furthest that a forecast looks. */
 const aheadMs = 366 * 86_400_000;
+/** So long after a release there are facts of it. */
+const freshMs = 2 * 86_400_000;
 
 /** What is sold in a workspace, and what else a forecast needs of it, as of one snapshot. */
 async function read(pool: Pool, workspaceId: string, now: Date) {
@@ -18,16 +21,25 @@ async function read(pool: Pool, workspaceId: string, now: Date) {
       const workspace = await findPlanWorkspace(tx, workspaceId);
       const modifiers = await listInStates(tx, workspaceId, 'traffic_modifiers', ['active']);
       const scheduled = await listInStates(tx, workspaceId, 'episodes', ['scheduled']);
+      const fresh = await listFreshReleases(tx, workspaceId, new Date(now.getTime() - freshMs));
       const plan = await readBookedPlan(tx, workspace, now);
       return {
         bookingVersion: await findBookingVersion(tx, workspaceId),
         timeZone: workspace.timeZone,
-        ...{ modifiers, scheduled, plan },
+        ...{ modifiers, scheduled, fresh, plan },
       };
     },
     'REPEATABLE READ',
   );
 }
+
+/** Releases to come, as far as a forecast looks. */
+const scheduledOf = (episodes: readonly ResourceRow<'episodes'>[], now: Date): Release[] =>
+  episodes
+    .map(({ id, attributes: { podcast_id: podcastId, publish_at: at } }) => ({
+      ...{ episodeId: id, podcastId, atMs: Date.parse(at ?? '') },
+    }))
+    .filter(({ atMs }) => atMs > now.getTime() && atMs < now.getTime() + aheadMs);
 
 /** Sends what is sold in a workspace to the forecaster: the head, then the plan in pieces unless the reader has it. */
 export const createSendBooking =
@@ -37,11 +49,10 @@ export const createSendBooking =
     send: (message: ReadBookingResponse) => Promise<void>,
   ): Promise<void> => {
     const now = clock();
-    const { plan, bookingVersion, timeZone, modifiers, scheduled } = await read(pool, workspaceId, now);
+    const { plan, bookingVersion, timeZone, modifiers, scheduled, fresh } = await read(pool, workspaceId, now);
     // A plan of the same content has the same digest, whenever it is read.
     const digestOf = (content: object) => createHash('sha256').update(canonicalize(content)!).digest('hex');
     const planDigest = digestOf({ ...plan, effective_from: '' });
-    const isAhead = (ms: number) => ms > now.getTime() && ms < now.getTime() + aheadMs;
     await send({
       content: {
         $case: 'head',
@@ -56,14 +67,10 @@ export const createSendBooking =
             factor,
             podcastIds: scope.kind === 'podcasts' ? scope.podcast_ids : [],
           })),
-          releases: scheduled
-            .map(({ id, attributes }) => ({
-              episodeId: id,
-              podcastId: attributes.podcast_id,
-              atMs: Date.parse(attributes.publish_at ?? ''),
-            }))
-            .filter(({ atMs }) => isAhead(atMs))
-            .map(({ atMs, ...release }) => ({ ...release, publishAtMs: BigInt(atMs) })),
+          releases: [...fresh, ...scheduledOf(scheduled, now)].map(({ atMs, ...release }) => ({
+            ...release,
+            publishAtMs: BigInt(atMs),
+          })),
         },
       },
     });
