@@ -45,7 +45,7 @@ async function startManagement(tls: Tls, leaseMs: number): Promise<ManagementSta
     services: [
       rpcService(
         JobServiceService,
-        { claimJob: ['encoder'], renewLease: ['encoder'] },
+        { claimJob: ['encoder'], renewLease: ['encoder'], endJob: [] },
         {
           claimJob: async ({ kinds, maxExpectedMs = Infinity }) => {
             const expectedMs = ({ jobId }: Job) => (long.has(jobId) ? 3_600_000 : 0);
@@ -56,6 +56,7 @@ async function startManagement(tls: Tls, leaseMs: number): Promise<ManagementSta
             claimed.set(leased.jobId, leased);
             return { job: leased };
           },
+          endJob: async () => ({ ended: false }),
           renewLease: async ({ jobId, leaseId }) => {
             renewals.push(leaseId);
             return { held: claimed.get(jobId)?.leaseId === leaseId && !lost.has(jobId), stop: stopped.has(jobId) };

@@ -3,6 +3,7 @@ import { forecastJobKinds } from '@longwave/events';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { JobServiceService, type Job } from '@longwave/rpc/job';
+import { PacingServiceService } from '@longwave/rpc/serving';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import { jobsChannel } from '@longwave/services';
 import { leasedWorker, openSubscriber } from '@longwave/worker-kit';
@@ -41,6 +42,9 @@ export async function createApp(config: ForecasterConfig, logger: Logger): Promi
   stack.defer(() => management.close());
   const jobs = management.client(JobServiceService);
   const commands = management.client(CommandServiceService);
+  const serving = openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-serving', tls);
+  stack.defer(() => serving.close());
+  const pacing = serving.client(PacingServiceService);
   const workerId = `${hostname()}:${process.pid}`;
   const worker = stack.use(
     leasedWorker<Job>({
@@ -60,7 +64,11 @@ export async function createApp(config: ForecasterConfig, logger: Logger): Promi
         try {
           await workOnJob(
             job,
-            { commands, logger, forecast: (question, ended) => thread.ask(question, ended) },
+            {
+              ...{ commands, jobs, pacing, logger },
+              forecast: (question, ended) => thread.ask(question, ended),
+              makePlans: (question, ended) => thread.ask(question, ended),
+            },
             signal,
           );
         } finally {

@@ -5,6 +5,7 @@ import { SampleServiceService } from '@longwave/rpc/serving';
 import { checkAvailability } from './compute/check-availability.ts';
 import type { ForecastInputs } from './compute/forecast-inputs.ts';
 import { makeForecast } from './compute/make-forecast.ts';
+import { makePacingPlans } from './compute/make-pacing-plans.ts';
 import type { Answers, Question, Reply, ThreadData } from './compute/question.ts';
 import { createReadBooking } from './inputs/read-booking.ts';
 import { createReadPast } from './inputs/read-past.ts';
@@ -20,13 +21,15 @@ const readPast = createReadPast(sample);
 /** Ids of one request. */
 const maxIds = 20_000;
 
-async function inputsOf({ workspaceId, deadlineMs }: Question): Promise<ForecastInputs> {
+async function inputsOf({ type, workspaceId, deadlineMs }: Question): Promise<ForecastInputs> {
   const nowMs = Date.now();
   const [past, booking] = await Promise.all([
     readPast(workspaceId, nowMs, deadlineMs),
     readBooking(workspaceId, deadlineMs),
   ]);
-  const ids = booking.plan.line_items.filter(({ goal }) => goal.unit !== 'unlimited').map((line) => line.line_item_id);
+  // What line items have had is no part of a plan.
+  const asked = type === 'plans' ? [] : booking.plan.line_items;
+  const ids = asked.filter(({ goal }) => goal.unit !== 'unlimited').map((line) => line.line_item_id);
   const committed = [];
   for (let at = 0; at < ids.length; at += maxIds)
     committed.push(
@@ -37,6 +40,7 @@ async function inputsOf({ workspaceId, deadlineMs }: Question): Promise<Forecast
 
 async function answer(question: Question): Promise<Answers[keyof Answers]> {
   const inputs = await inputsOf(question);
+  if (question.type === 'plans') return makePacingPlans(inputs);
   return question.type === 'forecast' ? makeForecast(inputs, question.input) : checkAvailability(inputs, question.line);
 }
 

@@ -7,9 +7,14 @@ import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { openChannel, readTls, rpcService, serveRpc, type RpcClient, type RpcService } from '@longwave/rpc';
 import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/command';
-import { BookingServiceService, ForecastServiceService } from '@longwave/rpc/forecast';
+import { BookingServiceService, ForecastServiceService, type ScheduledEpisode } from '@longwave/rpc/forecast';
 import { JobServiceService, type Job } from '@longwave/rpc/job';
-import { SampleServiceService, type SampledPlay } from '@longwave/rpc/serving';
+import {
+  PacingServiceService,
+  SampleServiceService,
+  type PutPlansRequest,
+  type SampledPlay,
+} from '@longwave/rpc/serving';
 import { createLogger } from '@longwave/service-kit';
 import { jobsChannel } from '@longwave/services';
 import { Redis } from 'ioredis';
@@ -32,6 +37,11 @@ interface Told {
   plays: SampledPlay[];
   plan: ServingPlanDocument;
   bookingVersion: number;
+  /** Plans that internal-serving was given. */
+  readonly put: PutPlansRequest[];
+  /** Jobs that were ended without a report. */
+  readonly ended: Set<string>;
+  releases: ScheduledEpisode[];
   /** Requests for the sample. */
   sampleReads: number;
   isSampleAway: boolean;
@@ -43,7 +53,7 @@ interface Told {
 const managementOf = (world: Told): readonly RpcService[] => [
   rpcService(
     JobServiceService,
-    { claimJob: ['forecaster'], renewLease: ['forecaster'] },
+    { claimJob: ['forecaster'], renewLease: ['forecaster'], endJob: ['forecaster'] },
     {
       claimJob: async ({ kinds }) => {
         const at = world.queue.findIndex((job) => kinds.includes(job.kind));
@@ -52,6 +62,11 @@ const managementOf = (world: Told): readonly RpcService[] => [
         const leased = { ...job!, leaseId: newId('lse'), attempt: job!.attempt + 1 };
         world.claimed.set(leased.jobId, leased);
         return { job: leased };
+      },
+      endJob: async ({ jobId, leaseId }) => {
+        const ended = world.claimed.get(jobId)?.leaseId === leaseId;
+        if (ended) world.ended.add(jobId);
+        return { ended };
       },
       renewLease: async ({ jobId, leaseId }) => ({
         held: world.claimed.get(jobId)?.leaseId === leaseId && !world.lost.has(jobId),
@@ -78,7 +93,7 @@ const managementOf = (world: Told): readonly RpcService[] => [
       readBooking: async ({ knownDigest }, _context, send) => {
         const planDigest = `${world.bookingVersion}`.padStart(64, '0');
         const head = { bookingVersion: BigInt(world.bookingVersion), planDigest, timeZone: 'UTC' };
-        await send({ content: { $case: 'head', value: { ...head, modifiers: [], releases: [] } } });
+        await send({ content: { $case: 'head', value: { ...head, modifiers: [], releases: world.releases } } });
         if (knownDigest === planDigest) return;
         const bytes = Buffer.from(JSON.stringify(world.plan));
         const half = Math.ceil(bytes.length / 2);
@@ -124,11 +139,25 @@ const servingOf = (world: Told): readonly RpcService[] => [
       readCommitted: async () => ({ lineItems: [] }),
     },
   ),
+  rpcService(
+    PacingServiceService,
+    { readPacing: [], readPacingHours: [], putPlans: ['forecaster'] },
+    {
+      readPacing: async () => ({ lineItems: [] }),
+      readPacingHours: async () => ({ hours: [] }),
+      putPlans: async (request) => {
+        world.put.push(request);
+        return { changed: request.plans.length, removed: 0 };
+      },
+    },
+  ),
 ];
 
 export interface World extends Told, AsyncDisposable {
   /** Puts a job into the queue and calls the forecaster; answers its id. @param attempt tries before */
   enqueue(input: object, attempt?: number): string;
+  /** The same of a job that makes the plans of a workspace. */
+  enqueuePlans(workspaceId: string, attempt?: number): string;
   startForecaster(): Promise<ForecasterApp>;
   /** A client with the certificate of management. */
   clientOf(app: ForecasterApp): RpcClient<typeof ForecastServiceService>;
@@ -148,6 +177,7 @@ export async function createWorld(): Promise<World> {
   const told: Told = {
     ...{ executed: [], answers: [], queue: [], claimed: new Map(), stopped: new Set(), lost: new Set() },
     ...{ plays: [], plan: planOf([]), bookingVersion: 7, sampleReads: 0, isSampleAway: false },
+    ...{ put: [], ended: new Set(), releases: [] },
     beforeSample: async () => undefined,
   };
   const serve = async (name: 'management' | 'internal-serving', of: (world: Told) => readonly RpcService[]) => {
@@ -165,16 +195,25 @@ export async function createWorld(): Promise<World> {
     INTERNAL_SERVING_ADDRESS: await serve('internal-serving', servingOf),
   });
   const owned = stack.move();
+  const enqueue = (
+    given: Pick<Job, 'kind' | 'workspaceId' | 'subjectType' | 'subjectId' | 'attempt' | 'inputJson'>,
+  ) => {
+    const jobId = newId('job');
+    told.queue.push({ ...{ jobId, leaseId: '', leaseMs: 30_000, subjectVersion: 1 }, ...given });
+    void redis.publish(jobsChannel, '');
+    return jobId;
+  };
   return Object.assign(told, {
-    enqueue: (input: object, attempt = 0) => {
-      const jobId = newId('job');
-      told.queue.push({
-        ...{ jobId, leaseId: '', leaseMs: 30_000, kind: 'run_forecast', workspaceId: 'ws_1', subjectType: 'forecasts' },
-        ...{ subjectId: newId('fcs'), subjectVersion: 1, attempt, inputJson: JSON.stringify(input) },
-      });
-      void redis.publish(jobsChannel, '');
-      return jobId;
-    },
+    enqueue: (input: object, attempt = 0) =>
+      enqueue({
+        ...{ kind: 'run_forecast', workspaceId: 'ws_1', subjectType: 'forecasts', subjectId: newId('fcs') },
+        ...{ attempt, inputJson: JSON.stringify(input) },
+      }),
+    enqueuePlans: (workspaceId: string, attempt = 0) =>
+      enqueue({
+        ...{ kind: 'make_pacing_plans', workspaceId, subjectType: 'workspaces', subjectId: workspaceId },
+        ...{ attempt, inputJson: '{}' },
+      }),
     startForecaster: () => createApp(config, createLogger('forecaster', 'silent')),
     clientOf: (app: ForecasterApp) =>
       openChannel(`127.0.0.1:${app.grpcPort}`, 'forecaster', readTls(identities.management)).client(
@@ -195,7 +234,7 @@ const layout = {
   ],
 };
 
-const podcastId = newId('pod');
+export const podcastId = newId('pod');
 
 /** A play of the past. */
 function playAt(atMs: number, given: Partial<SampledPlay> = {}): SampledPlay {
@@ -209,14 +248,19 @@ function playAt(atMs: number, given: Partial<SampledPlay> = {}): SampledPlay {
   };
 }
 
-/** Plays of whole days up to this hour, so many each day, evenly, each of another listener. */
+/** So many plays of the day that begins at a time, evenly, each of another listener. */
+export function playsOfDay(fromMs: number, count: number, given: Partial<SampledPlay> = {}): SampledPlay[] {
+  return Array.from({ length: count }, (_, at) => {
+    const listener = Buffer.alloc(6);
+    listener.writeUInt32BE(((fromMs / hourMs + at) * 2_654_435_761) % 2 ** 32);
+    return playAt(Math.floor(fromMs + at * (dayMs / count)), { listener, ...given });
+  });
+}
+
+/** Plays of whole days up to this hour, so many each day. */
 export function evenPlays(days: number, perDay: number, given: Partial<SampledPlay> = {}): SampledPlay[] {
   const untilMs = Math.floor(Date.now() / hourMs) * hourMs;
-  return Array.from({ length: days * perDay }, (_, at) => {
-    const listener = Buffer.alloc(6);
-    listener.writeUInt32BE((at * 2_654_435_761) % 2 ** 32);
-    return playAt(Math.floor(untilMs - (days * perDay - at) * (dayMs / perDay)), { listener, ...given });
-  });
+  return Array.from({ length: days }, (_, day) => playsOfDay(untilMs - (days - day) * dayMs, perDay, given)).flat();
 }
 
 export const planOf = (lines: PlanLineItem[]): ServingPlanDocument => ({

@@ -1,24 +1,50 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { developmentCa } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
-import type { RpcContext } from '@longwave/rpc';
-import type { PutPlansRequest } from '@longwave/rpc/serving';
+import { openChannel, readTls, serveRpc, type RpcClient } from '@longwave/rpc';
+import { PacingServiceService, type PutPlansRequest } from '@longwave/rpc/serving';
 import { pacingService } from '../src/pacer/pacing-service.ts';
 import { hourMs, plannedLine, startPacing, sumOf, type Pacing } from './_pacer.ts';
 
 let pacing: Pacing;
+/** Clients with the certificates of these services. */
+let clients: Readonly<Record<'forecaster' | 'management', RpcClient<typeof PacingServiceService>>>;
+const stack = new AsyncDisposableStack();
 beforeAll(async () => {
-  pacing = await startPacing();
+  pacing = stack.use(await startPacing());
+  const folder = mkdtempSync(path.join(tmpdir(), 'longwave-plans-'));
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const identities = await developmentCa(folder, ['internal-serving', 'forecaster', 'management'], new Date());
+  const server = await serveRpc({
+    ...{ listen: '127.0.0.1:0', tls: readTls(identities['internal-serving']), onError: () => undefined },
+    services: [pacingService(pacing.pool)],
+  });
+  stack.defer(() => server.close(100));
+  const clientOf = (name: 'forecaster' | 'management') => {
+    const channel = openChannel(`127.0.0.1:${server.port}`, 'internal-serving', readTls(identities[name]));
+    stack.defer(() => channel.close());
+    return channel.client(PacingServiceService);
+  };
+  clients = { forecaster: clientOf('forecaster'), management: clientOf('management') };
 });
-afterAll(() => pacing[Symbol.asyncDispose]());
+afterAll(() => stack[Symbol.asyncDispose]());
 
 const startMs = Date.UTC(2026, 2, 26);
 
-function put(workspaceId: string, hours: Readonly<Record<string, readonly number[]>>, given: Partial<PutPlansRequest>) {
+function put(
+  workspaceId: string,
+  hours: Readonly<Record<string, readonly number[]>>,
+  given: Partial<PutPlansRequest>,
+  as: keyof typeof clients = 'forecaster',
+) {
   const plans = Object.entries(hours).map(([lineItemId, own]) => ({
     ...{ lineItemId, startsAtMs: BigInt(startMs), hours: [...own], learning: false },
   }));
   const request = { workspaceId, asOfMs: 1_000n, plans, isLast: false, ...given };
-  return pacingService(pacing.pool).handlers.putPlans(request, {} as RpcContext);
+  return clients[as].putPlans(request, { deadlineMs: 5_000 });
 }
 
 const keptPlans = (workspaceId: string) =>
@@ -41,7 +67,7 @@ test('the same plans twice change nothing, older inputs never replace newer ones
   expect(await keptPlans(ws)).toMatchObject([{ line_item_id: two, hours: [4] }]);
 });
 
-test('a workspace cannot plan line items of another one; a plan that is none is refused', async () => {
+test('a workspace cannot plan line items of another one; a plan that is none, or of a service that makes none, is refused', async () => {
   const [ws, other] = [newId('ws'), newId('ws')];
   await put(ws, { [`li${ws}`]: [1] }, {});
   expect(await put(other, { [`li${ws}`]: [7] }, { asOfMs: 9_000n, isLast: true })).toEqual({ changed: 0, removed: 0 });
@@ -50,6 +76,8 @@ test('a workspace cannot plan line items of another one; a plan that is none is 
   for (const wrong of [{ startsAtMs: BigInt(startMs + 1) }, { hours: [-1] }, { hours: [Infinity] }])
     await expect(put(ws, {}, { plans: [{ ...plan, ...wrong }] })).rejects.toMatchObject({ code: 'validation_failed' });
   await expect(put(ws, {}, { plans: [plan, plan] })).rejects.toMatchObject({ code: 'validation_failed' });
+  await expect(put(ws, {}, { isLast: true }, 'management')).rejects.toMatchObject({ code: 'permission_denied' });
+  expect(await keptPlans(ws)).toHaveLength(1);
 });
 
 test('the pacer takes a new plan over without a jump: what is committed, granted and to be committed stays, and only the rest is spread anew', async () => {

@@ -2,6 +2,7 @@ import type { ForecastJobInput, PlanLineItem } from '@longwave/events';
 import type { ForecasterConfig } from '../config.ts';
 import type { CheckedAvailability } from './check-availability.ts';
 import type { ForecastResult } from './make-forecast.ts';
+import type { MadePlans } from './make-pacing-plans.ts';
 
 /** What a thread is asked; structured clones cross the border. */
 export type Question =
@@ -16,12 +17,14 @@ export type Question =
       readonly workspaceId: string;
       readonly line: PlanLineItem;
       readonly deadlineMs: number;
-    };
+    }
+  | { readonly type: 'plans'; readonly workspaceId: string; readonly deadlineMs: number };
 
 /** The answer to each type of question. */
 export interface Answers {
   readonly forecast: ForecastResult;
   readonly availability: CheckedAvailability;
+  readonly plans: MadePlans;
 }
 
 export type AnswerTo<Q extends Question> = Answers[Q['type']];

@@ -7,12 +7,13 @@ import type { Logger } from '@longwave/service-kit';
 import { LeaseEnded, reportByCommand } from '@longwave/worker-kit';
 import type { Question } from '../compute/question.ts';
 import type { ForecastResult } from '../compute/make-forecast.ts';
+import { makePlansJob, type PlansJobDeps } from './make-plans-job.ts';
 
 type Report = {
   readonly [C in MachineCommand<'forecaster'>]: { readonly commandType: C; readonly changes: ChangesInput<C> };
 }[MachineCommand<'forecaster'>];
 
-export interface JobDeps {
+export interface JobDeps extends PlansJobDeps {
   readonly commands: Pick<RpcClient<typeof CommandServiceService>, 'execute'>;
   /** Makes a forecast; ends when the signal says so. */
   readonly forecast: (
@@ -34,13 +35,14 @@ const gaveUp = {
 };
 
 /**
- * One try at a leased job: says that it has begun, makes the forecast, reports it. A failure of ours is reported after the third try.
+ * One try at a leased job: says that it has begun, makes the forecast, reports it; or makes plans and ends the job. A failure of ours is
+ * reported after the third try.
  * @param signal aborted with a `LeaseEnded` when the lease has ended
  */
 export async function workOnJob(job: Job, deps: JobDeps, signal: AbortSignal): Promise<JobEnd> {
   let end: JobEnd = 'retry';
   try {
-    end = await tryJob(job, deps, signal);
+    end = await (job.kind === 'make_pacing_plans' ? tryPlans(job, deps, signal) : tryForecast(job, deps, signal));
   } catch (error) {
     if (error instanceof LeaseEnded) end = error.reason;
     else deps.logger.error({ err: error, job_id: job.jobId, attempt: job.attempt }, 'job.try_failed');
@@ -52,7 +54,14 @@ export async function workOnJob(job: Job, deps: JobDeps, signal: AbortSignal): P
   return end;
 }
 
-async function tryJob(job: Job, { commands, forecast, logger }: JobDeps, signal: AbortSignal): Promise<JobEnd> {
+/** Plans that cannot be made are due again the next night, or with the next change. */
+async function tryPlans(job: Job, deps: JobDeps, signal: AbortSignal): Promise<JobEnd> {
+  if (job.attempt <= maxAttempts) return makePlansJob(job, deps, signal);
+  const { ended } = await deps.jobs.endJob({ jobId: job.jobId, leaseId: job.leaseId }, { deadlineMs: readMs });
+  return ended ? 'failed' : 'lost';
+}
+
+async function tryForecast(job: Job, { commands, forecast, logger }: JobDeps, signal: AbortSignal): Promise<JobEnd> {
   const report = async (step: string, command: Report): Promise<'accepted' | JobEnd> => {
     const outcome = await reportByCommand(commands.execute, job, step, command, signal);
     if (outcome.kind === 'refused')
