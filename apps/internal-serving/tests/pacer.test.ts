@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Cohort } from '@longwave/rpc/audience';
 import { readHours, readLinePacing } from '../src/pacer/line-pacing-table.ts';
-import { hourMs, plannedLine, startPacing, sumOf, type Pacing } from './_pacer.ts';
+import { startPacing, sumOf, type Pacing } from './_pacer.ts';
+import { hourMs, plannedLine } from './_planned-line.ts';
 
 let pacing: Pacing;
 

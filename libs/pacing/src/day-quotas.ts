@@ -7,6 +7,8 @@ export interface DayBounds {
 }
 
 const rounds = 100;
+/** Two values of x that differ by less are the same. */
+const closeEnough = 1e-13;
 
 /**
  * Fills days like vessels with water: each gets `weight · x` within its bounds, with the one x for which they sum to the total. Where the
@@ -19,10 +21,15 @@ export function fillDays(total: number, days: readonly DayBounds[]): readonly nu
   const most = days.reduce((sum, { max }) => sum + max, 0);
   if (most <= total) return days.map(({ max }) => max);
   const at = (x: number) => days.map(({ weight, max }, day) => Math.max(mins[day]!, Math.min(max, weight * x)));
-  const sumAt = (x: number) => at(x).reduce((sum, quota) => sum + quota, 0);
+  const sumAt = (x: number) => {
+    let sum = 0;
+    for (let day = 0; day < days.length; day++)
+      sum += Math.max(mins[day]!, Math.min(days[day]!.max, days[day]!.weight * x));
+    return sum;
+  };
   let [low, high] = [0, Math.max(1, total)];
   while (sumAt(high) < total && high < Number.MAX_SAFE_INTEGER) high *= 2;
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < rounds && high - low > closeEnough * high; round++) {
     const middle = (low + high) / 2;
     if (sumAt(middle) < total) low = middle;
     else high = middle;

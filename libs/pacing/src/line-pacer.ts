@@ -80,17 +80,13 @@ const remakeMs = knownForMs / 3;
 /** A shape is made of single hours, so it reaches no further; line items of more are given as soon as possible. */
 const maxShapeMs = 1_100 * 86_400_000;
 
-const keyOf = (line: PacedLine) =>
-  JSON.stringify([
-    line.goal,
-    line.mode,
-    line.windowStartMs,
-    line.windowEndMs,
-    line.finishEarlyPct,
-    line.dailyMin,
-    line.dailyMax,
-    line.timeZone,
-  ]);
+/** What a shape is made of, besides what is left and the traffic. */
+const shaping: readonly (keyof PacedLine)[] = [
+  ...(['goal', 'mode', 'windowStartMs', 'windowEndMs', 'finishEarlyPct', 'dailyMin', 'dailyMax', 'timeZone'] as const),
+];
+
+const isShapedAs = (before: PacedLine, after: PacedLine) =>
+  before === after || shaping.every((key) => before[key] === after[key]);
 
 /**
  * Paces one line item.
@@ -102,7 +98,7 @@ export function createLinePacer<L extends PacedLine>(first: L, kept: KeptPacing,
   let sums = noCohorts;
   let traffic: TrafficCurve = networkTraffic;
   let plan: Pick<HourPlan, 'digest' | 'isLearning'> | undefined;
-  let shape: { of: PaceShape; fromMs: number; day: number; key: string } | undefined;
+  let shape: { of: PaceShape; fromMs: number; day: number; line: L } | undefined;
   let day: { number: number; usedAtStart: number } | undefined = kept.day;
   let used = kept.used ?? kept.closedUsed;
   let target = kept.target;
@@ -131,7 +127,7 @@ export function createLinePacer<L extends PacedLine>(first: L, kept: KeptPacing,
       days: fromMs < windowEndMs ? days.daysBetween(line.timeZone, fromMs, windowEndMs) : [],
       usedToday: from.number === day?.number ? usedNow - day.usedAtStart : 0,
     });
-    return { of, fromMs, day: from.number, key: keyOf(line) };
+    return { of, fromMs, day: from.number, line };
   }
 
   /** Moves the target by the part of the rest of the plan that has passed since it was right. */
@@ -145,7 +141,7 @@ export function createLinePacer<L extends PacedLine>(first: L, kept: KeptPacing,
     if (line.mode !== 'asap') target = moveTarget(target, line.goal, atMs <= line.windowStartMs ? 0 : share);
     targetAtMs = atMs;
     const isStale =
-      shape!.key !== keyOf(line) ||
+      !isShapedAs(shape!.line, line) ||
       atMs - shape!.fromMs >= remakeMs ||
       (atMs >= shape!.fromMs && shape!.day !== days.dayAt(line.timeZone, atMs).number);
     if (isStale) shape = makeShape(atMs, usedNow);

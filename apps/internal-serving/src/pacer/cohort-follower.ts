@@ -56,7 +56,7 @@ export function createCohortFollower(client: CohortClient): CohortFollower {
     watermarkMs: () => watermarkMs,
     async read(lines, atMs, apply) {
       const known = lines.filter((line) => line.isKnown && sinceMs !== undefined);
-      const fresh = lines.filter((line) => !known.includes(line));
+      const fresh = lines.filter((line) => !line.isKnown || sinceMs === undefined);
       const marks: number[] = [];
       const untils: bigint[] = [];
       const ask = async (batch: readonly FollowedLine[], isKnown: boolean) => {

@@ -1,5 +1,4 @@
 import { transaction, type Pool } from '@longwave/postgres';
-import { z } from 'zod';
 import { underTerm } from './pacer-term-table.ts';
 
 /** Where a node's slots of goals come from, and what it was asked for, as its row says. */
@@ -18,15 +17,17 @@ export interface LeaseRow {
   readonly used: number;
 }
 
-export interface ServingState {
+/** The mode, and the nodes that are not closed. */
+export interface ServingNodes {
   readonly mode: 'guard' | 'lease';
   readonly wanted: 'guard' | 'lease';
   readonly live: readonly LiveNode[];
   /** Registered, and not seen for 15 seconds. */
   readonly silent: readonly number[];
-  /** By line item. */
-  readonly leases: ReadonlyMap<string, readonly LeaseRow[]>;
 }
+
+/** Leases that are not counted as closed, by line item. */
+export type LeasesByLine = ReadonlyMap<string, readonly LeaseRow[]>;
 
 /** A node that was not seen for so long is closed. */
 const silentSeconds = 15;
@@ -37,35 +38,64 @@ function* inParts<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let from = 0; from < rows.length; from += maxRows) yield rows.slice(from, from + maxRows);
 }
 
-const demandSchema = z.record(z.string(), z.object({ asked: z.number().min(0) }));
+/** A row of 2,000 line items each second is not worth a schema: it is this service's own, and one that is not as it should be says nothing. */
+function askedOf(demand: Readonly<Record<string, { readonly asked?: unknown } | null>>): ReadonlyMap<string, number> {
+  const asked = new Map<string, number>();
+  for (const lineItemId in demand) {
+    const slots = demand[lineItemId]?.asked;
+    if (typeof slots === 'number' && slots >= 0) asked.set(lineItemId, slots);
+  }
+  return asked;
+}
 
-const askedOf = (demand: unknown): ReadonlyMap<string, number> =>
-  new Map(Object.entries(demandSchema.parse(demand)).map(([lineItemId, { asked }]) => [lineItemId, asked]));
-
-/** Lists come as text: at 10,000 line items and 8 nodes a row per lease costs the pacer more than everything else. */
-const splitNumbers = (text: string): readonly number[] => text.split(',').map(Number);
-
-/** Everything that a tick depends on: the mode, the nodes, and the leases of all line items. */
-export async function readServingState(pool: Pool): Promise<ServingState> {
-  const [mode, nodes, leases] = await Promise.all([
-    pool.query<Pick<ServingState, 'mode' | 'wanted'>>({
+/** The mode, and what the nodes report. */
+export async function readServingNodes(pool: Pool): Promise<ServingNodes> {
+  const [mode, nodes] = await Promise.all([
+    pool.query<Pick<ServingNodes, 'mode' | 'wanted'>>({
       name: 'pacer-mode',
       text: 'select mode, wanted from serving_mode',
     }),
-    pool.query<{ node_epoch: number; mode: string; demand: unknown; is_silent: boolean }>({
+    pool.query<{ node_epoch: number; mode: string; demand: Parameters<typeof askedOf>[0]; is_silent: boolean }>({
       name: 'pacer-nodes',
       text: `select node_epoch::float8, mode, demand, seen_at < now() - make_interval(secs => ${silentSeconds}) as is_silent
-             from serving_node where closed_at is null`,
-    }),
-    pool.query<{ node_epoch: number; ids: string; granted: string; used: string }>({
-      name: 'pacer-leases',
-      text: `select node_epoch::float8, string_agg(line_item_id, ',') as ids, string_agg(granted::text, ',') as granted,
-                    string_agg(used::text, ',') as used
-             from quota_lease where not counted group by node_epoch`,
+             from serving_node where closed_at is null order by node_epoch`,
     }),
   ]);
+  return {
+    ...mode.rows[0]!,
+    live: nodes.rows
+      .filter((row) => !row.is_silent)
+      .map((row) => ({ nodeEpoch: row.node_epoch, mode: row.mode, asked: askedOf(row.demand) })),
+    silent: nodes.rows.filter((row) => row.is_silent).map((row) => row.node_epoch),
+  };
+}
+
+/** Lists come as text: a row per lease costs the pacer more than everything else that it does with it. */
+const splitNumbers = (text: string): readonly number[] => text.split(',').map(Number);
+
+const leaseLists = `select node_epoch::float8, string_agg(line_item_id, ',') as ids, string_agg(granted::text, ',') as granted,
+  string_agg(used::text, ',') as used from quota_lease where not counted`;
+
+/**
+ * The leases of these line items; undefined: of all.
+ * @param turn called between the nodes
+ */
+export async function readLeasesOf(
+  pool: Pool,
+  turn: () => Promise<void>,
+  lineItemIds?: readonly string[],
+): Promise<LeasesByLine> {
+  const { rows } = await pool.query<{ node_epoch: number; ids: string; granted: string; used: string }>(
+    lineItemIds === undefined
+      ? { name: 'pacer-leases', text: `${leaseLists} group by node_epoch` }
+      : {
+          name: 'pacer-leases-of',
+          text: `${leaseLists} and line_item_id = any ($1::text[]) group by node_epoch`,
+          values: [lineItemIds],
+        },
+  );
   const byLine = new Map<string, LeaseRow[]>();
-  for (const row of leases.rows) {
+  for (const row of rows) {
     const [granted, used] = [splitNumbers(row.granted), splitNumbers(row.used)];
     row.ids.split(',').forEach((lineItemId, at) => {
       const lease = { nodeEpoch: row.node_epoch, lineItemId, granted: granted[at]!, used: used[at]! };
@@ -73,15 +103,9 @@ export async function readServingState(pool: Pool): Promise<ServingState> {
       if (others) others.push(lease);
       else byLine.set(lineItemId, [lease]);
     });
+    await turn();
   }
-  return {
-    ...mode.rows[0]!,
-    live: nodes.rows
-      .filter((row) => !row.is_silent)
-      .map((row) => ({ nodeEpoch: row.node_epoch, mode: row.mode, asked: askedOf(row.demand) })),
-    silent: nodes.rows.filter((row) => row.is_silent).map((row) => row.node_epoch),
-    leases: byLine,
-  };
+  return byLine;
 }
 
 /** A change of a lease; `known` is what it had been granted when that was decided. */

@@ -10,10 +10,22 @@ import {
   type RatePrior,
 } from '@longwave/pacing';
 import type { Grant, LeaseRow, LiveNode } from './lease-grant-table.ts';
+import type { LinePacing } from './line-pacing-table.ts';
 import type { PlannedLine } from '../plans/paced-lines.ts';
 
 /** The pacer of one line item of a plan. */
 export type PlannedPacer = LinePacer<PlannedLine>;
+
+/** A line item that is paced. */
+export interface PacedEntry {
+  readonly pacer: PlannedPacer;
+  /** Whether an answer had all its cohorts. */
+  isKnown: boolean;
+  /** Whether they were summed once. */
+  isSettled: boolean;
+  /** What was kept of it last, and when. */
+  kept?: { readonly row: LinePacing; readonly atMs: number; readonly hourMs: number };
+}
 
 /** A node in a line item's tick: its lease, if there is one, and its share of the demand. */
 interface NodeOfLine extends NodeLease {
@@ -24,21 +36,41 @@ interface NodeOfLine extends NodeLease {
 /** A line item between lowering and raising. */
 export interface PacedLeases {
   readonly pacer: PlannedPacer;
+  /** Whether it was asked for lately. */
+  readonly isActive: boolean;
   readonly nodes: readonly NodeOfLine[];
 }
 
-const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+/** The nodes that live, and the place of each. */
+export interface LiveEpochs {
+  readonly epochs: readonly number[];
+  readonly places: ReadonlyMap<number, number>;
+}
+
+export function liveEpochs(live: readonly LiveNode[]): LiveEpochs {
+  const epochs = live.map(({ nodeEpoch }) => nodeEpoch);
+  return { epochs, places: new Map(epochs.map((nodeEpoch, at) => [nodeEpoch, at])) };
+}
+
+function sumOf(values: readonly number[]): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum;
+}
 
 /** Nodes of a line item: those that live, and those whose leases are still to be closed. */
-function nodesOf(pacer: PlannedPacer, live: readonly LiveNode[], leases: readonly LeaseRow[]): readonly NodeOfLine[] {
-  const epochs = live.map(({ nodeEpoch }) => nodeEpoch);
-  const shares = pacer.shares.sharesOf(epochs);
-  const lived = epochs.map((nodeEpoch, at) => {
-    const lease = leases.find((one) => one.nodeEpoch === nodeEpoch);
-    return { nodeEpoch, granted: lease?.granted ?? 0, used: lease?.used ?? 0, share: shares[at]!, hasLease: !!lease };
-  });
-  const gone = leases.filter(({ nodeEpoch }) => !epochs.includes(nodeEpoch));
-  return [...lived, ...gone.map((lease) => ({ ...lease, share: 0, hasLease: true }))];
+function nodesOf(pacer: PlannedPacer, live: LiveEpochs, leases: readonly LeaseRow[]): readonly NodeOfLine[] {
+  const shares = pacer.shares.sharesOf(live.epochs);
+  const nodes: NodeOfLine[] = live.epochs.map((nodeEpoch, at) => ({
+    ...{ nodeEpoch, granted: 0, used: 0 },
+    ...{ share: shares[at]!, hasLease: false },
+  }));
+  for (const { nodeEpoch, granted, used } of leases) {
+    const at = live.places.get(nodeEpoch);
+    if (at === undefined) nodes.push({ nodeEpoch, granted, used, share: 0, hasLease: true });
+    else nodes[at] = { nodeEpoch, granted, used, share: shares[at]!, hasLease: true };
+  }
+  return nodes;
 }
 
 /** Per workspace, confirmed and decided servings older than a day, as a belief of a hundred servings. */
@@ -61,7 +93,6 @@ export function workspaceRates(pacers: Iterable<PlannedPacer>): ReadonlyMap<stri
 
 /** What line items that have left their plans had committed of their campaign's budget. */
 export interface SpentLine {
-  readonly campaignId: string;
   readonly priceMicros: number;
   readonly committed: number;
 }
@@ -73,10 +104,13 @@ export interface CampaignBudget {
   readonly spentMicros: number;
 }
 
-/** The budgets of campaigns, by campaign. */
+/**
+ * The budgets of the campaigns of these line items, which are all that each of them has.
+ * @param spentOf what line items that have left had committed, by campaign
+ */
 export function campaignBudgets(
   pacers: Iterable<PlannedPacer>,
-  spent: readonly SpentLine[],
+  spentOf: (campaignId: string) => readonly SpentLine[],
 ): ReadonlyMap<string, CampaignBudget> {
   const campaigns = new Map<string, PlannedPacer[]>();
   for (const pacer of pacers) {
@@ -87,7 +121,7 @@ export function campaignBudgets(
   }
   return new Map(
     [...campaigns].map(([campaignId, open]) => {
-      const left = spent.filter((one) => one.campaignId === campaignId);
+      const left = spentOf(campaignId);
       const lines = [
         ...open.map((pacer) => ({
           ...{ priceMicros: pacer.line.unitPriceMicros, goal: pacer.line.goal },
@@ -123,25 +157,35 @@ const boundsOf = ({ pacer, nodes }: PacedLeases) => {
 
 /** The leases of a line item that are to be lowered. */
 export function lowerings(
-  pacer: PlannedPacer,
-  live: readonly LiveNode[],
+  line: Pick<PacedLeases, 'pacer' | 'isActive'>,
+  live: LiveEpochs,
   leases: readonly LeaseRow[],
 ): { readonly paced: PacedLeases; readonly grants: readonly Grant[] } {
-  const paced = { pacer, nodes: nodesOf(pacer, live, leases) };
+  const { pacer, isActive } = line;
+  const paced = { pacer, isActive, nodes: nodesOf(pacer, live, leases) };
   const grants = lowerGrants(boundsOf(paced)).flatMap((to, at) => (to === undefined ? [] : [changeOf(paced, at, to)]));
   return { paced, grants };
 }
 
 /** The same with the rows as they are after lowering. */
-export const withLowered = ({ pacer, nodes }: PacedLeases, lowered: readonly LeaseRow[]): PacedLeases => ({
-  pacer,
-  nodes: nodes.map((node) => ({ ...node, ...lowered.find((row) => row.nodeEpoch === node.nodeEpoch) })),
-});
+export const withLowered = (line: PacedLeases, lowered: readonly LeaseRow[] | undefined): PacedLeases =>
+  lowered === undefined
+    ? line
+    : {
+        ...line,
+        nodes: line.nodes.map((node) => ({ ...node, ...lowered.find((row) => row.nodeEpoch === node.nodeEpoch) })),
+      };
+
+/** A lease that does not exist yet. */
+export interface Opening extends Grant {
+  readonly workspaceId: string;
+  /** Whether the line item is asked for at that node. */
+  readonly isAsked: boolean;
+}
 
 export interface Raisings {
   readonly raise: readonly Grant[];
-  /** Leases that do not exist yet. */
-  readonly open: readonly (Grant & { readonly workspaceId: string })[];
+  readonly open: readonly Opening[];
 }
 
 /** The rates that leases were given, by node and line item, as far as this pacer knows. */
@@ -166,22 +210,40 @@ export class GivenRates {
   }
 }
 
-/** The leases that are to be raised and opened, and those whose buckets fill at another rate; those of campaigns with a budget together never beyond it. */
+/** Collects raisings of line items, one after another. */
+export interface RaisingLines extends Raisings {
+  add(line: PacedLeases): void;
+}
+
+/**
+ * The leases that are to be raised and opened, and those whose buckets fill at another rate; those of campaigns with a budget together never
+ * beyond it. A line item that nobody asks for keeps its rates.
+ * @param lines all that will be added
+ */
 export function raisings(
   lines: readonly PacedLeases[],
   budgets: ReadonlyMap<string, CampaignBudget>,
   rates: Pick<GivenRates, 'get'>,
-): Raisings {
+): RaisingLines {
   const roomMicros = new Map(
     [...budgets].map(([id, { budgetMicros, spentMicros }]) => [id, budgetMicros - spentMicros]),
   );
   const isLimited = ({ pacer }: PacedLeases) =>
     pacer.line.campaignBudgetMicros !== undefined && pacer.line.unitPriceMicros > 0;
-  for (const line of lines.filter(isLimited))
-    roomMicros.set(line.pacer.line.campaignId, roomMicros.get(line.pacer.line.campaignId)! - heldMicros(line));
+  for (const line of lines)
+    if (isLimited(line))
+      roomMicros.set(line.pacer.line.campaignId, roomMicros.get(line.pacer.line.campaignId)! - heldMicros(line));
   const raise: Grant[] = [];
-  const open: (Grant & { workspaceId: string })[] = [];
-  for (const line of lines) {
+  const open: Opening[] = [];
+
+  function refill(line: PacedLeases, at: number): void {
+    const { nodeEpoch, hasLease, share, granted } = line.nodes[at]!;
+    if (!hasLease || share === 0 || !line.isActive) return;
+    const change = changeOf(line, at, granted);
+    if (isStaleRate(rates.get(nodeEpoch, change.lineItemId), change.ratePerS)) raise.push(change);
+  }
+
+  function add(line: PacedLeases): void {
     const { pacer, nodes } = line;
     const bounds = boundsOf(line);
     const { campaignId, unitPriceMicros, workspaceId } = pacer.line;
@@ -191,19 +253,14 @@ export function raisings(
       : Infinity;
     let more = 0;
     raiseGrants({ ...bounds, maxGranted: Math.min(bounds.maxGranted, affordable) }).forEach((to, at) => {
-      if (to === undefined) {
-        const change = changeOf(line, at, nodes[at]!.granted);
-        const { nodeEpoch, hasLease, share } = nodes[at]!;
-        if (hasLease && share > 0 && isStaleRate(rates.get(nodeEpoch, pacer.line.lineItemId), change.ratePerS))
-          raise.push(change);
-        return;
-      }
+      if (to === undefined) return refill(line, at);
       more += to - nodes[at]!.granted;
       const change = changeOf(line, at, to);
       if (nodes[at]!.hasLease) raise.push(change);
-      else open.push({ ...change, workspaceId });
+      else open.push({ ...change, workspaceId, isAsked: line.isActive && pacer.shares.isAsked(change.nodeEpoch) });
     });
     if (isLimited(line)) roomMicros.set(campaignId, roomMicros.get(campaignId)! - costMicros(more, unitPriceMicros));
   }
-  return { raise, open };
+
+  return { raise, open, add };
 }

@@ -30,7 +30,7 @@ export interface CurrentPlans {
   refresh(): Promise<boolean>;
   /** Goals of line items whose windows have not ended, of all plans. */
   listGoals(): readonly Goal[];
-  /** Line items of all plans that have a goal of units, with what the pacer needs of them. */
+  /** Line items of all plans that have a goal of units, with what the pacer needs of them: the same list while the plans are the same. */
   listPaced(): readonly PlannedLine[];
   /** Line items of all plans that have a share of breaks. */
   listShared(): readonly string[];
@@ -49,6 +49,7 @@ const retry = { initialMs: 1_000, maxMs: 60_000 } as const;
 /** This node's compiled plans. A new one replaces the old one at once and whole; one that cannot be loaded leaves the old one. */
 export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => Date, logger: Logger): CurrentPlans {
   let plans: ReadonlyMap<string, PacedPlan> = new Map();
+  let paced: readonly PlannedLine[] = [];
   const failures = new Map<string, Failure>();
   /** Workspaces that have an active plan, loaded or not. */
   let planned: ReadonlySet<string> = new Set();
@@ -97,6 +98,7 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
     for (const servingPlanId of failures.keys()) if (!named.has(servingPlanId)) failures.delete(servingPlanId);
     const changed = next.size !== plans.size || [...next].some(([id, plan]) => plans.get(id)?.index !== plan.index);
     plans = next;
+    if (changed) paced = [...plans.values()].flatMap((plan) => plan.paced);
     ready = true;
     return changed;
   }
@@ -114,7 +116,7 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
           .map((line) => ({ lineItemId: line.lineItemId, endsAtMs: line.endMs })),
       );
     },
-    listPaced: () => [...plans.values()].flatMap(({ paced }) => paced),
+    listPaced: () => paced,
     listShared: () =>
       [...plans.values()].flatMap(({ index }) => index.sharedOrdinals.map((at) => index.lines[at]!.lineItemId)),
     isReady: () => ready,
