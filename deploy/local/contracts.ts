@@ -19,7 +19,7 @@ import {
   type CommandDefinition,
   type ResourceDefinition,
 } from '@longwave/command-catalog';
-import { decisionMadeSchema, domainEventSchema, factMessageSchema, topics } from '@longwave/events';
+import { decisionMadeSchema, domainEventSchema, factMessageSchema, opportunitiesCountedSchema, topics } from '@longwave/events';
 import { problems } from '@longwave/problems';
 import { chartServices, services } from '@longwave/services';
 import { format, resolveConfig } from 'prettier';
@@ -94,6 +94,7 @@ function eventsContract() {
     events,
     delivery_facts: { topic: topics.deliveryFacts, schema: z.toJSONSchema(factMessageSchema) },
     decisions: { topic: topics.decisions, schema: z.toJSONSchema(decisionMadeSchema) },
+    opportunities: { topic: topics.opportunities, schema: z.toJSONSchema(opportunitiesCountedSchema) },
   };
 }
 

@@ -11,6 +11,7 @@ import { startBatchWorker } from './batches/batch-worker.ts';
 import { createNoteLayouts } from './batches/known-layout-table.ts';
 import type { Config } from './config.ts';
 import { consumeDecisions } from './ads/consume-decisions.ts';
+import { consumeOpportunities } from './ads/consume-opportunities.ts';
 import { consumeFacts } from './counting/consume-facts.ts';
 import {
   moveKeptFrom,
@@ -74,6 +75,7 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
   stack.defer(() => server.close());
   stack.use(consumeFacts({ bus, pool, lists, logger, note: createNoteLayouts(pool) }));
   stack.use(consumeDecisions({ bus, pool, listsVersion: lists.listsVersion, logger }));
+  stack.use(consumeOpportunities({ bus, pool, logger }));
   const worker = stack.use(startBatchWorker({ pool, lists, memory: createCountingMemory(), clock, logger }));
   const userAgentMs = config.USER_AGENT_DAYS * 86_400_000;
   stack.use(

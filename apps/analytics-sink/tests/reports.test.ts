@@ -8,6 +8,7 @@ import { Window } from '@longwave/rpc/audience';
 import { lists, randomFacts, seen, withServing } from '@longwave/test-kit/delivery-facts';
 import fc from 'fast-check';
 import { recordDecisions } from '../src/ads/ad-ledger.ts';
+import { saveOpportunities } from '../src/ads/opportunity-table.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { countByteByByte, tinyFacts, tinyRecords } from './_byte-by-byte.ts';
 import { readRows, type Ask } from './_reports.ts';
@@ -130,7 +131,25 @@ async function recordBusyDays(): Promise<void> {
        values ($1, $2, $3, $4, $5, '2025-11-02T10:00Z', $6, $7)`,
       [workspace, event.podcast_id, event.campaign_id, event.line_item_id, event.creative_id, kind, events],
     );
+  const hours = ['2025-11-02T09:00:00.000Z', '2025-11-02T23:00:00.000Z'];
+  await saveOpportunities(pool, [
+    { rows: opportunitiesOf('ws_1', hours) },
+    { rows: opportunitiesOf('ws_2', hours.slice(1)), counted_until: '2025-11-03T00:00:00.000Z' },
+  ]);
 }
+
+/** Ten plays of two breaks an hour, each with an empty slot in the second one. */
+const opportunitiesOf = (workspace_id: string, hours: readonly string[]) =>
+  hours.flatMap((hour) => {
+    const play = { workspace_id, hour, podcast_id: 'pod_1', episode_id: 'ep_1', country: 'DE' };
+    const slots = { ...play, requests: 0, opportunities: 10 };
+    return [
+      { ...play, break_key: '', no_ad_reason: '', requests: 10, opportunities: 0 },
+      { ...slots, break_key: 'pre', no_ad_reason: '' },
+      { ...slots, break_key: 'mid', no_ad_reason: '' },
+      { ...slots, break_key: 'mid', no_ad_reason: 'no_lease' },
+    ];
+  });
 
 const sumOf = (rows: readonly string[]) => rows.reduce((sum, row) => sum + Number(row.split(' ').at(-1)), 0);
 
@@ -147,6 +166,7 @@ test('the numbers of every metric by each of its dimensions add up to its total;
     }
   }
   expect(totals).toMatchObject({ ads_decided: 2, ads_delivered: 14, ads_billable: 12, ad_starts: 9, ad_completes: 4 });
+  expect(totals).toMatchObject({ ad_requests: 20, ad_opportunities: 60, ads_unfilled: 20 });
   expect(totals.downloads).toBeGreaterThan(12);
 });
 
@@ -214,6 +234,26 @@ test('the basis says until when facts are counted, in which window, and which ho
   expect(ads.map(({ fromMs }) => new Date(Number(fromMs)).toISOString())).toEqual(['2025-11-02T09:00:00.000Z']);
 });
 
+test('opportunities that arrive twice, in another order or counted again are whole numbers that only grow', async () => {
+  const [first, , , empty] = opportunitiesOf('ws_1', ['2025-11-02T09:00:00.000Z']);
+  const message = { rows: [first!, empty!], counted_until: '2025-11-02T10:00:00.000Z' };
+  const again = { rows: [{ ...first!, requests: 11 }, empty!], counted_until: '2025-11-02T11:00:00.000Z' };
+  await saveOpportunities(pool, [message, again]);
+  await saveOpportunities(pool, [message]);
+  await saveOpportunities(pool, [again, message]);
+  const ask = { metrics: ['ad_requests', 'ad_opportunities', 'ads_unfilled'] };
+  const { rows, basis } = await readRows(pool, ask);
+  expect([rows, basis.completeUntilMs]).toEqual([['11 10 10'], 0n]);
+  await recordBusyDays();
+  // Facts are counted further than opportunities.
+  const counted = await readRows(pool, { ...ask, dimensions: ['no_ad_reason'], metrics: ['ads_unfilled'] });
+  expect(counted.rows).toEqual(['no_lease 20']);
+  expect(Number(counted.basis.completeUntilMs)).toBeLessThanOrEqual(Date.parse('2025-11-03T00:00Z'));
+  expect((await readRows(pool, { metrics: ['ads_decided'] })).basis.completeUntilMs).toBeGreaterThan(
+    counted.basis.completeUntilMs,
+  );
+});
+
 describe('a report is refused', () => {
   test.each<readonly [string, Ask]>([
     ['without a metric', { metrics: [] }],
@@ -221,6 +261,8 @@ describe('a report is refused', () => {
     ['with a metric twice', { metrics: ['downloads', 'downloads'] }],
     ['by a dimension that a metric does not know', { dimensions: ['campaign'] }],
     ['with a filter that a metric does not know', { filters: [{ dimension: 'campaign', keys: ['cmp_1'] }] }],
+    ['of opportunities by what only ads have', { metrics: ['ad_opportunities'], dimensions: ['line_item'] }],
+    ['of requests by break', { metrics: ['ad_requests'], dimensions: ['break'] }],
     ['with a filter by time', { filters: [{ dimension: 'day', keys: ['2025-11-02'] }] }],
     ['of ads in a window of downloads', { metrics: ['ads_delivered'], window: Window.LAST_TOUCH_24H }],
     ['by days that are no whole hours of UTC', { timeZone: 'Asia/Kolkata' }],

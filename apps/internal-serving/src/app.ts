@@ -24,6 +24,8 @@ import { createGoalGuard } from './goals/goal-guard.ts';
 import { createServingNode, type ServingNode } from './leases/serving-node.ts';
 import { removeClosedNodes } from './leases/serving-node-table.ts';
 import { createListenerMemory } from './listeners/listener-memory.ts';
+import { createPublishOpportunities } from './numbers/publish-opportunities.ts';
+import { removeOldOpportunities } from './numbers/opportunity-table.ts';
 import { removeClosedLeases } from './pacer/lease-grant-table.ts';
 import { pacingService } from './pacer/pacing-service.ts';
 import { startPacer } from './pacer/start-pacer.ts';
@@ -48,6 +50,8 @@ const noteListenersMs = 10_000;
 /** How often a process looks whether an hour can be sampled. */
 const sampleMs = 60_000;
 
+/** Days that opportunities and verdicts by the hour are kept. */
+const numberDays = 100;
 /** How long a node that starts waits for its first leases before it serves. */
 const firstGrantsMs = 2_000;
 
@@ -160,6 +164,7 @@ export async function createApp(
   );
   const decisions = createDecisionArchive(pool, store, reader);
   const sampling = createSampleHours(pool, reader, clock);
+  const numbersFrom = () => new Date(clock().getTime() - numberDays * 86_400_000);
   stack.use(
     repeatSweeps({
       sweeps: [
@@ -170,6 +175,7 @@ export async function createApp(
         { name: 'closed_nodes', remove: (maxRows) => removeClosedNodes(pool, shareWindowStart(clock()), maxRows) },
         { name: 'old_shares', remove: (maxRows) => removeOldShares(pool, shareWindowStart(clock()), maxRows) },
         { name: 'play_sample', remove: (maxRows) => sampling.removeOld(maxRows) },
+        { name: 'old_opportunities', remove: (maxRows) => removeOldOpportunities(pool, numbersFrom(), maxRows) },
         { name: 'closed_leases', remove: (maxRows) => removeClosedLeases(pool, maxRows) },
       ],
       everyMs: config.SWEEP_EVERY_MS,
@@ -187,8 +193,25 @@ export async function createApp(
       onError: reasonOf('play_listeners.not_written'),
     }),
   );
+  const publishing = stack.use(
+    pollLoop({
+      everyMs: sampleMs,
+      run: createPublishOpportunities(pool, (messages) => bus.publish(messages)),
+      onError: reasonOf('opportunities.publish_failed'),
+    }),
+  );
   // Off the listener's path: an hour is sampled minutes after its end, by one process.
-  stack.use(pollLoop({ everyMs: sampleMs, run: () => sampling.sampleNext(), onError: reasonOf('sample.failed') }));
+  stack.use(
+    pollLoop({
+      everyMs: sampleMs,
+      run: async () => {
+        const isSampled = await sampling.sampleNext();
+        if (isSampled) publishing.wake();
+        return isSampled;
+      },
+      onError: reasonOf('sample.failed'),
+    }),
+  );
   stack.use(startPacer(config, { pool, plans, tls, clock, logger }));
   if (plans.listGoals().length > 0) await node.awaitGrants(firstGrantsMs);
   const decidePlay = createDecidePlay({

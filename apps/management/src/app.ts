@@ -130,6 +130,7 @@ export async function createApp(
           { topic: topics.exchange },
           { topic: topics.deliveryFacts, keepDays: config.FACT_ARCHIVE_DAYS },
           { topic: topics.decisions, keepDays: config.FACT_ARCHIVE_DAYS },
+          { topic: topics.opportunities, keepDays: config.FACT_ARCHIVE_DAYS },
         ],
         logger,
       }),

@@ -25,4 +25,5 @@ export const topics = {
   exchange: 'exchange.events',
   deliveryFacts: 'delivery.facts',
   decisions: 'serving.decisions',
+  opportunities: 'serving.opportunities',
 } as const;

@@ -278,5 +278,6 @@ test('the verdicts and topics are words of the wire and stay', () => {
     exchange: 'exchange.events',
     deliveryFacts: 'delivery.facts',
     decisions: 'serving.decisions',
+    opportunities: 'serving.opportunities',
   });
 });

@@ -27,6 +27,7 @@ export { tryParseTick, type EncodingStage, type ProgressTick } from './encoding-
 export { forecastJobInputs, forecastJobKinds, type ForecastJobInput, type ForecastJobKind } from './forecast-job.ts';
 export { operationConsequenceSchema, type OperationConsequence } from './operation-consequence.ts';
 export {
+  opportunityFacts,
   reportBases,
   reportConflicts,
   reportDimensions,
@@ -41,6 +42,7 @@ export {
 } from './report-fields.ts';
 export { servedAdSchema } from './served-ad.ts';
 export { decisionMadeSchema, type DecisionMade } from './decision-made.ts';
+export { opportunitiesCountedSchema, type OpportunitiesCounted } from './opportunities-counted.ts';
 export { planPoliciesKey, planPoliciesSchema, type PlanPolicy } from './plan-policies.ts';
 export {
   adPictureSchema,

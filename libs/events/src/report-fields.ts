@@ -10,6 +10,7 @@ export const reportDimensions = [
   ...lineItemDimensions,
   'break',
   'slot',
+  'no_ad_reason',
   ...audienceDimensions,
 ] as const;
 export type ReportDimension = (typeof reportDimensions)[number];
@@ -25,6 +26,9 @@ export const reportFacts = {
   downloads: [...timeDimensions, 'podcast', 'episode', ...audienceDimensions],
   listeners: [...timeDimensions, 'podcast', 'episode', ...audienceDimensions],
   ads: [...timeDimensions, 'podcast', 'episode', ...lineItemDimensions, 'break', 'slot', ...audienceDimensions],
+  requests: [...timeDimensions, 'podcast', 'episode', 'country'],
+  opportunities: [...timeDimensions, 'podcast', 'episode', 'break', 'country'],
+  unfilled: [...timeDimensions, 'podcast', 'episode', 'break', 'no_ad_reason', 'country'],
   player_reports: [...timeDimensions, 'podcast', ...lineItemDimensions],
 } as const satisfies Readonly<Record<string, readonly ReportDimension[]>>;
 export type ReportFacts = keyof typeof reportFacts;
@@ -33,6 +37,9 @@ export type ReportFacts = keyof typeof reportFacts;
 export const reportMetrics = {
   downloads: 'downloads',
   listeners: 'listeners',
+  ad_requests: 'requests',
+  ad_opportunities: 'opportunities',
+  ads_unfilled: 'unfilled',
   ads_decided: 'ads',
   ads_served: 'ads',
   ads_delivered: 'ads',
@@ -49,6 +56,9 @@ export type ReportMetric = keyof typeof reportMetrics;
 
 /** Names of the metrics, for schemas. */
 export const reportMetricNames = Object.keys(reportMetrics) as [ReportMetric, ...ReportMetric[]];
+
+/** What internal-serving counts by whole hours from its decisions. */
+export const opportunityFacts: readonly ReportFacts[] = ['requests', 'opportunities', 'unfilled'];
 
 /** Windows in which a report counts downloads and listeners; ads and reports of players know the first alone. */
 export const reportBases = ['calendar_utc', 'first_touch_24h', 'last_touch_24h'] as const;

@@ -99,6 +99,7 @@ test.each<[string, ServiceName, ServiceName, string]>([
   ['identity.events', 'auth-server', 'management', 'management'],
   ['delivery.facts', 'public-delivery', 'analytics-sink', 'analytics-sink'],
   ['serving.decisions', 'internal-serving', 'analytics-sink', 'analytics-sink'],
+  ['serving.opportunities', 'internal-serving', 'analytics-sink', 'analytics-sink'],
 ])('%s of %s reach %s as group %s, with tries, dead letters and another delivery', async (topic, from, to, group) => {
   await using publisher = createRedisBus({ redisUrl: urlOf(from), clientName: from });
   await using follower = createRedisBus({ redisUrl: urlOf(to), clientName: to });

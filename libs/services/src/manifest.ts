@@ -86,7 +86,7 @@ const entries = {
     secrets: [],
     redis: {
       keys: ['goal:*', 'listener:*'],
-      publishes: ['serving.decisions'],
+      publishes: ['serving.decisions', 'serving.opportunities'],
       follows: [
         ['product.events', 'internal-serving'],
         ['product.events', 'internal-serving.states'],
@@ -111,6 +111,7 @@ const entries = {
     redis: {
       follows: [
         ['serving.decisions', 'analytics-sink'],
+        ['serving.opportunities', 'analytics-sink'],
         ['delivery.facts', 'analytics-sink'],
       ],
     },

@@ -1,7 +1,9 @@
 import { methodologyVersion } from '@longwave/audience';
 import { completeUntilMs } from '@longwave/audience-store';
+import { opportunityFacts } from '@longwave/events';
 import { setStatementTimeout, transaction, type Pool } from '@longwave/postgres';
 import type { ReadReportResponse } from '@longwave/rpc/audience';
+import { opportunitiesUntilMs } from '../ads/opportunity-table.ts';
 import { beReader } from '../ads/settled-until.ts';
 import { wireWindow } from './count-requests.ts';
 import type { ReportRequest } from './report-request.ts';
@@ -30,7 +32,12 @@ export async function readReport(
       await setStatementTimeout(tx, 600_000);
       const facts = factsOf(request.metrics);
       const countsDownloads = facts.includes('downloads') || facts.includes('listeners');
-      const completeUntil = BigInt(await completeUntilMs(tx));
+      const countsOpportunities = facts.some((one) => opportunityFacts.includes(one));
+      const completeUntil = BigInt(
+        countsOpportunities
+          ? Math.min(await completeUntilMs(tx), await opportunitiesUntilMs(tx))
+          : await completeUntilMs(tx),
+      );
       const restated = await findRestatedOfWorkspace(tx, request.workspaceId, request.range, {
         downloads: countsDownloads ? request.window : undefined,
         ads: facts.includes('ads'),

@@ -45,6 +45,7 @@ const keysOf = (at: string, timeZone: string): Readonly<Record<ReportDimension, 
   creative: 'creative_id',
   break: 'break_key',
   slot: 'slot::text',
+  no_ad_reason: 'no_ad_reason',
   country: dimensionKeys.country,
   region: dimensionKeys.region,
   app: dimensionKeys.app,
@@ -79,6 +80,16 @@ function sourceOf(facts: ReportFacts, { window }: ReportRequest, named: Readonly
             at: 'hour',
             values: adMetrics((stage) => `sum(${stage})`),
           };
+    case 'requests':
+      return { rows: 'opportunity_hour', at: 'hour', values: { ad_requests: 'sum(requests)' } };
+    case 'opportunities':
+      return { rows: 'opportunity_hour', at: 'hour', values: { ad_opportunities: 'sum(opportunities)' } };
+    case 'unfilled':
+      return {
+        rows: 'opportunity_hour',
+        at: 'hour',
+        values: { ads_unfilled: `sum(opportunities) filter (where no_ad_reason <> '')` },
+      };
     case 'player_reports':
       return {
         rows: 'client_event_hour',

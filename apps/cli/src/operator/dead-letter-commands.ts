@@ -23,7 +23,7 @@ const options: readonly CommandOption[] = [
   {
     name: 'topic',
     value: 'TOPIC',
-    meaning: 'product.events, identity.events, exchange.events, delivery.facts or serving.decisions (default: all)',
+    meaning: 'product.events, identity.events, exchange.events, delivery.facts, serving.decisions or serving.opportunities (default: all)',
     optional: true,
   },
   {

@@ -2,6 +2,8 @@ import { idToUuid } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
 import type { DecisionReader } from '../decisions/decision-reader.ts';
 import { readDecisionsBetween } from '../decisions/decision-table.ts';
+import { saveOpportunities } from '../numbers/opportunity-table.ts';
+import { createOpportunityTally, type OpportunityTally } from '../numbers/opportunity-tally.ts';
 import { packSample } from './packed-sample.ts';
 import { findPlayListeners, removePlayListeners } from './play-listener-table.ts';
 import {
@@ -28,6 +30,7 @@ interface WorkspaceHour {
   readonly counts: Record<string, number>;
   readonly episodes: Map<string, EpisodeHour>;
   readonly plays: CandidatePlay[];
+  readonly opportunities: OpportunityTally;
   /** Counts of the 23 hours before. */
   readonly before: Awaited<ReturnType<typeof listValueCounts>>;
 }
@@ -43,7 +46,7 @@ function addEpisode(episodes: Map<string, EpisodeHour>, hour: Date, play: Candid
   });
 }
 
-/** Samples the plays of whole hours, one after the other, from stored decisions (docs/privacy.md). */
+/** Samples the plays of whole hours, one after the other, from stored decisions (docs/privacy.md), and counts their opportunities. */
 export function createSampleHours(pool: Pool, reader: Pick<DecisionReader, 'tryRead'>, clock: () => Date) {
   async function readHour(hour: Date): Promise<ReadonlyMap<string, WorkspaceHour>> {
     const end = new Date(hour.getTime() + hourMs);
@@ -62,10 +65,11 @@ export function createSampleHours(pool: Pool, reader: Pick<DecisionReader, 'tryR
         if (!play) continue;
         const known = workspaces.get(row.workspaceId);
         const workspace: WorkspaceHour = known ?? {
-          ...{ counts: {}, episodes: new Map(), plays: [] },
+          ...{ counts: {}, episodes: new Map(), plays: [], opportunities: createOpportunityTally() },
           before: await listValueCounts(pool, row.workspaceId, from, hour),
         };
         if (!known) workspaces.set(row.workspaceId, workspace);
+        workspace.opportunities.add(decision);
         countValues(workspace.counts, play);
         addEpisode(workspace.episodes, hour, play);
         // The day can only have more plays than so far, and then a smaller share is kept.
@@ -78,10 +82,11 @@ export function createSampleHours(pool: Pool, reader: Pick<DecisionReader, 'tryR
   }
 
   async function sampleHour(hour: Date): Promise<void> {
-    for (const [workspaceId, { counts, before, plays, episodes }] of await readHour(hour)) {
+    for (const [workspaceId, { counts, before, plays, episodes, opportunities }] of await readHour(hour)) {
       const kept = keepPlays(plays, sumCounts([...before, counts]));
       const sampled = { workspaceId, counts, episodes: [...episodes.values()], ...packSample(kept) };
       await insertSampledHour(pool, hour, sampled);
+      await saveOpportunities(pool, workspaceId, hour, opportunities.list());
     }
     await forgetValueCounts(pool, new Date(hour.getTime() - dayMs));
     await finishHour(pool, hour);
