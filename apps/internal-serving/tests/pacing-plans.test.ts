@@ -7,7 +7,8 @@ import { newId } from '@longwave/ids';
 import { openChannel, readTls, serveRpc, type RpcClient } from '@longwave/rpc';
 import { PacingServiceService, type PutPlansRequest } from '@longwave/rpc/serving';
 import { pacingService } from '../src/pacer/pacing-service.ts';
-import { hourMs, plannedLine, startPacing, sumOf, type Pacing } from './_pacer.ts';
+import { startPacing, sumOf, type Pacing } from './_pacer.ts';
+import { hourMs, plannedLine } from './_planned-line.ts';
 
 let pacing: Pacing;
 /** Clients with the certificates of these services. */
