@@ -26,6 +26,8 @@ import { removeClosedNodes } from './leases/serving-node-table.ts';
 import { createListenerMemory } from './listeners/listener-memory.ts';
 import { createPublishOpportunities } from './numbers/publish-opportunities.ts';
 import { removeOldOpportunities } from './numbers/opportunity-table.ts';
+import { removeOldVerdicts, saveVerdicts } from './numbers/verdict-table.ts';
+import { createVerdictTally } from './numbers/verdict-tally.ts';
 import { removeClosedLeases } from './pacer/lease-grant-table.ts';
 import { pacingService } from './pacer/pacing-service.ts';
 import { startPacer } from './pacer/start-pacer.ts';
@@ -47,6 +49,8 @@ const announceAfterMs = 200;
 const refreshMs = 1_000;
 /** How long buckets of listeners are in memory before their codes are written for the sample. */
 const noteListenersMs = 10_000;
+/** How often a process writes the verdicts that it has counted. */
+const flushVerdictsMs = 10_000;
 /** How often a process looks whether an hour can be sampled. */
 const sampleMs = 60_000;
 
@@ -176,6 +180,7 @@ export async function createApp(
         { name: 'old_shares', remove: (maxRows) => removeOldShares(pool, shareWindowStart(clock()), maxRows) },
         { name: 'play_sample', remove: (maxRows) => sampling.removeOld(maxRows) },
         { name: 'old_opportunities', remove: (maxRows) => removeOldOpportunities(pool, numbersFrom(), maxRows) },
+        { name: 'old_verdicts', remove: (maxRows) => removeOldVerdicts(pool, numbersFrom(), maxRows) },
         { name: 'closed_leases', remove: (maxRows) => removeClosedLeases(pool, maxRows) },
       ],
       everyMs: config.SWEEP_EVERY_MS,
@@ -191,6 +196,17 @@ export async function createApp(
       sleepsFirst: true,
       run: () => playListeners.flush(),
       onError: reasonOf('play_listeners.not_written'),
+    }),
+  );
+  const verdicts = createVerdictTally((sums) => saveVerdicts(pool, sums));
+  // After the last decision.
+  stack.defer(() => verdicts.flush().catch(reasonOf('verdicts.not_written')));
+  stack.use(
+    pollLoop({
+      everyMs: flushVerdictsMs,
+      sleepsFirst: true,
+      run: () => verdicts.flush(),
+      onError: reasonOf('verdicts.not_written'),
     }),
   );
   const publishing = stack.use(
@@ -215,7 +231,7 @@ export async function createApp(
   stack.use(startPacer(config, { pool, plans, tls, clock, logger }));
   if (plans.listGoals().length > 0) await node.awaitGrants(firstGrantsMs);
   const decidePlay = createDecidePlay({
-    noteListener: playListeners.add,
+    ...{ noteListener: playListeners.add, countVerdicts: verdicts.add },
     ...{ decisions, plans, suspensions, node, listeners, shares, write, logger },
     newAttempt: () => randomBytes(6).toString('base64url'),
   });

@@ -8,7 +8,10 @@ import type { PlanIndex } from './plan-index.ts';
 export interface VerdictCount {
   readonly lineItemId: string;
   readonly code: VerdictCode;
-  readonly count: number;
+  /** Breaks in which it was looked at: exact. */
+  readonly considered: number;
+  /** Breaks in which it could have served and was not looked at: an estimate from one decision in 16. */
+  readonly notLookedAt: number;
 }
 
 /** Verdicts of decisions by line item and code, one for each break. */
@@ -28,19 +31,24 @@ const sampleWeight = 16;
 const sampleSalt = 0x2545f491;
 
 const places: ReadonlyMap<VerdictCode, number> = new Map(verdictCodes.map((code, place) => [code, place]));
+/** Verdicts of those that are not looked at. */
+const unseenCodes: readonly VerdictCode[] = ['no_lease', 'outranked', 'policy_ad_load'];
+/** By the place of the code; -1 for all others. */
+const unseenPlaceOf = verdictCodes.map((code) => unseenCodes.indexOf(code));
 
 /** Counts verdicts under one index: a number of 32 bits for each line item and code, 1.7 MB for 10,000 line items. */
 export function createVerdictCounts({ lines }: Pick<PlanIndex, 'lines'>): VerdictCounts {
-  const width = verdictCodes.length;
+  const [width, unseenWidth] = [verdictCodes.length, unseenCodes.length];
   const counts = new Uint32Array(lines.length * width);
-  const noLease = places.get('no_lease')!;
+  const unseen = new Uint32Array(lines.length * unseenWidth);
+  const noLease = unseenCodes.indexOf('no_lease');
 
   function addUnseen({ considered, eligible, withoutCredit, rest }: BreakVerdicts): void {
-    const restPlace = places.get(rest)!;
+    const restPlace = unseenCodes.indexOf(rest);
     for (let at = nextBit(eligible, 0, lines.length); at >= 0; at = nextBit(eligible, at + 1, lines.length)) {
       if (considered.has(at)) continue;
       const place = withoutCredit && hasBit(withoutCredit, at) ? noLease : restPlace;
-      counts[at * width + place]! += sampleWeight;
+      unseen[at * unseenWidth + place]! += sampleWeight;
     }
   }
 
@@ -52,13 +60,16 @@ export function createVerdictCounts({ lines }: Pick<PlanIndex, 'lines'>): Verdic
     },
     drain: () => {
       const found: VerdictCount[] = [];
-      for (let cell = 0; cell < counts.length; cell++) {
-        const count = counts[cell]!;
-        if (count === 0) continue;
-        const { lineItemId } = lines[Math.floor(cell / width)]!;
-        found.push({ lineItemId, code: verdictCodes[cell % width]!, count });
-      }
+      for (const [ordinal, { lineItemId }] of lines.entries())
+        for (let place = 0; place < width; place++) {
+          const unseenPlace = unseenPlaceOf[place]!;
+          const considered = counts[ordinal * width + place]!;
+          const notLookedAt = unseenPlace < 0 ? 0 : unseen[ordinal * unseenWidth + unseenPlace]!;
+          if (considered + notLookedAt > 0)
+            found.push({ lineItemId, code: verdictCodes[place]!, considered, notLookedAt });
+        }
       counts.fill(0);
+      unseen.fill(0);
       return found;
     },
   };

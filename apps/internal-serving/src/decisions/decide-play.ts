@@ -13,6 +13,7 @@ import type { DecisionArchive } from './decision-archive.ts';
 import { capKeysOf, decideWithinLimits, type CountedDecision, type Limits } from './decide-within-limits.ts';
 import { answerOf, renderAnswer, traceOf, type StoredAnswer } from './decision-record.ts';
 import type { WriteDecision, WriteOutcome } from './decision-writer.ts';
+import type { VerdictTally } from '../numbers/verdict-tally.ts';
 import type { PlayListeners } from '../sample/play-listeners.ts';
 import { parsePlayRequest, type PlayRequest } from './play-request.ts';
 import type { NewDecision } from './stored-decision.ts';
@@ -31,6 +32,8 @@ export interface DecidePlayOptions extends Omit<Limits, 'goals' | 'credit'> {
   readonly write: WriteDecision;
   /** Takes note of the listener of a stored decision, for the sample of plays. */
   readonly noteListener?: PlayListeners['add'];
+  /** Counts the verdicts of a stored decision. */
+  readonly countVerdicts?: VerdictTally['add'];
   /** A name for one attempt at a decision, never used before. */
   readonly newAttempt: () => string;
   readonly logger: Logger;
@@ -188,6 +191,7 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
       return undefined;
     }
     shares.count(decision.opportunities, shareServings);
+    if (plan) options.countVerdicts?.({ workspaceId, decisionId, atMs, index: plan.index, decision });
     if (request.listener)
       options.noteListener?.({ decisionId, workspaceId, atMs: request.context.atMs, bucket: request.listener.current });
     return { answer, repeated: false };

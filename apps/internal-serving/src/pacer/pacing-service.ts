@@ -3,6 +3,7 @@ import { parseOrProblem } from '@longwave/problems';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { PacingServiceService } from '@longwave/rpc/serving';
 import { z } from 'zod';
+import { readFunnel } from '../numbers/read-funnel.ts';
 import { readHours, readLinePacing } from './line-pacing-table.ts';
 import { removeOlderPlans, savePlans } from './pacing-plan-table.ts';
 
@@ -16,8 +17,11 @@ const hoursRequest = z
   .refine(({ fromMs, toMs }) => fromMs <= toMs && toMs - fromMs <= maxRangeMs, {
     message: 'The range ends before it begins, or has more than 100 days.',
   });
-
 const hourMs = 3_600_000;
+const funnelRequest = hoursRequest.refine(({ fromMs, toMs }) => fromMs % hourMs === 0 && toMs % hourMs === 0, {
+  message: 'Name whole hours.',
+});
+
 /** Hours of all plans of one request: 2.4 MB. */
 const maxHours = 300_000;
 const putRequest = z
@@ -52,6 +56,7 @@ export const pacingService = (pool: Pool): RpcService =>
       readPacing: ['management', 'operator'],
       readPacingHours: ['management', 'operator'],
       putPlans: ['forecaster', 'operator'],
+      readFunnel: ['management', 'operator'],
     },
     {
       putPlans: async (request) => {
@@ -94,6 +99,23 @@ export const pacingService = (pool: Pool): RpcService =>
             used: BigInt(hour.used),
             shortBy: hour.shortBy ?? '',
           })),
+        };
+      },
+      readFunnel: async (request) => {
+        const { workspaceId, lineItemId, fromMs, toMs } = parseOrProblem(funnelRequest, request);
+        const range = { from: new Date(fromMs), to: new Date(toMs) };
+        const { hours, countedUntil } = await readFunnel(pool, workspaceId, lineItemId, range);
+        return {
+          hours: hours.map((hour) => ({
+            hourMs: BigInt(hour.hourMs),
+            requests: BigInt(hour.requests),
+            breaks: BigInt(hour.breaks),
+            opportunities: BigInt(hour.opportunities),
+            verdicts: hour.verdicts.map(({ code, considered, notLookedAt }) => ({
+              ...{ code, considered: BigInt(considered), notLookedAt: BigInt(notLookedAt) },
+            })),
+          })),
+          opportunitiesUntilMs: BigInt(countedUntil?.getTime() ?? 0),
         };
       },
     },
