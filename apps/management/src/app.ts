@@ -81,6 +81,7 @@ import {
   findAuthorityKeys,
 } from './workspace/receipts/authority-receipts.ts';
 import { createSignStatement } from './commerce/billing/statement-documents.ts';
+import { createReadLineFunnel } from './commerce/funnel/read-line-funnel.ts';
 import { createReadStatementLedger } from './commerce/billing/read-statement-ledger.ts';
 import { createSignReport } from './workspace/reports/sign-report.ts';
 import { createUploadSigner } from './workspace/uploads/sign-upload.ts';
@@ -373,6 +374,7 @@ export async function createApp(
         signReport: createSignReport(pool, store, clock),
         signStatement: createSignStatement(pool, store, clock),
         readStatementLedger: createReadStatementLedger(pool, ledger),
+        readLineFunnel: createReadLineFunnel(asked.forFunnels),
       },
       receiptKeys,
       issuer: config.BASE_URL,

@@ -11,7 +11,7 @@ import { BindingServiceService, EnclosureServiceService } from '@longwave/rpc/de
 import { ForecastServiceService } from '@longwave/rpc/forecast';
 import { ProbeServiceService } from '@longwave/rpc/probe';
 import { ReceiptServiceService } from '@longwave/rpc/receipt';
-import { ServingServiceService } from '@longwave/rpc/serving';
+import { PacingServiceService, ServingServiceService } from '@longwave/rpc/serving';
 import type { Config } from './config.ts';
 
 /** RPCs of the services that management asks. Their connections are opened when they are used, and closed with the stack. */
@@ -27,6 +27,7 @@ export function openServices(config: Config, tls: ReturnType<typeof tlsFromConfi
   const { exportDays, findFirstDownloads, countAds, readReport } = sink.client(AudienceServiceService);
   const { listAdEvents } = sink.client(AdEventServiceService);
   const { listEvidenceRows } = sink.client(EvidenceServiceService);
+  const { readPacing, readPacingHours, readFunnel } = internalServing.client(PacingServiceService);
   const { findPlan } = authServer.client(AccountServiceService);
   const { findPresentation } = delivery.client(EnclosureServiceService);
   return {
@@ -35,6 +36,8 @@ export function openServices(config: Config, tls: ReturnType<typeof tlsFromConfi
     ledger: sink.client(LedgerServiceService),
     credentials: authServer.client(CredentialServiceService),
     receipts: authServer.client(ReceiptServiceService),
+    /** Why a line item was given no more. */
+    forFunnels: { readPacing, readPacingHours, readFunnel, readReport },
     /** What jobs ask. */
     forJobs: { exportDays, findFirstDownloads, readReport, findPlan, listEvidenceRows },
     /** Services that keep something of listeners. */

@@ -14,6 +14,7 @@ import { createEventStreams } from '../src/http/event-streams.ts';
 import { basePath } from '../src/http/public-documents.ts';
 import { createManagementServer, type ManagementServerOptions } from '../src/http/server.ts';
 import { createAccess } from '../src/workspace/access/access.ts';
+import { createReadLineFunnel } from '../src/commerce/funnel/read-line-funnel.ts';
 import { createReadStatementLedger } from '../src/commerce/billing/read-statement-ledger.ts';
 import { createSignStatement } from '../src/commerce/billing/statement-documents.ts';
 import { createSignReport } from '../src/workspace/reports/sign-report.ts';
@@ -51,6 +52,10 @@ type OwnServerParts = Partial<Pick<ManagementServerOptions, 'authenticate' | 're
 /** An internal-serving that is away. */
 const away = async () => Promise.reject(new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 }));
 const noServing = { explain: away, find: away };
+const noPacing = { readPacing: away, readPacingHours: away, readFunnel: away };
+async function* noReport(): AsyncGenerator<never> {
+  await away();
+}
 
 /** The Management API on a port, with tokens that the test gives out. Everything behind authentication is real. */
 export async function serveHttp(
@@ -107,6 +112,7 @@ export async function serveHttp(
         signReport: createSignReport(pool, store, clock),
         signStatement: createSignStatement(pool, store, clock),
         readStatementLedger: createReadStatementLedger(pool, management.ledger),
+        readLineFunnel: createReadLineFunnel({ ...noPacing, readReport: noReport }),
         ...further,
       },
       receiptKeys: { list: () => [publicReceiptKey(management.receiptKey)], isComplete: () => true },

@@ -9,6 +9,7 @@ import type { UploadSigner } from '../workspace/uploads/sign-upload.ts';
 import type { Access } from '../workspace/access/access.ts';
 import type { ProvisionWorkspace } from '../workspace/workspaces/provision-workspace.ts';
 import type { ReadTally } from '../advertising/trackers/tracker-tally-table.ts';
+import type { ReadLineFunnel } from '../commerce/funnel/read-line-funnel.ts';
 import type { ListReconciliationItems } from '../commerce/reconciliations/item-table.ts';
 import type { ListDeliveries } from '../workspace/webhooks/delivery-list-table.ts';
 import type { Diagnostics } from '../diagnostics/diagnostics.ts';
@@ -35,6 +36,7 @@ export interface RouteDeps {
   readonly listDeliveries: ListDeliveries;
   readonly readTally: ReadTally;
   readonly listReconciliationItems: ListReconciliationItems;
+  readonly readLineFunnel: ReadLineFunnel;
   /** Seals the cursors of lists that the routes page themselves. */
   readonly cursorKey: CursorKeys;
   /** By the chain: of management's commands, and of auth-server's about accounts, credentials and members. */

@@ -330,6 +330,7 @@ const groups: Readonly<Record<string, string>> = {
   checkpoint: 'Signed statements about all chains of receipts.',
   decision: 'Decisions about ads, and why each candidate won or lost.',
   diagnostics_access: 'Who has read decisions, and what for.',
+  line_item_funnel: 'Why line items were given no more slots.',
   tracker_call: 'Calls of trackers of others about servings.',
   webhook_delivery: 'Messages to webhook endpoints, and their attempts.',
 };

@@ -3,6 +3,7 @@ import { billingStatementRoutes } from './routes/billing-statements.ts';
 import { changeRoutes } from './routes/changes.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { decisionRoutes } from './routes/decisions.ts';
+import { lineFunnelRoutes } from './routes/line-funnels.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { provisioningRoutes } from './routes/provisioning.ts';
 import { reconciliationItemRoutes } from './routes/reconciliation-items.ts';
@@ -23,6 +24,7 @@ export const managementRoutes: readonly ManagementRoute[] = [
   ...reportResultRoutes,
   ...billingStatementRoutes,
   ...reconciliationItemRoutes,
+  ...lineFunnelRoutes,
   ...commandRoutes,
   ...operationRoutes,
   ...changeRoutes,

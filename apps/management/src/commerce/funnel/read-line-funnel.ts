@@ -1,0 +1,142 @@
+import { verdictCodes } from '@longwave/ad-decision';
+import type { RpcClient } from '@longwave/rpc';
+import type { AudienceServiceService, ReadReportRequest } from '@longwave/rpc/audience';
+import type { LinePacing, PacingServiceService } from '@longwave/rpc/serving';
+import { lineFunnelSchema, type LineFunnel } from './line-funnel.ts';
+
+/** How long the services that know the numbers may take. */
+const answerMs = 10_000;
+
+export interface LineFunnelDeps extends Pick<
+  RpcClient<typeof PacingServiceService>,
+  'readPacing' | 'readPacingHours' | 'readFunnel'
+> {
+  readonly readReport: RpcClient<typeof AudienceServiceService>['readReport'];
+}
+
+/** Whole hours, half-open. */
+export interface FunnelRange {
+  readonly from: Date;
+  readonly to: Date;
+}
+
+type Hour = LineFunnel['hours'][number];
+type Numbers = LineFunnel['total'];
+
+const metrics = {
+  ads_decided: 'decided',
+  ads_served: 'served',
+  ads_delivered: 'delivered',
+  ads_confirmed: 'confirmed',
+} as const;
+const countFields = ['requests', 'breaks', 'opportunities', ...Object.values(metrics)] as const;
+
+const noNumbers: Numbers = {
+  ...{ requests: 0, breaks: 0, opportunities: 0, verdicts: [] },
+  ...{ decided: 0, served: 0, delivered: 0, confirmed: 0 },
+};
+
+const instant = (ms: bigint) => new Date(Number(ms)).toISOString();
+
+/** What the ledger of ads has of a line item, hour by hour, and up to when facts are counted. */
+async function readAds(
+  readReport: LineFunnelDeps['readReport'],
+  workspaceId: string,
+  lineItemId: string,
+  range: ReadReportRequest['range'],
+) {
+  const names = Object.keys(metrics) as (keyof typeof metrics)[];
+  const messages = readReport(
+    {
+      ...{ workspaceId, range, dimensions: ['hour'], metrics: names, timeZone: '', advertisers: [] },
+      filters: [{ dimension: 'line_item', keys: [lineItemId] }],
+    },
+    { deadlineMs: answerMs },
+  );
+  const hours = new Map<string, Partial<Numbers>>();
+  let completeUntilMs = 0n;
+  for await (const { content } of messages) {
+    if (content?.$case === 'basis') ({ completeUntilMs } = content.value);
+    if (content?.$case !== 'rows') continue;
+    for (const { keys, values } of content.value.rows)
+      hours.set(
+        new Date(keys[0]!).toISOString(),
+        Object.fromEntries(names.map((name, at) => [metrics[name], Number(values[at])])),
+      );
+  }
+  return { hours, completeUntilMs };
+}
+
+/** The numbers of all hours together; verdicts in the order of the checks. */
+function totalOf(hours: readonly Hour[]): Numbers {
+  const verdicts = hours.flatMap((hour) => hour.verdicts);
+  return {
+    ...noNumbers,
+    ...Object.fromEntries(countFields.map((field) => [field, hours.reduce((sum, hour) => sum + hour[field], 0)])),
+    verdicts: verdictCodes.flatMap((code) => {
+      const own = verdicts.filter((verdict) => verdict.code === code);
+      const sum = (field: 'considered' | 'not_looked_at') => own.reduce((all, verdict) => all + verdict[field], 0);
+      return own.length > 0 ? [{ code, considered: sum('considered'), not_looked_at: sum('not_looked_at') }] : [];
+    }),
+  };
+}
+
+const pacingOf = (line: LinePacing | undefined): LineFunnel['pacing'] =>
+  line
+    ? {
+        ...{ goal: Number(line.goal), counting_basis: line.countingBasis, state: line.state, used: Number(line.used) },
+        ...{ committed: line.committed, target: line.target, delivery_rate: line.deliveryRate, urgency: line.urgency },
+        updated_at: instant(line.updatedAtMs),
+      }
+    : null;
+
+/**
+ * Reads why a line item was given no more: what its workspace offered and the verdicts on it from internal-serving, what became of its slots
+ * from the ledger of ads, with where it stood by the hour. The caller has checked that the line item is the workspace's.
+ */
+export const createReadLineFunnel =
+  ({ readPacing, readPacingHours, readFunnel, readReport }: LineFunnelDeps) =>
+  async (workspaceId: string, lineItemId: string, { from, to }: FunnelRange): Promise<LineFunnel> => {
+    const range = { fromMs: BigInt(from.getTime()), toMs: BigInt(to.getTime()) };
+    const within = { deadlineMs: answerMs };
+    const [{ lineItems }, paced, funnel, ads] = await Promise.all([
+      readPacing({ workspaceId, lineItemIds: [lineItemId] }, within),
+      readPacingHours({ workspaceId, lineItemId, ...range }, within),
+      readFunnel({ workspaceId, lineItemId, ...range }, within),
+      readAds(readReport, workspaceId, lineItemId, range),
+    ]);
+    const hours = new Map<string, Hour>();
+    const add = (hour: string, numbers: Partial<Hour>) =>
+      hours.set(hour, { pacing: null, ...noNumbers, ...hours.get(hour), ...numbers, hour });
+    for (const { hourMs, target, committed, granted, used, shortBy } of paced.hours)
+      add(instant(hourMs), {
+        pacing: {
+          ...{ target, committed, granted: Number(granted), used: Number(used) },
+          short_by: (shortBy || null) as NonNullable<Hour['pacing']>['short_by'],
+        },
+      });
+    for (const { hourMs, requests, breaks, opportunities, verdicts } of funnel.hours)
+      add(instant(hourMs), {
+        ...{ requests: Number(requests), breaks: Number(breaks), opportunities: Number(opportunities) },
+        verdicts: verdictCodes.flatMap((code) =>
+          verdicts
+            .filter((verdict) => verdict.code === code)
+            .map(({ considered, notLookedAt }) => ({
+              ...{ code, considered: Number(considered), not_looked_at: Number(notLookedAt) },
+            })),
+        ),
+      });
+    for (const [hour, numbers] of ads.hours) add(hour, numbers);
+    const inOrder = [...hours.values()].toSorted((a, b) => a.hour.localeCompare(b.hour));
+    return lineFunnelSchema.parse({
+      line_item_id: lineItemId,
+      ...{ from: from.toISOString(), to: to.toISOString() },
+      opportunities_until: funnel.opportunitiesUntilMs > 0n ? instant(funnel.opportunitiesUntilMs) : null,
+      data_watermark: instant(ads.completeUntilMs),
+      pacing: pacingOf(lineItems[0]),
+      total: totalOf(inOrder),
+      hours: inOrder,
+    });
+  };
+
+export type ReadLineFunnel = ReturnType<typeof createReadLineFunnel>;
