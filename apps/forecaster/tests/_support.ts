@@ -141,10 +141,11 @@ const servingOf = (world: Told): readonly RpcService[] => [
   ),
   rpcService(
     PacingServiceService,
-    { readPacing: [], readPacingHours: [], putPlans: ['forecaster'] },
+    { readPacing: [], readPacingHours: [], readFunnel: [], putPlans: ['forecaster'] },
     {
       readPacing: async () => ({ lineItems: [] }),
       readPacingHours: async () => ({ hours: [] }),
+      readFunnel: async () => ({ hours: [], opportunitiesUntilMs: 0n }),
       putPlans: async (request) => {
         world.put.push(request);
         return { changed: request.plans.length, removed: 0 };

@@ -53,9 +53,9 @@ type OwnServerParts = Partial<Pick<ManagementServerOptions, 'authenticate' | 're
 const away = async () => Promise.reject(new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 }));
 const noServing = { explain: away, find: away };
 const noPacing = { readPacing: away, readPacingHours: away, readFunnel: away };
-async function* noReport(): AsyncGenerator<never> {
-  await away();
-}
+const noReport = (): never => {
+  throw new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 });
+};
 
 /** The Management API on a port, with tokens that the test gives out. Everything behind authentication is real. */
 export async function serveHttp(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
-import type { ReadReportRequest, ReadReportResponse } from '@longwave/rpc/audience';
+import { Window, type ReadReportRequest, type ReadReportResponse } from '@longwave/rpc/audience';
 import { createReadLineFunnel, type LineFunnelDeps } from '../src/commerce/funnel/read-line-funnel.ts';
 import { serveHttp, withoutTrace, type HttpWorld } from './_http.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
@@ -49,7 +49,12 @@ const pacing = {
 } as unknown as Omit<LineFunnelDeps, 'readReport'>;
 async function* readReport({ workspaceId, filters, metrics }: ReadReportRequest): AsyncGenerator<ReadReportResponse> {
   ask(`ads ${metrics.join()}`, workspaceId, filters[0]?.keys[0]);
-  const basis = { methodologyVersion: '1', completeUntilMs: BigInt(first()), window: 0, restated: [] };
+  const basis = {
+    methodologyVersion: '1',
+    completeUntilMs: BigInt(first()),
+    window: Window.CALENDAR_UTC,
+    restated: [],
+  };
   yield { content: { $case: 'basis', value: basis } };
   const keys = [`${new Date(first()).toISOString().slice(0, 13)}:00:00Z`];
   yield { content: { $case: 'rows', value: { rows: [{ keys, values: [20n, 19n, 18n, 17n] }] } } };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createVerdictCounts, type Decision, type PlanIndex, type VerdictCounts } from '@longwave/ad-decision';
+import { createVerdictCounts, type Decision, type PlanIndex } from '@longwave/ad-decision';
 import type { VerdictSum } from './verdict-table.ts';
 
 const hourMs = 3_600_000;
@@ -27,7 +27,10 @@ export interface VerdictTally {
 interface Hour {
   /** Names its sums: one that was forgotten and has decisions again begins anew under another. */
   readonly counterId: string;
-  readonly counts: Map<PlanIndex, { readonly workspaceId: string; readonly verdicts: VerdictCounts }>;
+  readonly counts: Map<
+    PlanIndex,
+    { readonly workspaceId: string; readonly verdicts: ReturnType<typeof createVerdictCounts> }
+  >;
   /** Since the beginning of the hour, by line item and code. */
   readonly sums: Map<string, VerdictSum>;
   /** Names of sums that are not written. */

@@ -49,7 +49,7 @@ targeting lets through. It needs a role that sees campaigns (owner, admin, traff
     await readAccess.getVisible(actor, workspaceId, 'line_items', id);
     if (accessOf(actor, workspaceId, { roles: campaignRoles }).outcome !== 'permitted')
       throw new Problem('permission_denied', 'You may not see campaigns here.');
-    return json(await readLineFunnel(workspaceId, id, rangeOf(query as FunnelQuery, clock())));
+    return json(await readLineFunnel(workspaceId, id, rangeOf(query, clock())));
   },
 };
 
