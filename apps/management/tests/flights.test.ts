@@ -121,11 +121,10 @@ test('a goal is reached by servings, not by the downloads of several listeners b
       asked++;
       return sinkOf(9n)(...of);
     });
-    management.aheadMs += 16_000;
-    while (asked < 2) {
+    await until(() => {
       management.aheadMs += 16_000;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+      return asked >= 2;
+    });
   }
   expect((await read(lineItem.id)).lifecycle_state).toBe('delivering');
   await using _clock = start(sinkOf(10n));
