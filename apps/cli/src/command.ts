@@ -33,9 +33,11 @@ export interface CommandDescription {
   readonly example: string;
 }
 
-/** One command of the operator. Its answer is printed as JSON. */
+/** One command of the operator. Its answer is printed as JSON, or as lines where it has some and `--json` is not typed. */
 export interface OperatorCommand extends CommandDescription {
   readonly run: (operator: Operator, options: Options, fleet: FleetAccess) => Promise<unknown>;
+  /** The lines that people read. @param result what `run` answered */
+  readonly linesOf?: (result: unknown) => readonly string[];
 }
 
 /** The command line is wrong: exit code 2, with the usage. */

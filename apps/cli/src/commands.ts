@@ -4,6 +4,7 @@ import type { OperatorCommand } from './command.ts';
 import { credentialCommands } from './operator/credential-commands.ts';
 import { deadLetterCommands, type BusCommand } from './operator/dead-letter-commands.ts';
 import { deliveryKeyCommands } from './operator/delivery-key-commands.ts';
+import { forecastCommands } from './operator/forecast-commands.ts';
 import { machineTokenCommands } from './operator/machine-token-commands.ts';
 import { memberCommands } from './operator/member-commands.ts';
 import { reviewCommands } from './operator/review-commands.ts';
@@ -23,6 +24,7 @@ export const commands: readonly Command[] = [
   ...streamCommands,
   ...deliveryKeyCommands,
   ...servingModeCommands,
+  ...forecastCommands,
   ...machineTokenCommands,
   ...clientCommands,
   ...deadLetterCommands,

@@ -24,7 +24,10 @@ export function helpOf(command: CommandDescription): string {
   const options = [...command.options, dataOption];
   const rows = [
     ...options.map((option) => [flagOf(option), `${option.optional ? 'optional: ' : ''}${option.meaning}`] as const),
-    [`--${jsonFlag.name}`, `optional: ${jsonFlag.meaning}${'run' in command ? ', as it does without' : ''}`] as const,
+    [
+      `--${jsonFlag.name}`,
+      `optional: ${jsonFlag.meaning}${'run' in command && !('linesOf' in command) ? ', as it does without' : ''}`,
+    ] as const,
   ];
   const width = Math.max(...rows.map(([flag]) => flag.length));
   const lines = rows.map(([flag, meaning]) => `  ${flag.padEnd(width)}  ${meaning}`);

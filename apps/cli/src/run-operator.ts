@@ -1,6 +1,6 @@
 import type { FleetAccess } from '@longwave/fleet/running';
 import { explainedFailure, readCommandLine, type CommandLine } from './command-line.ts';
-import type { OperatorCommand, Options } from './command.ts';
+import type { OperatorCommand } from './command.ts';
 import { fleetOn } from './find-fleet.ts';
 import {
   brokersOf,
@@ -14,11 +14,15 @@ import { readSamples } from './status/check-services.ts';
 
 type CommandToRun = Extract<CommandLine, { kind: 'run' }>;
 
-async function runOnFleet(fleet: FleetAccess, command: OperatorCommand, options: Options): Promise<void> {
+async function runOnFleet(
+  fleet: FleetAccess,
+  { command, options, json }: CommandToRun & { readonly command: OperatorCommand },
+): Promise<void> {
   const { openOperator } = await import('@longwave/test-kit/clients');
   const operator = openOperator(fleet);
   try {
-    console.log(JSON.stringify(await command.run(operator, options, fleet), null, 2));
+    const found = await command.run(operator, options, fleet);
+    console.log(json || !command.linesOf ? JSON.stringify(found, null, 2) : command.linesOf(found).join('\n'));
   } finally {
     operator.close();
   }
@@ -46,7 +50,7 @@ async function runCommand(line: CommandToRun): Promise<boolean> {
     await runOnBus(access, fleet, { ...line, command });
     return true;
   }
-  if (fleet) await runOnFleet(fleet, command, options);
+  if (fleet) await runOnFleet(fleet, { ...line, command });
   return fleet !== undefined;
 }
 

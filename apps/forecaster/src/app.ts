@@ -10,6 +10,7 @@ import { leasedWorker, openSubscriber } from '@longwave/worker-kit';
 import { createComputeThread, type ComputeThread } from './compute/thread.ts';
 import type { ForecasterConfig } from './config.ts';
 import { workOnJob } from './jobs/work-on-job.ts';
+import { createAskBacktest } from './compute/ask-for-backtest.ts';
 import { createCheck } from './compute/ask-in-time.ts';
 import { forecasterServices } from './server.ts';
 
@@ -84,7 +85,10 @@ export async function createApp(config: ForecasterConfig, logger: Logger): Promi
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls,
-    services: forecasterServices(createCheck(answering)),
+    services: forecasterServices(
+      createCheck(answering),
+      createAskBacktest(() => createComputeThread(ofThread)),
+    ),
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
   });
   stack.defer(() => server.close());

@@ -1,7 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { BacktestRatio } from '@longwave/forecasting';
 import { openChannel, tlsFromConfig } from '@longwave/rpc';
 import { BookingServiceService } from '@longwave/rpc/forecast';
 import { SampleServiceService } from '@longwave/rpc/serving';
+import { LRUCache } from 'lru-cache';
+import { backtestWorkspace } from './compute/backtest-workspace.ts';
 import { checkAvailability } from './compute/check-availability.ts';
 import type { ForecastInputs } from './compute/forecast-inputs.ts';
 import { makeForecast } from './compute/make-forecast.ts';
@@ -18,8 +21,22 @@ const internalServing = openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-s
 const sample = internalServing.client(SampleServiceService);
 const readBooking = createReadBooking(management.client(BookingServiceService));
 const readPast = createReadPast(sample);
+/** Ratios of backtests by workspace: a day more of facts changes them little. */
+const backtests = new LRUCache<string, readonly BacktestRatio[]>({ max: 100, ttl: 24 * 3_600_000 });
+/** Hours of facts up to which a forecast makes backtests: some three seconds, once a day and workspace. Larger workspaces have the usual intervals. */
+const maxBacktestHours = 250_000;
 /** Ids of one request. */
 const maxIds = 20_000;
+
+/** Of the workspace's own backtests, for the intervals of a forecast. */
+function ratiosOf(workspaceId: string, inputs: Pick<ForecastInputs, 'past' | 'booking'>): readonly BacktestRatio[] {
+  if (inputs.past.hours.length > maxBacktestHours) return [];
+  const known = backtests.get(workspaceId);
+  if (known) return known;
+  const { ratios } = backtestWorkspace(inputs);
+  backtests.set(workspaceId, ratios);
+  return ratios;
+}
 
 async function inputsOf({ type, workspaceId, deadlineMs }: Question): Promise<ForecastInputs> {
   const nowMs = Date.now();
@@ -27,20 +44,22 @@ async function inputsOf({ type, workspaceId, deadlineMs }: Question): Promise<Fo
     readPast(workspaceId, nowMs, deadlineMs),
     readBooking(workspaceId, deadlineMs),
   ]);
-  // What line items have had is no part of a plan.
-  const asked = type === 'plans' ? [] : booking.plan.line_items;
+  // Plans and backtests are not about what line items have had.
+  const asked = type === 'plans' || type === 'backtest' ? [] : booking.plan.line_items;
   const ids = asked.filter(({ goal }) => goal.unit !== 'unlimited').map((line) => line.line_item_id);
   const committed = [];
   for (let at = 0; at < ids.length; at += maxIds)
     committed.push(
       ...(await sample.readCommitted({ lineItemIds: ids.slice(at, at + maxIds) }, { deadlineMs })).lineItems,
     );
-  return { nowMs, past, booking, committed, maxPlays: config.FORECASTER_PLAYS_MAX };
+  const ratios = type === 'forecast' ? ratiosOf(workspaceId, { past, booking }) : [];
+  return { nowMs, past, booking, committed, backtests: ratios, maxPlays: config.FORECASTER_PLAYS_MAX };
 }
 
 async function answer(question: Question): Promise<Answers[keyof Answers]> {
   const inputs = await inputsOf(question);
   if (question.type === 'plans') return makePacingPlans(inputs);
+  if (question.type === 'backtest') return backtestWorkspace(inputs, question.weeks);
   return question.type === 'forecast' ? makeForecast(inputs, question.input) : checkAvailability(inputs, question.line);
 }
 

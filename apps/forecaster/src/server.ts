@@ -3,6 +3,7 @@ import { parseOrProblem, Problem } from '@longwave/problems';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { ForecastServiceService } from '@longwave/rpc/forecast';
 import { z } from 'zod';
+import type { WorkspaceBacktest } from './compute/backtest-workspace.ts';
 import type { CheckedAvailability } from './compute/check-availability.ts';
 import type { Question } from './compute/question.ts';
 
@@ -24,12 +25,33 @@ export type Check = (
   signal: AbortSignal,
 ) => Promise<CheckedAvailability>;
 
+const backtestRequest = z.strictObject({
+  workspaceId: z.string().min(1).max(64),
+  weeks: z.int().min(1).max(8),
+});
+
+/** Makes a backtest. @param signal aborted when the caller has left */
+export type AskBacktest = (
+  question: Omit<Extract<Question, { type: 'backtest' }>, 'deadlineMs'>,
+  signal: AbortSignal,
+) => Promise<WorkspaceBacktest>;
+
 /** The RPCs of this service. */
-export const forecasterServices = (check: Check): readonly RpcService[] => [
+export const forecasterServices = (check: Check, askBacktest: AskBacktest): readonly RpcService[] => [
   rpcService(
     ForecastServiceService,
-    { checkAvailability: ['management', 'operator'] },
+    { checkAvailability: ['management', 'operator'], backtest: ['operator'] },
     {
+      backtest: async (sent, { signal }) => {
+        const { workspaceId, weeks } = parseOrProblem(backtestRequest, sent);
+        const { historyDays, rows } = await askBacktest({ type: 'backtest', workspaceId, weeks }, signal);
+        return {
+          historyDays,
+          rows: rows.map(({ kind, horizon, forecasts, ours: { coverage, ...ours }, weekdayMean, lastWeek }) => ({
+            ...{ kind, horizonDays: horizon, forecasts, ours, coverage, weekdayMean, lastWeek },
+          })),
+        };
+      },
       checkAvailability: async (sent, { signal }) => {
         const { workspaceId, lineItem } = parseOrProblem(request, sent);
         const line = parseOrProblem(servingPlanSchema.shape.line_items.element, lineItem);

@@ -160,8 +160,8 @@ export interface World extends Told, AsyncDisposable {
   /** The same of a job that makes the plans of a workspace. */
   enqueuePlans(workspaceId: string, attempt?: number): string;
   startForecaster(): Promise<ForecasterApp>;
-  /** A client with the certificate of management. */
-  clientOf(app: ForecasterApp): RpcClient<typeof ForecastServiceService>;
+  /** A client with the certificate of a caller. */
+  clientOf(app: ForecasterApp, as?: 'management' | 'operator'): RpcClient<typeof ForecastServiceService>;
   /** Commands that report about a job. */
   reportsOf(jobId: string): readonly ExecuteRequest[];
 }
@@ -171,7 +171,7 @@ export async function createWorld(): Promise<World> {
   await using stack = new AsyncDisposableStack();
   const folder = mkdtempSync(path.join(tmpdir(), 'longwave-forecaster-'));
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const names = ['management', 'internal-serving', 'forecaster'] as const;
+  const names = ['management', 'internal-serving', 'forecaster', 'operator'] as const;
   const identities = await developmentCa(path.join(folder, 'tls'), names, new Date());
   const redisServer = stack.use(await startTestRedis());
   const redis = stack.adopt(new Redis(redisServer.url), (client) => client.disconnect());
@@ -216,10 +216,8 @@ export async function createWorld(): Promise<World> {
         ...{ attempt, inputJson: '{}' },
       }),
     startForecaster: () => createApp(config, createLogger('forecaster', 'silent')),
-    clientOf: (app: ForecasterApp) =>
-      openChannel(`127.0.0.1:${app.grpcPort}`, 'forecaster', readTls(identities.management)).client(
-        ForecastServiceService,
-      ),
+    clientOf: (app: ForecasterApp, as: 'management' | 'operator' = 'management') =>
+      openChannel(`127.0.0.1:${app.grpcPort}`, 'forecaster', readTls(identities[as])).client(ForecastServiceService),
     reportsOf: (jobId: string) => told.executed.filter(({ reasonJson }) => reasonJson.includes(jobId)),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   });

@@ -110,3 +110,22 @@ test('management is answered within the deadline: so much is left, by that versi
     checkAvailability({ workspaceId: 'ws_3', lineItem: Buffer.from('{}') }, { deadlineMs: 5_000 }),
   ).rejects.toMatchObject({ code: 'validation_failed' });
 });
+
+test('the operator is told how good forecasts of the last weeks were, beside two simple ones; nobody else is', async () => {
+  world.plays = evenPlays(63, 200);
+  const request = { workspaceId: 'ws_backtest', weeks: 2 };
+  const { historyDays, rows } = await world.clientOf(app, 'operator').backtest(request, { deadlineMs: 30_000 });
+  expect(historyDays).toBe(63);
+  expect(rows.map(({ kind, horizonDays, forecasts }) => [kind, horizonDays, forecasts])).toEqual([
+    ['podcast', 7, 2],
+    ['podcast', 28, 2],
+  ]);
+  for (const { ours, weekdayMean, lastWeek } of rows)
+    for (const { wmape } of [ours!, weekdayMean!, lastWeek!]) expect(wmape).toBeLessThan(0.05);
+  await expect(world.clientOf(app).backtest(request, { deadlineMs: 5_000 })).rejects.toMatchObject({
+    code: 'permission_denied',
+  });
+  await expect(
+    world.clientOf(app, 'operator').backtest({ ...request, weeks: 9 }, { deadlineMs: 5_000 }),
+  ).rejects.toMatchObject({ code: 'validation_failed' });
+});

@@ -7,6 +7,7 @@ import { CommandServiceService } from '@longwave/rpc/command';
 import { MachineTokenServiceService } from '@longwave/rpc/credential';
 import { ResourceServiceService } from '@longwave/rpc/resource';
 import { ExchangeServiceService } from '@longwave/rpc/exchange';
+import { ForecastServiceService, type BacktestResponse } from '@longwave/rpc/forecast';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import type { ResourceView } from '@longwave/events';
 import type { FleetAccess } from '@longwave/fleet';
@@ -192,6 +193,11 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
     async adsDelivered(workspaceId: string, lineItemId: string): Promise<number> {
       return (await this.adCounts(workspaceId, lineItemId)).delivered;
     },
+    /** How good forecasts of a workspace were; takes up to minutes. */
+    backtest: (workspaceId: string, weeks: number): Promise<BacktestResponse> =>
+      channel('forecaster', fleet.addresses.forecaster)
+        .client(ForecastServiceService)
+        .backtest({ workspaceId, weeks }, { deadlineMs: 600_000 }),
     /** Holds a stream of a hosting platform until `reopenStream`. */
     async holdStream(workspaceId: string, streamId: string, reason: string): Promise<void> {
       await exchange.holdStream({ workspaceId, streamId, reason }, { deadlineMs: 5_000 });

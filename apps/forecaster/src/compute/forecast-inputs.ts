@@ -1,5 +1,6 @@
 import {
   fitTraffic,
+  type BacktestRatio,
   findTrafficFactors,
   type DeliveryInputs,
   type TimeRange,
@@ -17,6 +18,8 @@ export interface ForecastInputs {
   readonly booking: Booking;
   /** What line items with a goal have had. */
   readonly committed: readonly Committed[];
+  /** Of the workspace's own backtests; none where they were not made. */
+  readonly backtests: readonly BacktestRatio[];
   /** Plays of a full simulation. */
   readonly maxPlays: number;
 }

@@ -43,11 +43,16 @@ const confidenceOf = ({ level, low, high, method }: Interval) => ({
 });
 
 /** The interval of a number of a window. */
-function intervalIn(range: TimeRange, nowMs: number, estimate: number, samplingError?: number): Interval {
+function intervalIn(
+  { nowMs, backtests }: Pick<ForecastInputs, 'nowMs' | 'backtests'>,
+  range: TimeRange,
+  estimate: number,
+  samplingError?: number,
+): Interval {
   const days = Math.max(1, (range.toMs - range.fromMs) / dayMs);
   const horizonDays = Math.max(1, (range.toMs - nowMs) / dayMs);
   return intervalOf(estimate, {
-    ...{ perDay: estimate / days, horizonDays, backtests: [] },
+    ...{ perDay: estimate / days, horizonDays, backtests },
     ...(samplingError !== undefined && { samplingError }),
   });
 }
@@ -90,10 +95,10 @@ function basisOf(inputs: ForecastInputs, model: TrafficModel, range: TimeRange, 
 const empty = { by_day: [], by_podcast: [], by_position: [], contending: [], line_items: [] };
 
 function forecastOfTraffic(inputs: ForecastInputs, range: TimeRange, line: PlanLineItem | undefined): ForecastResult {
-  const { booking, past, nowMs } = inputs;
+  const { booking, past } = inputs;
   const model = modelOf(inputs);
   const traffic = forecastTraffic({ model, window: range, plays: past.plays, ...(line && { line }) });
-  const interval = intervalIn(range, nowMs, traffic.opportunities);
+  const interval = intervalIn(inputs, range, traffic.opportunities);
   const rangeOf = spread(traffic.opportunities, interval);
   const dateOf = datesOf(booking.head.timeZone);
   return {
@@ -114,15 +119,15 @@ function forecastOfTraffic(inputs: ForecastInputs, range: TimeRange, line: PlanL
 }
 
 function forecastOfAvailability(inputs: ForecastInputs, range: TimeRange, line: PlanLineItem): ForecastResult {
-  const { booking, nowMs } = inputs;
+  const { booking } = inputs;
   const model = modelOf(inputs);
   const { quantity } = line.goal;
   const found = findAvailability({
     ...deliveryInputs(inputs, model, range),
     ...{ prospective: line, ...(quantity !== undefined && { quantity }) },
   });
-  const interval = intervalIn(range, nowMs, found.available, found.samplingError);
-  const capacities = spread(found.capacity, intervalIn(range, nowMs, found.capacity, found.matched.samplingError));
+  const interval = intervalIn(inputs, range, found.available, found.samplingError);
+  const capacities = spread(found.capacity, intervalIn(inputs, range, found.capacity, found.matched.samplingError));
   const rangeOf = spread(found.available, interval);
   const dateOf = datesOf(booking.head.timeZone);
   return {
@@ -148,10 +153,10 @@ function forecastOfDelivery(
   range: TimeRange,
   ids: readonly string[] | undefined,
 ): ForecastResult {
-  const { booking, nowMs } = inputs;
+  const { booking } = inputs;
   const model = modelOf(inputs);
   const traffic = forecastTraffic({ model, window: range, plays: inputs.past.plays });
-  const interval = intervalIn(range, nowMs, traffic.opportunities);
+  const interval = intervalIn(inputs, range, traffic.opportunities);
   const { opportunities } = traffic;
   const ends =
     opportunities > 0

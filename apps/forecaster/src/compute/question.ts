@@ -1,5 +1,6 @@
 import type { ForecastJobInput, PlanLineItem } from '@longwave/events';
 import type { ForecasterConfig } from '../config.ts';
+import type { WorkspaceBacktest } from './backtest-workspace.ts';
 import type { CheckedAvailability } from './check-availability.ts';
 import type { ForecastResult } from './make-forecast.ts';
 import type { MadePlans } from './make-pacing-plans.ts';
@@ -18,13 +19,15 @@ export type Question =
       readonly line: PlanLineItem;
       readonly deadlineMs: number;
     }
-  | { readonly type: 'plans'; readonly workspaceId: string; readonly deadlineMs: number };
+  | { readonly type: 'plans'; readonly workspaceId: string; readonly deadlineMs: number }
+  | { readonly type: 'backtest'; readonly workspaceId: string; readonly weeks: number; readonly deadlineMs: number };
 
 /** The answer to each type of question. */
 export interface Answers {
   readonly forecast: ForecastResult;
   readonly availability: CheckedAvailability;
   readonly plans: MadePlans;
+  readonly backtest: WorkspaceBacktest;
 }
 
 export type AnswerTo<Q extends Question> = Answers[Q['type']];

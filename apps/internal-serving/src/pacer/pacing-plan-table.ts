@@ -32,7 +32,7 @@ export async function readPlans(pool: Pool, lineItemIds: readonly string[]): Pro
 }
 
 /** A plan as it is made; its digest follows from its content. */
-export type NewPlan = Omit<StoredPlan, 'digest'>;
+type NewPlan = Omit<StoredPlan, 'digest'>;
 
 /** SHA-256 (hex) of what a plan says. */
 const digestOf = ({ startsAtMs, hours, isLearning }: NewPlan): string =>
