@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { readAudienceLists, recount, unionIntervals, userAgentDigest } from '@longwave/audience';
 import { renderMultirange } from '@longwave/audience-store';
-import { createEventBus } from '@longwave/event-bus';
+import { createEventBus, type EventBus } from '@longwave/event-bus';
 import {
   topics,
   type ByteRangeServed,
@@ -19,9 +19,9 @@ import { compare, type Round, type Row } from './measure.ts';
 const userAgent = 'Overcast/3.0 (+http://overcast.fm/; iOS podcast app)';
 const digest = userAgentDigest(userAgent)!;
 const totalBytes = 2_081_000;
-const factsOfDownload = 10;
+export const factsOfDownload = 10;
 
-const seen = (): UserAgentSeen => ({
+export const seen = (): UserAgentSeen => ({
   kind: 'user_agent_seen',
   fact_id: newId('req'),
   at: '2026-11-02T00:00:00.000Z',
@@ -30,7 +30,7 @@ const seen = (): UserAgentSeen => ({
 });
 
 /** Whole downloads with a pre-roll, each in two requests of five facts, as many listeners, over a day. */
-function downloadFacts(downloads: number, workspaceId: string): ByteRangeServed[] {
+export function downloadFacts(downloads: number, workspaceId: string): ByteRangeServed[] {
   const requestIds = Array.from({ length: downloads * 2 }, () => newId('req'));
   const ad = {
     ...{ campaign_id: 'cmp_1', line_item_id: 'li_1', creative_id: 'crv_1', break_key: 'pre', slot: 0, billable: true },
@@ -171,6 +171,18 @@ async function insertBare(pool: Pool, facts: readonly ByteRangeServed[]): Promis
     );
 }
 
+/** Puts facts on the bus as public-delivery does. */
+export const publishFacts = (bus: EventBus, facts: readonly (ByteRangeServed | UserAgentSeen)[]): Promise<void> =>
+  bus.publish(
+    facts.map((fact) => ({
+      topic: topics.deliveryFacts,
+      key: fact.kind === 'user_agent_seen' ? fact.user_agent_digest : `${fact.listener_key}${fact.episode_id}`,
+      id: fact.fact_id,
+      type: fact.kind,
+      payload: fact,
+    })),
+  );
+
 export interface Counting extends AsyncDisposable {
   /** Downloads of a new workspace, from the bus until the hourly numbers and the facts are durable; an item is a fact. */
   readonly count: () => Promise<Round>;
@@ -184,16 +196,6 @@ export async function openCounting(fleet: Fleet): Promise<Counting> {
   const pool = stack.adopt(createPool(fleet.adminDatabaseUrl, 'audience', { name: 'bench' }), (each) => each.end());
   const bus = stack.use(await createEventBus({ kind: 'redis', redisUrl: fleet.redisUrl, clientName: 'bench' }));
   const downloads = 2_000;
-  const publish = (facts: readonly (ByteRangeServed | UserAgentSeen)[]) =>
-    bus.publish(
-      facts.map((fact) => ({
-        topic: topics.deliveryFacts,
-        key: fact.kind === 'user_agent_seen' ? fact.user_agent_digest : `${fact.listener_key}${fact.episode_id}`,
-        id: fact.fact_id,
-        type: fact.kind,
-        payload: fact,
-      })),
-    );
   const counted = async (workspaceId: string) => {
     const { rows } = await pool.query<{ downloads: number }>(
       'select coalesce(sum(downloads), 0)::int as downloads from download_hour where workspace_id = $1',
@@ -215,12 +217,12 @@ export async function openCounting(fleet: Fleet): Promise<Counting> {
   };
   stack.defer(async () => void (await pool.query('drop table if exists bare_fact')));
   await pool.query('create table bare_fact (like fact including all)');
-  await publish([seen()]);
+  await publishFacts(bus, [seen()]);
   const owned = stack.move();
   return {
     count: () =>
       timed(async (facts, workspaceId) => {
-        for (let at = 0; at < facts.length; at += 1000) await publish(facts.slice(at, at + 1000));
+        for (let at = 0; at < facts.length; at += 1000) await publishFacts(bus, facts.slice(at, at + 1000));
         await until('counting', () => counted(workspaceId), { timeoutMs: 120_000 });
       }),
     insertBare: () => timed((facts) => insertBare(pool, facts)),

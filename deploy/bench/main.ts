@@ -22,6 +22,7 @@ import { exchangeRate } from './exchange-rate.ts';
 import { goalRate } from './goal-rate.ts';
 import { forecastRates } from './forecast-rate.ts';
 import { hlsThroughput } from './hls-rate.ts';
+import { ledgerRates } from './ledger-rate.ts';
 import { listRate } from './list-rate.ts';
 import type { Row } from './measure.ts';
 import { pacing } from './pacing.ts';
@@ -74,6 +75,7 @@ const installed: Readonly<Record<string, Measure<Installation>>> = {
   'ad decisions': ({ fleet, stitched }) => decideRate(fleet, stitched),
   'goals by leases': ({ fleet }) => goalRate(fleet),
   'counting, bus to rollup': ({ fleet }) => countingRate(fleet),
+  'ledger of ads': ({ fleet }) => ledgerRates(fleet),
   'requests of the REST API and feeds': ({ fleet, operator, stitched, folder }) =>
     requestRate(fleet, operator, stitched, folder),
   'verification of credentials': ({ fleet, operator }) => verifyRate(fleet, operator),

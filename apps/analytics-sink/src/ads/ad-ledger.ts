@@ -3,41 +3,52 @@ import type { DecisionMade } from '@longwave/events';
 import { copyRows, transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { asLedgerRow, hourOf, readChangeBasis, type ChangeBasis } from '../counting/change-basis.ts';
 import { adKey, diffRows, ledgerDelta, writtenKey, type Counts } from '../counting/counted-rows.ts';
-import { adStages, placeOf, type AdEntry } from './ad-entry.ts';
+import { adStages, placeOf, type AdEntry, type AdStage } from './ad-entry.ts';
 import { addToCohorts, bitOf, quarterOf, readReached, type Cohort } from './cohort-table.ts';
-import { lockServings, moveReached, moveStages, saveServings } from './serving-stages.ts';
+import { lockServings, moveServings, saveServings } from './serving-stages.ts';
 
 const entryColumns = `methodology_version, lists_version, restates, stage, quantity, serving_id, listener_key, window_on, workspace_id,
   podcast_id, episode_id, campaign_id, line_item_id, creative_id, break_key, slot, hour, country, region, app, device, platform,
   operating_system`;
-const hourColumns = `workspace_id, podcast_id, campaign_id, line_item_id, creative_id, hour, country, region, app, device, platform,
-  operating_system`;
+const hourColumns = [
+  ...(['workspace_id', 'podcast_id', 'campaign_id', 'line_item_id', 'creative_id', 'hour', 'country'] as const),
+  ...(['region', 'app', 'device', 'platform', 'operating_system'] as const),
+];
+type HourColumn = (typeof hourColumns)[number];
+const hourKey = hourColumns.join(', ');
+const nothing = { decided: 0, served: 0, delivered: 0, confirmed: 0, billable: 0 } satisfies Record<AdStage, number>;
 
-/** The hourly totals that an entry adds to. */
-function totalsOf(entry: AdEntry) {
-  const { workspace_id, podcast_id, campaign_id, line_item_id, creative_id, hour, country, region, app, device } =
-    entry;
-  const { platform, operating_system, stage, quantity } = entry;
-  const place = { workspace_id, podcast_id, campaign_id, line_item_id, creative_id, hour };
-  const numbers = { decided: 0, served: 0, delivered: 0, confirmed: 0, billable: 0, [stage]: quantity };
-  return [{ ...place, country, region, app, device, platform, operating_system }, numbers] as const;
+/** What entries add to the hourly totals, a row for each of them. */
+function totalsOf(entries: readonly AdEntry[]) {
+  const totals = new Map<string, Pick<AdEntry, HourColumn> & Record<AdStage, number>>();
+  for (const entry of entries) {
+    // No text of PostgreSQL has a NUL.
+    const name = hourColumns.map((column) => entry[column]).join('\0');
+    let total = totals.get(name);
+    if (total === undefined) {
+      const place = Object.fromEntries(hourColumns.map((column) => [column, entry[column]]));
+      total = { ...(place as Pick<AdEntry, HourColumn>), ...nothing };
+      totals.set(name, total);
+    }
+    total[entry.stage] += entry.quantity;
+  }
+  return [...totals.values()];
 }
 
 /** Appends entries and brings the hourly totals up to date, rows in key order. */
 async function appendEntries(tx: Transaction, entries: readonly AdEntry[], basis: ChangeBasis): Promise<void> {
+  if (entries.length === 0) return;
   await copyRows(
     tx,
     'ad_entry',
     entryColumns,
     entries.map((entry) => asLedgerRow(entry, basis)),
   );
-  const totals = ledgerDelta([], entries, totalsOf);
-  if (totals.length === 0) return;
   await tx.query(
-    `insert into ad_hour as h (${hourColumns}, ${adStages.join(', ')})
-     select ${hourColumns}, ${adStages.join(', ')} from json_populate_recordset(null::ad_hour, $1) order by ${hourColumns}
-     on conflict (${hourColumns}) do update set ${adStages.map((stage) => `${stage} = h.${stage} + excluded.${stage}`).join(', ')}`,
-    [JSON.stringify(totals)],
+    `insert into ad_hour as h (${hourKey}, ${adStages.join(', ')})
+     select ${hourKey}, ${adStages.join(', ')} from json_populate_recordset(null::ad_hour, $1) order by ${hourKey}
+     on conflict (${hourKey}) do update set ${adStages.map((stage) => `${stage} = h.${stage} + excluded.${stage}`).join(', ')}`,
+    [JSON.stringify(totalsOf(entries))],
   );
 }
 
@@ -102,9 +113,8 @@ export async function saveAds(tx: Transaction, before: Counts, after: Counts, ba
   if (changed.length === 0) return;
   const servings = await lockServings(tx, changed, after);
   const deltas = ledgerDelta(before.ads, after.ads, (row) => [placeOf(row), { quantity: row.counted ? 1 : 0 }]);
-  const { entries, bills } = await moveStages(tx, servings);
+  const { entries, bills, moves } = await moveServings(tx, servings);
   await appendEntries(tx, [...deltas.map((entry) => ({ ...entry, stage: 'delivered' as const })), ...entries], basis);
-  const moves = await moveReached(tx, servings);
   await saveServings(tx, moves, bills);
   await addToCohorts(tx, moves);
 }
@@ -132,7 +142,7 @@ export async function recordDecisions(
        on conflict (serving_id) do update set decided_at = excluded.decided_at, line_item_id = excluded.line_item_id,
          workspace_id = excluded.workspace_id, surface_class = excluded.surface_class
        where s.decided_at is null
-       returning serving_id, line_item_id, workspace_id, surface_class, ${quarterOf('decided_at')} as quarter, xmax = 0 as is_new`,
+       returning serving_id, line_item_id, workspace_id, surface_class, ${quarterOf('decided_at')}::text as quarter, xmax = 0 as is_new`,
       [JSON.stringify([...slots.values()]), unnamedSurface],
     );
     if (rows.length === 0) return;

@@ -1,6 +1,5 @@
 import type { Columns } from '@longwave/audience-store';
 import type { Pool, Transaction } from '@longwave/postgres';
-import { ledgerDelta } from '../counting/counted-rows.ts';
 import { readSettledUntil } from './settled-until.ts';
 
 /** The numbers of a cohort in the order of their bits in `ad_serving.reached`. */
@@ -49,7 +48,10 @@ export const cohortSums = (sumOf: (bit: string) => string): string =>
   cohortNumbers.map((number, bit) => `sum(${sumOf(`>> ${bit} & 1`)}) as ${number}`).join(', ');
 
 /** Names a cohort. */
-export type Cohort = Columns<'serving_cohort', 'workspace_id' | 'line_item_id' | 'surface_class' | 'quarter'>;
+export interface Cohort extends Columns<'serving_cohort', 'workspace_id' | 'line_item_id' | 'surface_class'> {
+  /** The text of PostgreSQL: a date would be made of it and a text again, for each serving. */
+  readonly quarter: string;
+}
 
 /** What a serving adds to its cohort: as bits, before a change and after it. */
 export interface CohortMove extends Cohort {
@@ -60,34 +62,34 @@ export interface CohortMove extends Cohort {
 
 /** Reads anew what decided servings have reached. The caller has locked them, and their reports where it changed some. */
 export async function readReached(tx: Transaction, servingIds: readonly string[]): Promise<CohortMove[]> {
-  const { rows } = await tx.query<CohortMove>(servingsReached('s.serving_id = any($1)'), [servingIds]);
+  const { rows } = await tx.query<CohortMove>(
+    `select serving_id, workspace_id, line_item_id, surface_class, quarter::text, was, now
+     from (${servingsReached('s.serving_id = any($1)')}) s`,
+    [servingIds],
+  );
   return rows;
 }
 
-const numbersOf = (reached: number) =>
-  Object.fromEntries(cohortNumbers.map((number, bit) => [number, (reached >> bit) & 1])) as Record<
-    CohortNumber,
-    number
-  >;
+const nothing = { decided: 0, served: 0, delivered: 0, held: 0, client_started: 0, client_completed: 0 };
 
 /** Adds to cohorts, in the order of their keys, what servings reach now and did not before. */
 export async function addToCohorts(tx: Transaction, moves: readonly CohortMove[]): Promise<void> {
-  const cohortOf = ({ workspace_id, line_item_id, surface_class, quarter }: Cohort) => ({
-    ...{ workspace_id, line_item_id, surface_class, quarter },
-  });
-  const sums = ledgerDelta(
-    moves.map((move) => ({ ...move, reached: move.was })),
-    moves.map((move) => ({ ...move, reached: move.now })),
-    ({ reached, ...move }) => [cohortOf(move), numbersOf(reached)],
-  );
-  if (sums.length === 0) return;
+  const sums = new Map<string, Cohort & Record<CohortNumber, number>>();
+  for (const { workspace_id, line_item_id, surface_class, quarter, was, now } of moves) {
+    if (was === now) continue;
+    const name = `${line_item_id} ${surface_class} ${quarter} ${workspace_id}`;
+    let sum = sums.get(name);
+    if (sum === undefined) sums.set(name, (sum = { workspace_id, line_item_id, surface_class, quarter, ...nothing }));
+    for (const [bit, number] of cohortNumbers.entries()) sum[number] += ((now >> bit) & 1) - ((was >> bit) & 1);
+  }
+  if (sums.size === 0) return;
   const place = 'workspace_id, line_item_id, surface_class, quarter';
   await tx.query(
     `insert into serving_cohort as c (${place}, ${cohortNumbers.join(', ')})
      select ${place}, ${cohortNumbers.join(', ')} from json_populate_recordset(null::serving_cohort, $1) order by 2, 3, 4, 1
      on conflict (line_item_id, surface_class, quarter, workspace_id) do update set
        ${cohortNumbers.map((number) => `${number} = c.${number} + excluded.${number}`).join(', ')}, changed_at = excluded.changed_at`,
-    [JSON.stringify(sums)],
+    [JSON.stringify([...sums.values()])],
   );
 }
 

@@ -11,7 +11,7 @@ interface LockedServing extends Columns<
   { billed: AdPlace | null }
 > {
   /** Of the decision. */
-  readonly quarter: Date | null;
+  readonly quarter: string | null;
   /** The only session that wrote it, where no session did before this transaction. */
   readonly firstSession: AdRow | WrittenRow | undefined;
 }
@@ -52,7 +52,7 @@ export async function lockServings(
   const { rows: known } = await tx.query<Omit<LockedServing, 'firstSession'>>(
     // By index for each of them, whatever the statistics say.
     `select s.* from unnest($1::text[]) as k (id) cross join lateral (
-       select serving_id, billed, reached, line_item_id, workspace_id, surface_class, ${quarterOf('decided_at')} as quarter
+       select serving_id, billed, reached, line_item_id, workspace_id, surface_class, ${quarterOf('decided_at')}::text as quarter
        from ad_serving where serving_id = k.id offset 0) s`,
     [servingIds.filter((servingId) => !isNew.has(servingId))],
   );
@@ -71,24 +71,38 @@ export async function lockServings(
   ];
 }
 
-/** Stages that a serving reaches once, in the earliest of the sessions that reach it, by the start of the session. */
-const stagesOfServings = ['served', 'confirmed', 'billable'] as const;
-type ServingStage = (typeof stagesOfServings)[number];
+/**
+ * Stages that a serving reaches once, in the earliest of the sessions that reach it, by the start of the session; each with the least rank
+ * of such a session.
+ */
+const stagesOfServings = { served: 0, confirmed: 2, billable: 3 } as const;
+type ServingStage = keyof typeof stagesOfServings;
+const servingStages = Object.keys(stagesOfServings) as ServingStage[];
+
+/** A session that wrote a serving. */
+interface ServingSession {
+  readonly place: AdPlace;
+  /** 0: it does not deliver it; 1: in a download that is held; 2: in a counted one; 3: in one that is billed besides. */
+  readonly rank: number;
+}
+
+const rankOf = (row: AdRow | WrittenRow) =>
+  'counted' in row ? 1 + Number(row.counted) * (1 + Number(row.billable)) : 0;
 
 const rowColumns = `listener_key, episode_id, window_on, serving_id, started_at, workspace_id, podcast_id, campaign_id, line_item_id,
   creative_id, break_key, slot, country, region, app, device, platform, operating_system`;
+const inOrder = 'started_at, listener_key, episode_id, window_on, break_key, slot, creative_id';
 
-/** The earliest session of each serving in each stage. */
+/** The earliest session of each serving and rank, in their order. */
 const earliest = `
-  select stage, to_json(first) as row from unnest($1::text[]) as serving (id)
-  cross join (values ${stagesOfServings.map((stage) => `('${stage}')`).join(', ')}) as reached (stage)
+  select rank, to_json(own) as row from unnest($1::text[]) as serving (id)
   cross join lateral (
-    select ${rowColumns} from (
-      select ${rowColumns}, counted, billable from ad_delivered a where a.serving_id = serving.id
+    select distinct on (rank) rank, ${rowColumns} from (
+      select ${rowColumns}, 1 + counted::int * (1 + billable::int) as rank from ad_delivered where serving_id = serving.id
       union all
-      select ${rowColumns}, false, false from ad_written w where w.serving_id = serving.id) own
-    where case stage when 'served' then true when 'confirmed' then counted else counted and billable end
-    order by started_at, listener_key, episode_id, window_on, break_key, slot, creative_id limit 1) first`;
+      select ${rowColumns}, 0 from ad_written where serving_id = serving.id) each_session
+    order by rank, ${inOrder}) own
+  order by ${inOrder}`;
 
 /** The entries of the ledger that stand. Of billable ones each serving knows its own. */
 const standing = `
@@ -100,50 +114,50 @@ const standing = `
 
 const nameOf = (stage: ServingStage, servingId: string) => `${stage} ${servingId}`;
 
-/** Reads places by stage and serving. */
-async function readPlaces(tx: Transaction, text: string, servingIds: readonly string[]): Promise<Map<string, AdPlace>> {
-  if (servingIds.length === 0) return new Map();
-  const { rows } = await tx.query<{ stage: ServingStage; row: WrittenRow }>(text, [servingIds]);
-  return new Map(
-    rows.map(({ stage, row }) => [
-      nameOf(stage, row.serving_id),
-      placeOf({ ...row, started_at: new Date(row.started_at).toISOString() }),
-    ]),
-  );
+/** Reads places that belong to servings. */
+async function readPlaces<R extends object>(
+  tx: Transaction,
+  text: string,
+  servingIds: readonly string[],
+): Promise<(R & { readonly place: AdPlace })[]> {
+  if (servingIds.length === 0) return [];
+  const { rows } = await tx.query<R & { row: WrittenRow }>(text, [servingIds]);
+  return rows.map((one) => ({
+    ...one,
+    place: placeOf({ ...one.row, started_at: new Date(one.row.started_at).toISOString() }),
+  }));
 }
 
-const isCounted = (row: AdRow | WrittenRow): row is AdRow => 'counted' in row && row.counted;
-const isHeld = (row: AdRow | WrittenRow) => 'counted' in row && !row.counted;
-
-/** What a session that is a serving's only one reaches. */
-const stagesOf = (row: AdRow | WrittenRow) =>
-  stagesOfServings.filter((stage) => stage === 'served' || (isCounted(row) && (stage === 'confirmed' || row.billable)));
-
-/** Entries of the ledger, and the servings whose billable entry changes. */
-interface MovedStages {
+/** What changes of servings. */
+interface MovedServings {
+  /** Of the ledger. */
   readonly entries: readonly AdEntry[];
+  /** The billable entries that stand from now on, of the servings whose entry is another one. */
   readonly bills: ReadonlyMap<string, AdPlace | null>;
+  readonly moves: readonly CohortMove[];
 }
 
 /**
  * Lets each serving be served, confirmed and billed at most once: in the earliest of its sessions that write it, that deliver it in a counted
- * download, and that bill it besides. When that one is taken back, the stage moves to the next.
+ * download, and that bill it besides. When that one is taken back, the stage moves to the next. What a serving adds to its cohort follows
+ * from the same sessions, so the order of what happened to it does not matter.
  */
-export async function moveStages(tx: Transaction, servings: readonly LockedServing[]): Promise<MovedStages> {
+export async function moveServings(tx: Transaction, servings: readonly LockedServing[]): Promise<MovedServings> {
   const known = servings.flatMap((one) => (one.firstSession ? [] : [one.serving_id]));
-  const was = await readPlaces(tx, standing, known);
+  const entries = await readPlaces<{ readonly stage: ServingStage }>(tx, standing, known);
+  const was = new Map(entries.map(({ stage, place }) => [nameOf(stage, place.serving_id), place]));
   for (const { serving_id, billed } of servings) if (billed) was.set(nameOf('billable', serving_id), billed);
-  const due = await readPlaces(tx, earliest, known);
-  for (const { serving_id, firstSession } of servings)
-    for (const stage of firstSession ? stagesOf(firstSession) : [])
-      due.set(nameOf(stage, serving_id), placeOf(firstSession!));
+  const stored = await readPlaces<{ readonly rank: number }>(tx, earliest, known);
+  const sessions: Map<string, ServingSession[]> = Map.groupBy(stored, ({ place }) => place.serving_id);
+  for (const { serving_id, firstSession: row } of servings)
+    if (row) sessions.set(serving_id, [{ place: placeOf(row), rank: rankOf(row) }]);
   const moved = servings.flatMap(({ serving_id: servingId }) =>
-    stagesOfServings
+    servingStages
       .map((stage) => ({
         servingId,
         stage,
         was: was.get(nameOf(stage, servingId)),
-        due: due.get(nameOf(stage, servingId)),
+        due: sessions.get(servingId)?.find(({ rank }) => rank >= stagesOfServings[stage])?.place,
       }))
       .filter((one) => JSON.stringify(one.was) !== JSON.stringify(one.due)),
   );
@@ -154,28 +168,39 @@ export async function moveStages(tx: Transaction, servings: readonly LockedServi
       ...(next ? [{ ...next, stage, quantity: 1 }] : []),
     ]),
     bills: new Map(bills.map((one) => [one.servingId, one.due ?? null])),
+    moves: await moveReached(tx, servings, sessions),
   };
 }
 
-/** What servings have reached now. What is not all known of it is read anew, so the order of what happened to a serving does not matter. */
-export async function moveReached(tx: Transaction, servings: readonly LockedServing[]): Promise<CohortMove[]> {
-  const known: string[] = [];
+/** What servings with these sessions add to their cohorts. */
+async function moveReached(
+  tx: Transaction,
+  servings: readonly LockedServing[],
+  sessions: ReadonlyMap<string, readonly ServingSession[]>,
+): Promise<CohortMove[]> {
+  const held: string[] = [];
   const moves: CohortMove[] = [];
-  for (const { serving_id, reached, firstSession, line_item_id, workspace_id, surface_class, quarter } of servings)
+  for (const { serving_id, reached: was, line_item_id, workspace_id, surface_class, quarter } of servings) {
+    if (line_item_id === null || workspace_id === null || surface_class === null || quarter === null) continue;
+    const ranks = (sessions.get(serving_id) ?? []).map(({ rank }) => rank);
+    const isDelivered = ranks.some((rank) => rank >= stagesOfServings.confirmed);
     // Whether a person has rejected what is held is stored with days.
-    if (firstSession === undefined || isHeld(firstSession)) known.push(serving_id);
-    else if (line_item_id !== null && workspace_id !== null && surface_class !== null && quarter !== null) {
-      const now = reached | bitOf('served') | (isCounted(firstSession) ? bitOf('delivered') : 0);
-      moves.push({ serving_id, line_item_id, workspace_id, surface_class, quarter, was: reached, now });
+    if (!isDelivered && ranks.includes(1)) {
+      held.push(serving_id);
+      continue;
     }
-  return known.length > 0 ? [...moves, ...(await readReached(tx, known))] : moves;
+    const now =
+      (was & ~bitsOfSessions) | (ranks.length > 0 ? bitOf('served') : 0) | (isDelivered ? bitOf('delivered') : 0);
+    moves.push({ serving_id, line_item_id, workspace_id, surface_class, quarter, was, now });
+  }
+  return held.length > 0 ? [...moves, ...(await readReached(tx, held))] : moves;
 }
 
 /** Stores what has changed of servings, each once. The caller has locked them. */
 export async function saveServings(
   tx: Transaction,
   moves: readonly CohortMove[],
-  bills: MovedStages['bills'] = new Map(),
+  bills: MovedServings['bills'] = new Map(),
 ): Promise<void> {
   const reached = new Map(
     moves.flatMap(({ serving_id, was, now }) => (was === now ? [] : [[serving_id, now] as const])),
