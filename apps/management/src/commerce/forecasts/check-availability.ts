@@ -5,8 +5,8 @@ import type { CheckAvailabilityResponse, ForecastServiceService } from '@longwav
 /** Asks whether a line item can be had beside everything that is sold. Throws `temporarily_unavailable` when nobody answers in time. */
 export type CheckAvailability = (workspaceId: string, line: PlanLineItem) => Promise<CheckAvailabilityResponse>;
 
-/** How long a seller waits for it. */
-const deadlineMs = 2_500;
+/** How long a seller waits for it at most: an answer takes two seconds, longer where the forecaster has to read the past first. */
+const deadlineMs = 10_000;
 
 /** Asks the forecaster. */
 export const createCheckAvailability =
