@@ -18,7 +18,7 @@ export interface OpportunityCount {
 }
 
 /** The reason of empty slots of a decision that had none: nothing more could be placed in any of its breaks, whatever the plan held. */
-export const fullBreak = 'break_full';
+const fullBreak = 'break_full';
 
 /** The opportunities of one workspace in one hour. */
 export interface OpportunityTally {

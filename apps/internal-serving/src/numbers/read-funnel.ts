@@ -4,7 +4,7 @@ import { sumOpportunities, type HourRange, type WorkspaceHour } from './opportun
 import { sumVerdicts, type VerdictSum } from './verdict-table.ts';
 
 /** What a workspace offered in an hour, and the verdicts on one line item of it. */
-export interface FunnelHour extends WorkspaceHour {
+interface FunnelHour extends WorkspaceHour {
   readonly verdicts: readonly Pick<VerdictSum, 'code' | 'considered' | 'notLookedAt'>[];
 }
 

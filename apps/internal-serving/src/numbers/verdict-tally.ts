@@ -7,7 +7,7 @@ const hourMs = 3_600_000;
 const maxIdleFlushes = 360;
 
 /** A decision that was stored, with the plan that it was made under. */
-export interface CountedVerdicts {
+interface CountedVerdicts {
   readonly workspaceId: string;
   readonly decisionId: string;
   /** Time of the play. */
