@@ -113,11 +113,15 @@ export function createAdvertising(hosting: HostingWorld) {
     async booked(changes: Record<string, unknown> = {}, within?: ResourceView) {
       const campaign = within ?? (await world.activeCampaign());
       const lineItem = await send('line_item.create', null, { ...world.lineItemChanges(campaign.id), ...changes });
-      const creative = await world.creativeOf(lineItem);
-      const assignment = await world.assign(lineItem, creative);
+      return { campaign, ...(await world.sold(lineItem)) };
+    },
+    /** A draft in an active campaign, booked with a creative of its own. */
+    async sold(draft: ResourceView) {
+      const creative = await world.creativeOf(draft);
+      const assignment = await world.assign(draft, creative);
       await send('creative_assignment.activate', assignment, {});
-      const approved = await send('line_item.submit', lineItem, {});
-      return { campaign, creative, lineItem: await send('line_item.book', approved, {}) };
+      const approved = await send('line_item.submit', draft, {});
+      return { creative, lineItem: await send('line_item.book', approved, {}) };
     },
     /** Begins an hour ago and ends in an hour, by the service's clock. */
     shortFlight: () => ({ window: world.around(hour) }),

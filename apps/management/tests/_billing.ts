@@ -56,11 +56,12 @@ export function createBilling(management: TestManagement) {
       const window = { start: dayFrom(w.now(), 0), end: dayFrom(w.now(), days) };
       const within = campaign ?? (await billing.campaign(w, days));
       const { lineItem } = await w.booked({ window, ...changes }, within);
+      return { campaign: within, lineItem: await billing.began(w, lineItem) };
+    },
+    /** A booked line item in a plan; its flight has begun. */
+    async began(w: World, lineItem: ResourceView): Promise<ResourceView> {
       await w.planned(lineItem.id);
-      return {
-        campaign: within,
-        lineItem: await w.send('line_item.start_flight', lineItem, {}, service('management')),
-      };
+      return w.send('line_item.start_flight', lineItem, {}, service('management'));
     },
     async campaign(w: World, days: number): Promise<ResourceView> {
       const window = { start: dayFrom(w.now(), 0), end: dayFrom(w.now(), days) };

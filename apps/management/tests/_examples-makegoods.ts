@@ -1,3 +1,4 @@
+import type { Actor } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { creates, on, type Examples } from './_example.ts';
 import { hour, service } from './_values.ts';
@@ -23,6 +24,32 @@ export const nextDays = (w: World) => ({
   start: new Date(w.now().getTime() + hour).toISOString(),
   end: new Date(w.now().getTime() + 100 * hour).toISOString(),
 });
+
+/** A makegood of so many units that waits for its line item, for a line item that has ended. */
+export async function scheduledFor(w: World, lineItem: Pick<ResourceView, 'id'>, units: number): Promise<ResourceView> {
+  const makegood = await w.send('makegood.propose', null, { for_line_item: lineItem.id, units });
+  const deal = await w.send('makegood.accept', makegood, {}, service('operator'));
+  return w.send('makegood.schedule', deal, { window: nextDays(w) });
+}
+
+/** Creates the line item of a scheduled makegood in the campaign of the one that fell short, as its job does. */
+export const makegoodLine = (
+  w: World,
+  makegood: ResourceView,
+  short: ResourceView,
+  changes: object = {},
+  as: Actor = service('management'),
+) =>
+  w.send(
+    'line_item.create',
+    null,
+    {
+      ...w.lineItemChanges(String(short.attributes['campaign_id'])),
+      ...{ window: nextDays(w), goal: { unit: 'impressions', quantity: makegood.attributes['units'] } },
+      ...{ rate: { model: 'none' }, makegood_of: short.id, ...changes },
+    },
+    as,
+  );
 
 async function scheduled(w: World) {
   const makegood = await w.send('makegood.schedule', await accepted(w), { window: nextDays(w) });

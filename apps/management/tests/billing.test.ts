@@ -5,6 +5,7 @@ import { computeStatement } from '@longwave/money';
 import { daysOf } from '@longwave/podcast-analytics/zoned-days';
 import { createReadStatementLedger } from '../src/commerce/billing/read-statement-ledger.ts';
 import { createSignStatement } from '../src/commerce/billing/statement-documents.ts';
+import { makegoodLine, scheduledFor } from './_examples-makegoods.ts';
 import { at, cpm, createBilling, dayFrom, passTo, waiver } from './_billing.ts';
 import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
 import { person, service } from './_values.ts';
@@ -112,9 +113,13 @@ describe('what is charged', () => {
     const from = w.now();
     const sold = { ...cpm('10000000'), goal: { unit: 'impressions', quantity: 2000 } };
     const { campaign, lineItem } = await billing.flight(w, 30, sold);
-    const makegood = await billing.flight(w, 30, { ...cpm('10000000'), makegood_of: lineItem.id }, campaign);
+    const other = await billing.flight(w, 30, { ...cpm('10000000'), goal: sold.goal }, campaign);
+    const short = await w.send('line_item.stop', other.lineItem, { cause: 'The show ended.' }, operator);
+    const unsold = { start: dayFrom(from, 0), end: dayFrom(from, 30) };
+    const unpaid = await makegoodLine(w, await scheduledFor(w, short, 2000), short, { window: unsold });
+    const makegood = await billing.began(w, (await w.sold(unpaid)).lineItem);
     management.ledger.count(lineItem.id, 1900, at(from, 5));
-    management.ledger.count(makegood.lineItem.id, 700, at(from, 5));
+    management.ledger.count(makegood.id, 700, at(from, 5));
     const adjust = (itemId: string, quantity: bigint) =>
       management.ledger.adjustments.push({
         ...{

@@ -9,7 +9,7 @@ import { makegoodTasks } from '../src/commerce/makegoods/makegood-tasks.ts';
 import { createMeasureDelivery } from '../src/commerce/makegoods/measure-delivery.ts';
 import { createScheduleHandler } from '../src/commerce/makegoods/schedule-makegood.ts';
 import { shortfallReactions } from '../src/commerce/makegoods/shortfall-table.ts';
-import { accepted, nextDays, proposed, stoppedLineItem } from './_examples-makegoods.ts';
+import { accepted, makegoodLine, nextDays, proposed, stoppedLineItem } from './_examples-makegoods.ts';
 import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
 import { hour, service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
@@ -210,4 +210,31 @@ test('two runs of the job create one line item', async () => {
   );
   expect(rows).toHaveLength(1);
   expect((await proposed(w)).lifecycle_state).toBe('proposed');
+});
+
+test('only a scheduled makegood makes a line item that makes good: of its units, without a price, and it stays so', async () => {
+  const w = createWorld(management);
+  const short = await stoppedLineItem(w);
+  const unscheduled = await w.send('makegood.accept', await proposedFor(w, short.id, 400), {}, operator);
+  const at = (path: string, code: string) => [[`/changes/${path}`, code]];
+  const create = (changes: object = {}, as = service('management')) => makegoodLine(w, unscheduled, short, changes, as);
+  expect(await codesOf(create())).toEqual(at('makegood_of', 'not_scheduled'));
+  await w.send('makegood.schedule', unscheduled, { window: nextDays(w) });
+  for (const as of [w.actor, operator])
+    expect(await codesOf(create({}, as))).toEqual(at('makegood_of', 'not_scheduled'));
+  for (const changes of [
+    { goal: { unit: 'impressions', quantity: 401 } },
+    { rate: { model: 'cpm', price: { amount_micros: '10000000', currency: 'EUR' } } },
+  ])
+    expect(await codesOf(create(changes))).toEqual(at('makegood_of', 'not_scheduled'));
+  const draft = await create();
+  const revised = (changes: object, subject = draft) => codesOf(w.send('line_item.revise', subject, changes));
+  const more = { goal: { unit: 'impressions', quantity: 401 } };
+  expect(await revised(more)).toEqual(at('goal', 'makes_good'));
+  expect(await revised({ rate: short.attributes['rate'] })).toEqual(at('rate', 'makes_good'));
+  const own = await w.send('line_item.create', null, w.lineItemChanges(String(short.attributes['campaign_id'])));
+  expect(await revised({ makegood_of: short.id }, own)).toEqual(at('makegood_of', 'not_scheduled'));
+  const { lineItem } = await w.sold(await w.send('line_item.revise', draft, { name: 'Ours', makegood_of: short.id }));
+  expect(await codesOf(w.send('line_item.amend', lineItem, more))).toEqual(at('goal', 'makes_good'));
+  expect(lineItem).toMatchObject({ lifecycle_state: 'booked', links: { makegood_of: short.id } });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ResourceView } from '@longwave/events';
 import { decodeJwt } from 'jose';
+import { makegoodLine, scheduledFor } from './_examples-makegoods.ts';
 import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
 import { hour, media, service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
@@ -113,26 +114,21 @@ describe('a line item of a product', () => {
     expect((await world.send('line_item.amend', replaced, at(27))).attributes).toMatchObject(at(27));
   });
 
-  test('is a makegood at no price, or at one of the rate card, for a line item that was sold', async () => {
+  test('is a makegood at no price, in the positions that the product sells', async () => {
     const world = createWorld(management);
     const product = await world.publishedProduct();
-    const original = await draft(world, product);
-    const campaignId = original.attributes['campaign_id'] as string;
-    const makegood = async (given: Record<string, unknown>) => {
-      const changes = { ...world.lineItemChanges(campaignId), product_id: product.id, makegood_of: original.id };
-      const lineItem = await world.send('line_item.create', null, { ...changes, ...given });
-      const assignment = await world.assign(lineItem, await world.creativeOf(lineItem));
-      await world.send('creative_assignment.activate', assignment, {});
-      return world.send('line_item.book', await world.send('line_item.submit', lineItem, {}), {});
-    };
-    const free = { rate: { model: 'none' } };
-    expect((await refusalOf(makegood(free))).code).toBe('link_not_found');
-    await world.send('line_item.book', await world.send('line_item.submit', original, {}), {});
-    expect((await makegood(free)).lifecycle_state).toBe('booked');
-    const cheap = await refusalOf(makegood({ rate: { model: 'cpm', price: eur(1) } }));
-    expect(cheap.context.errors?.map(({ code }) => code)).toEqual(['below_rate_card']);
-    const elsewhere = await refusalOf(makegood({ ...free, break_positions: ['pre', 'mid'] }));
+    const original = await draft(world, product, { goal: { unit: 'impressions', quantity: 1_000 } });
+    const booked = await world.send('line_item.book', await world.send('line_item.submit', original, {}), {});
+    await world.planned(booked.id);
+    const delivering = await world.send('line_item.start_flight', booked, {}, service('management'));
+    const short = await world.send('line_item.stop', delivering, { cause: 'The show ended.' }, service('operator'));
+    const sold = { product_id: product.id };
+    const makegood = await makegoodLine(world, await scheduledFor(world, short, 600), short, sold);
+    const both = await world.send('line_item.revise', makegood, { break_positions: ['pre', 'mid'] });
+    const elsewhere = await refusalOf(world.sold(both));
     expect(elsewhere.context.errors?.map(({ code }) => code)).toEqual(['other_positions']);
+    const right = await world.send('line_item.revise', both, { break_positions: ['pre'] });
+    expect((await world.sold(right)).lineItem.lifecycle_state).toBe('booked');
   });
 
   test('is not extended beyond the flights that its product sells', async () => {

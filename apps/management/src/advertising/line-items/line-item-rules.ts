@@ -10,6 +10,7 @@ import { requireProductTerms } from '../products/require-product.ts';
 import { assertSettled } from '../../commerce/billing/billing-statement-rules.ts';
 import type { CheckAvailability } from '../../commerce/forecasts/check-availability.ts';
 import { prepareAvailability, type FoundAvailability } from '../../commerce/forecasts/require-availability.ts';
+import { assertMakesGood, requireScheduled } from '../../commerce/makegoods/require-scheduled.ts';
 import { isPlanned } from '../serving-plans/plan-content-table.ts';
 import { defaultCountingBasis, requireCountingBasis } from './counting-basis.ts';
 import { goalBasis, type CountConfirmed } from './count-confirmed.ts';
@@ -98,7 +99,7 @@ async function requireTerms(tx: Transaction, workspaceId: string, lineItemId: st
 
 /** Rules of line items before delivery: drafts, reviews, reservations and bookings. */
 const draftRules = {
-  'line_item.create': async ({ tx, workspaceId, changes }) => {
+  'line_item.create': async ({ tx, workspaceId, actor, changes }) => {
     flight.checkLineItem(changes);
     flight.checkRate(changes);
     await holdResource(tx, workspaceId, 'campaigns', changes.campaign_id);
@@ -108,6 +109,7 @@ const draftRules = {
     await check(tx, workspaceId, changes);
     const campaign = await campaignOf(tx, workspaceId, changes);
     flight.checkWindow(changes.window, campaign.window);
+    await requireScheduled({ tx, workspaceId, actor }, changes);
     await checkMakegood(tx, workspaceId, changes.makegood_of, campaign.advertiserId);
     const basis = changes.counting_basis ?? (await defaultCountingBasis(tx, workspaceId));
     return { attributes: { ...changes, counting_basis: basis } };
@@ -116,11 +118,10 @@ const draftRules = {
   'line_item.revise': async ({ tx, workspaceId, current, changes }) => {
     const attributes = { ...current, ...changes };
     flight.checkLineItem(attributes);
+    assertMakesGood(current, changes);
     if (changes.rate ?? changes.type) flight.checkRate(attributes);
     await check(tx, workspaceId, changes);
-    const campaign = await campaignOf(tx, workspaceId, current);
-    if (changes.window) flight.checkWindow(changes.window, campaign.window);
-    await checkMakegood(tx, workspaceId, changes.makegood_of, campaign.advertiserId);
+    if (changes.window) flight.checkWindow(changes.window, (await campaignOf(tx, workspaceId, current)).window);
     return { attributes };
   },
 
@@ -201,6 +202,7 @@ const sellingRules = (options: LineItemOptions) => {
           now,
         }) => {
           const amended = flight.amended(locked, changes);
+          assertMakesGood(locked, changes);
           if (changes.rate) flight.checkRate(amended);
           await check(tx, workspaceId, changes);
           if (changes.window) {
