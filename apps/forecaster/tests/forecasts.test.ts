@@ -95,13 +95,9 @@ test('management is answered within the deadline: so much is left, by that versi
   const found = await check(asked(100));
   expectNear(Number(found.available), 700, 0.25);
   expect(found).toMatchObject({ bookingVersion: BigInt(world.bookingVersion), learning: false });
-  // Hidden values say nothing of how many plays come from Austria.
   world.plays = evenPlays(35, 200, { country: 'other' });
   const targeting = { ...anyTargeting, countries: { include: ['AT'], exclude: [] } };
   const line = Buffer.from(JSON.stringify(asked(100, { targeting })));
-  expect(await checkAvailability({ workspaceId: 'ws_2', lineItem: line }, { deadlineMs: 5_000 })).toMatchObject({
-    learning: true,
-  });
   world.plays = [];
   expect(await checkAvailability({ workspaceId: 'ws_3', lineItem: line }, { deadlineMs: 5_000 })).toMatchObject({
     ...{ learning: true, capacity: 0n, available: 0n },
@@ -128,4 +124,38 @@ test('the operator is told how good forecasts of the last weeks were, beside two
   await expect(
     world.clientOf(app, 'operator').backtest({ ...request, weeks: 9 }, { deadlineMs: 5_000 }),
   ).rejects.toMatchObject({ code: 'validation_failed' });
+});
+
+/** What management is told of a line item in a workspace of its own. */
+let workspaces = 10;
+const checked = (line: PlanLineItem) =>
+  world
+    .clientOf(app)
+    .checkAvailability(
+      { workspaceId: `ws_${workspaces++}`, lineItem: Buffer.from(JSON.stringify(line)) },
+      { deadlineMs: 5_000 },
+    );
+
+test('with facts enough, a break that no episode has is refused at any quantity, not taken for unknown', async () => {
+  expect(await checked(asked(1_000_000, { break_positions: ['post'] }))).toMatchObject({
+    ...{ learning: false, capacity: 0n, available: 0n, nearest: 0n },
+  });
+  // A podcast that nobody has played yet is unknown.
+  const targeting = { ...anyTargeting, podcasts: { include: ['pod_new'], exclude: [] } };
+  expect(await checked(asked(1_000_000, { targeting }))).toMatchObject({ learning: true });
+});
+
+test('values that the sample hides are unknown up to what they could be at most; excluding one hides nothing', async () => {
+  world.plays = [...plays, ...evenPlays(35, 50, { country: 'other', app: 'other' })].sort((a, b) =>
+    Number(a.atMs - b.atMs),
+  );
+  const from = (include: string[]) => ({ ...anyTargeting, countries: { include, exclude: [] } });
+  expect(await checked(asked(100, { targeting: from(['AT']) }))).toMatchObject({ learning: true, available: 0n });
+  const refused = await checked(asked(1_000, { targeting: from(['AT']) }));
+  expect(refused).toMatchObject({ learning: false, available: 0n });
+  expectNear(Number(refused.nearest), 350, 0.25);
+  const without = { ...anyTargeting, apps: { include: [], exclude: ['Nobody has it'] } };
+  const all = await checked(asked(1_000_000, { targeting: without }));
+  expect(all).toMatchObject({ learning: false });
+  expectNear(Number(all.available), 1_750, 0.2);
 });

@@ -1,7 +1,7 @@
 import type { PlanLineItem } from '@longwave/events';
-import { findAvailability, type DeliveryBaseline } from '@longwave/forecasting';
+import { findAvailability, simulateDelivery, type DeliveryBaseline, type TrafficModel } from '@longwave/forecasting';
 import { deliveryInputs, modelOf, type ForecastInputs } from './forecast-inputs.ts';
-import { hidesTargeted } from './rare-values.ts';
+import { withHidden } from './rare-values.ts';
 
 /** The answer to a seller who waits; numbers are whole units. */
 export interface CheckedAvailability {
@@ -24,21 +24,25 @@ const learnedMs = 14 * dayMs;
 /** Plays that are decided while somebody waits: about a second of a core with 10,000 line items, and an error of some 3 per cent. */
 const interactivePlays = 10_000;
 
-/** Whether too little is known: of the workspace, of the podcasts that fit, or of what is targeted. */
+/**
+ * Whether too little is known: of the workspace, or of every podcast that fits. Where none fits, of every one that it may be in: where
+ * facts are enough, nothing is nothing.
+ */
 function isLearning(
-  inputs: ForecastInputs,
-  line: PlanLineItem,
-  podcastIds: readonly string[],
-  learning: ReadonlySet<string>,
+  { past, nowMs }: ForecastInputs,
+  { targeting: { podcasts } }: PlanLineItem,
+  { podcasts: known }: TrafficModel,
+  fitting: readonly string[],
 ): boolean {
-  const { past, nowMs } = inputs;
   const [first] = past.plays;
   if (!first || nowMs - first.atMs < learnedMs) return true;
-  return podcastIds.length === 0 || podcastIds.every((id) => learning.has(id)) || hidesTargeted(line, past.plays);
+  const named = podcasts.include.length > 0 ? podcasts.include : [...known.keys()];
+  return (fitting.length > 0 ? fitting : named).every((id) => known.get(id)?.learning ?? true);
 }
 
 /**
- * Whether a line item can be had beside everything that is sold. Pure.
+ * Whether a line item can be had beside everything that is sold. Values that the sample hides are an uncertainty: the answer is
+ * `learning` up to what there would be if all of them fitted, and no further. Pure.
  * @param baseline of this plan and window, where there is one
  */
 export function checkAvailability(
@@ -55,20 +59,26 @@ export function checkAvailability(
   // What a line item that delivers has had is its own.
   const had = inputs.committed.find(({ lineItemId }) => lineItemId === line.line_item_id)?.units ?? 0;
   const { quantity } = line.goal;
-  const found = findAvailability({
-    ...deliveryInputs({ ...inputs, maxPlays: Math.min(inputs.maxPlays, interactivePlays) }, model, range),
-    ...{ prospective: line, maxPlays: interactivePlays },
-    ...(quantity !== undefined && { quantity: Math.max(1, quantity - had) }),
-    ...(baseline && { baseline }),
-  });
-  const learning = new Set([...model.podcasts.values()].filter((one) => one.learning).map((one) => one.podcastId));
-  const podcastIds = found.byPodcast.filter(({ capacity }) => capacity > 0).map(({ podcastId }) => podcastId);
-  const available = Math.floor(found.available + had);
+  const delivery = deliveryInputs({ ...inputs, maxPlays: Math.min(inputs.maxPlays, interactivePlays) }, model, range);
+  const everything = baseline ?? simulateDelivery(delivery).baseline;
+  const find = (prospective: PlanLineItem) =>
+    findAvailability({
+      ...delivery,
+      ...{ prospective, maxPlays: interactivePlays, baseline: everything },
+      ...(quantity !== undefined && { quantity: Math.max(1, quantity - had) }),
+    });
+  const found = find(line);
+  const [capacity, available] = [Math.floor(found.capacity + had), Math.floor(found.available + had)];
+  const learning = isLearning(inputs, line, model, [...found.matched.byPodcast.keys()]);
+  const exceeds = (units: number) => quantity !== undefined && quantity > units;
+  const widened = !learning && exceeds(available) ? withHidden(line, inputs.past.plays) : undefined;
+  const most = widened && find(widened);
+  const nearest = most ? Math.max(available, Math.floor(most.available + had)) : available;
   return {
-    ...{ capacity: Math.floor(found.capacity + had), available, nearest: available, bookingVersion },
-    contending: found.contending.map(({ lineItemId, loses, ofGoal = 0, tier }) => ({
+    ...{ capacity, available, nearest, bookingVersion },
+    contending: (most ?? found).contending.map(({ lineItemId, loses, ofGoal = 0, tier }) => ({
       ...{ lineItemId, loses: Math.round(loses), ofGoal: Math.round(ofGoal), tier },
     })),
-    learning: isLearning(inputs, line, podcastIds, learning),
+    learning: learning || (most !== undefined && !exceeds(nearest)),
   };
 }
