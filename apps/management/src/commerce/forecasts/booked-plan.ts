@@ -90,6 +90,12 @@ function withOneAd(line: PlanLineItem): PlanLineItem {
   return { ...line, creatives: [{ ...ad, media: [media] }] };
 }
 
+/** The row without the time in which its ad may serve: another one will take its place. */
+const anyTime = <R extends ResourceRow<'creatives'> | ResourceRow<'creative_assignments'>>(row: R): R => {
+  const { window: _assigned, valid_window: _valid, ...attributes } = row.attributes as Record<string, unknown>;
+  return { ...row, attributes } as R;
+};
+
 /**
  * The serving plan that there would be if everything that is sold or reserved served: paused and reserved line items and those of
  * campaigns that do not run yet take part, and one without an approved ad takes part with one of 30 s. Pure.
@@ -108,8 +114,8 @@ export function bookedPlan(workspace: PlanWorkspace, from: string, inputs: PlanI
     ...inputs,
     campaigns: inputs.campaigns.map((row) => ({ ...row, lifecycle_state: 'active' })),
     lineItems: inputs.lineItems.map((row) => (sells(row) ? row : { ...row, lifecycle_state: 'booked' })),
-    creatives: [...inputs.creatives, ...ads.map(({ creative }) => creative)],
-    assignments: [...inputs.assignments, ...ads.map(({ assignment }) => assignment)],
+    creatives: [...inputs.creatives.map(anyTime), ...ads.map(({ creative }) => creative)],
+    assignments: [...inputs.assignments.map(anyTime), ...ads.map(({ assignment }) => assignment)],
   });
   return { ...plan, inputs: [], line_items: plan.line_items.map(withOneAd) };
 }

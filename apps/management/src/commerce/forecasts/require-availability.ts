@@ -5,7 +5,7 @@ import { Problem } from '@longwave/problems';
 import type { CheckAvailabilityResponse } from '@longwave/rpc/forecast';
 import type { LineItem } from '../../advertising/line-items/line-item.ts';
 import { listPoliciesInForce } from '../../workspace/policies/policies-in-force.ts';
-import { lockBookingVersion } from './booking-version-table.ts';
+import { findBookingVersion, lockBookingVersion } from './booking-version-table.ts';
 import type { CheckAvailability } from './check-availability.ts';
 import { readPlanLine } from './read-booked-plan.ts';
 
@@ -38,6 +38,12 @@ async function findOverbooking(tx: Transaction, workspaceId: string) {
     policyVersions: policy ? [{ id: policy.id, version: policy.version }] : [],
   };
 }
+
+/** Of a line item that could serve nowhere, such as in a unit that is a draft, nothing is left. */
+const nowhere = async (pool: Pool, workspaceId: string): Promise<CheckAvailabilityResponse> => ({
+  ...{ capacity: 0n, available: 0n, nearest: 0n, contending: [], learning: false },
+  bookingVersion: BigInt(await findBookingVersion(pool, workspaceId)),
+});
 
 /** The refusal: how much there is, who has the rest, and what would fit. */
 function notAvailable(quantity: number, allowed: number, found: CheckAvailabilityResponse): Problem {
@@ -80,9 +86,7 @@ export async function prepareAvailability(
 ): Promise<RequireAvailability> {
   if (!isPromised(lineItem)) return unchecked;
   const line = await readPlanLine(pool, { id, workspace_id: workspaceId }, lineItem, now);
-  // One that can serve nowhere is refused, or not, by what it lacks.
-  if (!line) return unchecked;
-  const found = await checkAvailability(workspaceId, line);
+  const found = line ? await checkAvailability(workspaceId, line) : await nowhere(pool, workspaceId);
   const quantity = lineItem.goal.quantity!;
   return async ({ tx, now: checkedAt }, overbooks) => {
     if ((await lockBookingVersion(tx, workspaceId)) !== Number(found.bookingVersion))
