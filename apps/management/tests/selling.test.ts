@@ -184,10 +184,10 @@ test('an amendment that asks for more is checked, one for less is not; what comp
 
 test('a line item that can serve nowhere has nothing left, whoever is asked', async () => {
   const w = createWorld(management);
-  const unit = await w.inventory.network();
+  const unit = await w.network();
   management.checkAvailability = () => Promise.reject(new Error('nobody is asked'));
-  const lineItem = await w.approvedLineItem({ targeting: { inventory: { include: [unit.id] } } });
-  expect(await refusalOf(reserve(w, lineItem))).toMatchObject({
+  const booked = w.booked({ targeting: { inventory: { include: [unit.id] } } });
+  expect(await refusalOf(booked)).toMatchObject({
     code: 'inventory_not_available',
     context: { members: { capacity: 0, available: 0, nearest: 0 } },
   });
