@@ -4,6 +4,7 @@ import { v7 } from 'uuid';
 /** Prefixes of ids that are not of a resource; each resource of the catalog declares its own. */
 export const idPrefixes = {
   access: 'dga',
+  alert: 'alr',
   arrangement: 'arr',
   decision: 'dec',
   event: 'evt',

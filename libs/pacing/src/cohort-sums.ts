@@ -8,6 +8,8 @@ const classes = ['stream', 'download'] as const satisfies readonly SurfaceClass[
 export interface CohortSums {
   /** Servings decided in any cohort. */
   readonly decided: number;
+  /** Those of them that are confirmed or held. */
+  readonly confirmed: number;
   /** Those that are owed nothing any more: decided, neither confirmed nor held, and beyond what may still be confirmed. */
   readonly returned: number;
   /** The variance of what is owed, Σ τ(1 − τ) · decided; of a share above a half it is that of a half, so that it falls with age too. */
@@ -17,7 +19,10 @@ export interface CohortSums {
   readonly settledConfirmed: number;
 }
 
-export const noCohorts: CohortSums = { decided: 0, returned: 0, variance: 0, settledDecided: 0, settledConfirmed: 0 };
+export const noCohorts: CohortSums = {
+  ...{ decided: 0, confirmed: 0, returned: 0, variance: 0 },
+  ...{ settledDecided: 0, settledConfirmed: 0 },
+};
 
 /** Counts by the quarter hour, from a first one on. */
 interface Column {
@@ -90,7 +95,7 @@ export function createCohortBook(basis: GoalBasis): CohortBook {
     },
 
     sums(watermarkMs, curves) {
-      let [decided, returned, variance, settledDecided, settledConfirmed] = [0, 0, 0, 0, 0];
+      let [decided, confirmed, returned, variance, settledDecided, settledConfirmed] = [0, 0, 0, 0, 0, 0];
       for (const surfaceClass of classes) {
         const column = columns[surfaceClass];
         if (!column) continue;
@@ -98,8 +103,9 @@ export function createCohortBook(basis: GoalBasis): CohortBook {
           const d = column.decided[at]!;
           if (d === 0) continue;
           decided += d;
-          if (watermarkMs === undefined || basis === 'reserved') continue;
           const k = column.confirmed[at]!;
+          confirmed += k;
+          if (watermarkMs === undefined || basis === 'reserved') continue;
           const ageMs = watermarkMs - (column.first + at + 1) * quarterMs;
           const owed = owedShare(surfaceClass, curves[surfaceClass], ageMs);
           returned += Math.max(0, d - k - owed * d);
@@ -109,7 +115,7 @@ export function createCohortBook(basis: GoalBasis): CohortBook {
           settledConfirmed += k;
         }
       }
-      return { decided, returned, variance, settledDecided, settledConfirmed };
+      return { decided, confirmed, returned, variance, settledDecided, settledConfirmed };
     },
   };
 }

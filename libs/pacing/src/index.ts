@@ -1,3 +1,11 @@
+export {
+  alertKinds,
+  evaluateAlerts,
+  moveStreak,
+  noAlert,
+  type AlertKind,
+  type AlertStreak,
+} from './alert-conditions.ts';
 export { budgetUnits, costMicros } from './budget.ts';
 export { type Cohort, type GoalBasis, type SurfaceClass } from './cohort.ts';
 export { createCohortBook } from './cohort-sums.ts';

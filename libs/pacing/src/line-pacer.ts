@@ -65,6 +65,8 @@ export interface LinePacer<L extends PacedLine> {
   /** A newer plan of the same line item; a changed basis loses its cohorts, which are to be read again. */
   replace(line: L): void;
   planDigest(): string | undefined;
+  /** Its plan comes from less than 14 days of facts, or there is none. */
+  isLearning(): boolean;
   setPlan(plan: HourPlan | undefined): void;
   putCohorts(cohorts: readonly Cohort[]): void;
   /** Sums its cohorts anew. @param watermarkMs undefined: nothing is returned */
@@ -166,6 +168,7 @@ export function createLinePacer<L extends PacedLine>(first: L, kept: KeptPacing,
       line = next;
     },
     planDigest: () => plan?.digest,
+    isLearning: () => plan?.isLearning ?? true,
     setPlan(next) {
       plan = next && { digest: next.digest, isLearning: next.isLearning };
       traffic = next ? plannedTraffic(next.startsAtMs, Float64Array.from(next.hours)) : networkTraffic;
@@ -186,7 +189,7 @@ export function createLinePacer<L extends PacedLine>(first: L, kept: KeptPacing,
         ...{ atMs, used: usedNow, usedOpen, sums, budget, shape: of, target: target! },
         ratePrior: ratePrior ?? firstRatePrior,
         day: { usedAtStart: day!.usedAtStart, endMs: today.endMs },
-        isLearning: plan?.isLearning ?? true,
+        isLearning: this.isLearning(),
       });
       target = moment.target;
       used = usedNow;

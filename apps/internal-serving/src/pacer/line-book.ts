@@ -46,6 +46,8 @@ export interface LineBook {
   follow(live: readonly LiveNode[], nowMs: number): Promise<readonly string[]>;
   /** Of these line items those that no plan has any more. */
   unplanned(lineItemIds: Iterable<string>): readonly string[];
+  /** Whether a line item of a workspace is in no plan any more, or its window is over. One that waits to be taken up has not ended. */
+  hasEnded(lineItemId: string, workspaceId: string): boolean;
   /** Lets go of a line item; answers what is to be kept of it, of one that was paced. */
   letGo(lineItemId: string, nowMs: number): LinePacing | undefined;
   /** What line items that left their plans had committed of the budget of a campaign. */
@@ -168,6 +170,9 @@ export async function openLineBook(term: number, deps: LineBookDeps): Promise<Li
     },
 
     unplanned: (lineItemIds) => [...lineItemIds].filter((id) => !planned.has(id) && hasLeft(id, -Infinity)),
+
+    hasEnded: (lineItemId, workspaceId) =>
+      !entries.has(lineItemId) && !planned.has(lineItemId) && plans.isReady() && !plans.isAwaited(workspaceId),
 
     letGo(lineItemId, nowMs) {
       leaving.delete(lineItemId);

@@ -139,9 +139,9 @@ export async function saveLinePacing(pool: Pool, term: number, lines: readonly L
     name: 'pacer-save-lines',
     text: `${underTerm}
       insert into line_pacing as p (line_item_id, workspace_id, goal, basis, window_start, window_end, plan_digest, closed_used, committed,
-        target, delivery_rate, urgency, state, day, used, campaign_id, unit_price_micros, pacing_version, updated_at)
+        target, delivery_rate, urgency, state, day, used, campaign_id, unit_price_micros, bound, pacing_version, updated_at)
       select line_item_id, workspace_id, goal, basis, to_timestamp(start_ms / 1000.0), to_timestamp(end_ms / 1000.0), plan_digest,
-        closed_used, committed, target, delivery_rate, urgency, state, day, used, campaign_id, unit_price_micros, 1, now()
+        closed_used, committed, target, delivery_rate, urgency, state, day, used, campaign_id, unit_price_micros, goal, 1, now()
       from term, unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::float8[], $7::float8[], $8::text[], $9::bigint[],
         $10::float8[], $11::float8[], $12::float8[], $13::int[], $14::text[], $15::jsonb[], $16::bigint[], $17::text[], $18::bigint[])
         as one (line_item_id, workspace_id, goal, basis, start_ms, end_ms, plan_digest, closed_used, committed, target, delivery_rate,
@@ -151,7 +151,9 @@ export async function saveLinePacing(pool: Pool, term: number, lines: readonly L
         window_start = excluded.window_start, window_end = excluded.window_end, plan_digest = excluded.plan_digest,
         committed = excluded.committed, target = excluded.target, delivery_rate = excluded.delivery_rate, urgency = excluded.urgency,
         state = excluded.state, day = excluded.day, used = excluded.used, campaign_id = excluded.campaign_id,
-        unit_price_micros = excluded.unit_price_micros, pacing_version = p.pacing_version + 1, updated_at = now()`,
+        unit_price_micros = excluded.unit_price_micros,
+        bound = greatest(excluded.goal, case when excluded.goal < p.goal then ceil(greatest(p.committed, excluded.committed))::bigint
+          else coalesce(p.bound, p.goal) end), pacing_version = p.pacing_version + 1, updated_at = now()`,
     values: [term, ...columns(lines)],
   });
 }

@@ -102,6 +102,8 @@ export interface CampaignBudget {
   readonly budgetMicros: number;
   readonly units: ReadonlyMap<string, number>;
   readonly spentMicros: number;
+  /** Everything that its line items have committed, those included that have left their plans. */
+  readonly committedMicros: number;
 }
 
 /**
@@ -133,7 +135,8 @@ export function campaignBudgets(
       const units = budgetUnits(budgetMicros, lines);
       const spentMicros = sumOf(left.map((one) => costMicros(one.committed, one.priceMicros)));
       const byLine = new Map(open.map((pacer, at) => [pacer.line.lineItemId, units[at]!]));
-      return [campaignId, { budgetMicros, units: byLine, spentMicros }] as const;
+      const committedMicros = sumOf(lines.map((one) => costMicros(one.committed, one.priceMicros)));
+      return [campaignId, { budgetMicros, units: byLine, spentMicros, committedMicros }] as const;
     }),
   );
 }

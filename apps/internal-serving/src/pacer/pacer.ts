@@ -28,6 +28,8 @@ import {
   type PacedLeases,
   type PlannedPacer,
 } from './pace-lines.ts';
+import { createAlertWatch, type AlertWatch } from './watch-alerts.ts';
+import type { RaisedAlert } from './alert-table.ts';
 import { listPlanDigests, readPlans } from './pacing-plan-table.ts';
 import { createTurns } from './turns.ts';
 
@@ -55,6 +57,10 @@ export interface Pacer {
   tick(): Promise<boolean>;
   /** Reads cohorts and plans. Rejects when a service is away: what was known stands. */
   learn(): Promise<void>;
+  /** Evaluates the alerts of its line items; answers those that were raised. */
+  watch(): Promise<readonly RaisedAlert[]>;
+  /** How many alerts are open, by kind. */
+  countAlerts: AlertWatch['countOpen'];
   /** Line items that it paces. */
   lines(): readonly PlannedPacer[];
 }
@@ -80,6 +86,7 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
   const { pool, cohorts, clock } = deps;
   const book = await openLineBook(term, deps);
   const { entries, activity } = book;
+  const alerts = await createAlertWatch(pool, term);
   const given = new GivenRates();
   const beganMs = clock().getTime();
   let readAllAtMs = -Infinity;
@@ -197,6 +204,12 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
     });
   }
 
+  /** Line items that alerts can be about: their window has begun, and what became of their servings is known. */
+  const judged = () =>
+    [...entries.values()].filter(
+      ({ pacer, isSettled }) => pacer.moment() && (pacer.line.basis === 'reserved' || isSettled),
+    );
+
   /** Leases are closed once no node uses them, then the mode follows. */
   async function changeOver({ live, silent }: ServingNodes): Promise<void> {
     await close({ silent, gone: [], lineItemIds: [] });
@@ -271,6 +284,18 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
       await keep(leases, due, nowMs);
       return false;
     },
+
+    watch: () =>
+      alerts.evaluate(
+        {
+          pacers: judged().map(({ pacer }) => pacer),
+          budgets: budgetsOf([...entries.values()]),
+          hasEnded: ({ lineItemId, workspaceId }) => book.hasEnded(lineItemId, workspaceId),
+        },
+        clock().getTime(),
+      ),
+
+    countAlerts: alerts.countOpen,
 
     async learn() {
       await learnPlans();

@@ -1,8 +1,10 @@
 import type { Pool } from '@longwave/postgres';
 import { parseOrProblem } from '@longwave/problems';
 import { rpcService, type RpcService } from '@longwave/rpc';
-import { PacingServiceService } from '@longwave/rpc/serving';
+import { PacingServiceService, type Alert, type AlertFigures as FiguresMessage } from '@longwave/rpc/serving';
 import { z } from 'zod';
+import type { AlertFigures } from './alert-table.ts';
+import { listAlerts, listAlertEvents, type StoredAlert } from './alert-list-table.ts';
 import { readFunnel } from '../numbers/read-funnel.ts';
 import { readHours, readLinePacing } from './line-pacing-table.ts';
 import { removeOlderPlans, savePlans } from './pacing-plan-table.ts';
@@ -48,6 +50,32 @@ const putRequest = z
     message: 'The plans of a request have at most 300,000 hours.',
   });
 
+const any = z.union([z.literal(''), id]).transform((text) => text || undefined);
+const position = z.bigint().min(0n);
+const alertsRequest = z.strictObject({
+  workspaceId: id,
+  lineItemId: any,
+  state: z.enum(['', 'open', 'closed']).transform((state) => state || undefined),
+  kind: any,
+  limit: z.int().min(1).max(201),
+  before: position.transform((before) => (before === 0n ? undefined : before)),
+});
+const alertEventsRequest = z.strictObject({ after: position });
+const maxEvents = 100;
+
+const figuresMessage = ({ goal, shortBy = '', ...figures }: AlertFigures): FiguresMessage => ({
+  ...figures,
+  ...{ goal: BigInt(goal), shortBy },
+});
+
+const alertMessage = ({ raised, cleared, ...alert }: StoredAlert): Alert => ({
+  ...alert,
+  ...{ raisedAtMs: BigInt(raised.atMs), raised: figuresMessage(raised.figures) },
+  clearedAtMs: cleared && BigInt(cleared.atMs),
+  cleared: cleared && figuresMessage(cleared.figures),
+  clearedBy: cleared?.cause ?? '',
+});
+
 /** What the pacer knows of line items, and the plans that it is given; each call is about one workspace alone. */
 export const pacingService = (pool: Pool): RpcService =>
   rpcService(
@@ -57,6 +85,8 @@ export const pacingService = (pool: Pool): RpcService =>
       readPacingHours: ['management', 'operator'],
       putPlans: ['forecaster', 'operator'],
       readFunnel: ['management', 'operator'],
+      listAlerts: ['management', 'operator'],
+      readAlertEvents: ['management', 'operator'],
     },
     {
       putPlans: async (request) => {
@@ -116,6 +146,20 @@ export const pacingService = (pool: Pool): RpcService =>
             })),
           })),
           opportunitiesUntilMs: BigInt(countedUntil?.getTime() ?? 0),
+        };
+      },
+      listAlerts: async (request) => {
+        const alerts = await listAlerts(pool, parseOrProblem(alertsRequest, request));
+        return { alerts: alerts.map(({ position: at, ...alert }) => ({ alert: alertMessage(alert), position: at })) };
+      },
+      readAlertEvents: async (request) => {
+        const { after } = parseOrProblem(alertEventsRequest, request);
+        const events = await listAlertEvents(pool, after, maxEvents);
+        return {
+          events: events.map(({ position: at, eventId, ...alert }) => ({
+            ...{ eventId, position: at },
+            alert: alertMessage(alert),
+          })),
         };
       },
     },

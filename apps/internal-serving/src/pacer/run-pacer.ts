@@ -9,6 +9,7 @@ const tickMs = 1_000;
 const changeMs = 100;
 const renewMs = 3_000;
 const learnMs = 60_000;
+const watchMs = 300_000;
 /** Holders are numbers that no two processes share. */
 const maxHolder = 2 ** 48 - 1;
 
@@ -17,6 +18,7 @@ interface Held {
   readonly pacer: Pacer;
   renewedAtMs: number;
   learnedAtMs: number;
+  watchedAtMs: number;
 }
 
 export interface RunningPacer extends AsyncDisposable {
@@ -39,11 +41,17 @@ export function runPacer(deps: PacerDeps, monotonicMs: () => number, logger: Log
   );
   let held: Held | undefined;
   let isActive = false;
+  let counted: Pacer['countAlerts'] | undefined;
   let learning: Promise<void> | undefined;
   const gauge = observeGauge(
     'longwave.pacer.active',
     { unit: '1', description: 'Whether this process is the pacer' },
     () => [{ value: isActive ? 1 : 0 }],
+  );
+  const alerts = observeGauge(
+    'longwave.pacer.alerts',
+    { unit: '1', description: 'Open alerts of line items, by kind, as the pacer counts them' },
+    () => (isActive && counted ? [...counted()].map(([kind, value]) => ({ value, labels: { kind } })) : []),
   );
 
   async function take(): Promise<Held | undefined> {
@@ -51,7 +59,9 @@ export function runPacer(deps: PacerDeps, monotonicMs: () => number, logger: Log
     if (term === undefined) return undefined;
     const pacer = await createPacer(term, deps);
     logger.info({ term }, 'pacer.began');
-    return { term, pacer, renewedAtMs: monotonicMs(), learnedAtMs: -Infinity };
+    counted = pacer.countAlerts;
+    const nowMs = monotonicMs();
+    return { term, pacer, renewedAtMs: nowMs, learnedAtMs: -Infinity, watchedAtMs: nowMs };
   }
 
   async function keepTerm(current: Held): Promise<boolean> {
@@ -87,6 +97,22 @@ export function runPacer(deps: PacerDeps, monotonicMs: () => number, logger: Log
       .finally(() => (learning = undefined));
   }
 
+  /** Alerts hold up no goals: what fails is tried again at the next time. */
+  async function watch(current: Held): Promise<void> {
+    if (monotonicMs() - current.watchedAtMs < watchMs) return;
+    current.watchedAtMs = monotonicMs();
+    try {
+      for (const { kind, lineItemId, workspaceId, figures } of await current.pacer.watch()) {
+        if (kind !== 'over') continue;
+        const { goal, confirmed } = figures;
+        const error = { line_item_id: lineItemId, workspace_id: workspaceId, goal, confirmed };
+        logger.error(error, 'pacer.goal_exceeded');
+      }
+    } catch (error) {
+      logger.warn({ reason: (error as Error).message }, 'pacer.alerts_not_evaluated');
+    }
+  }
+
   const ticking = pollLoop({
     everyMs: tickMs,
     run: async (signal) => {
@@ -111,6 +137,7 @@ export function runPacer(deps: PacerDeps, monotonicMs: () => number, logger: Log
         return !signal.aborted;
       }
       learn(current);
+      await watch(current);
       return false;
     },
     onError: (error) => {
@@ -126,6 +153,7 @@ export function runPacer(deps: PacerDeps, monotonicMs: () => number, logger: Log
       await ticking[Symbol.asyncDispose]();
       await learning;
       gauge[Symbol.dispose]();
+      alerts[Symbol.dispose]();
       if (held) await endTerm(deps.pool, held.term).catch(() => undefined);
     },
   };
