@@ -44,6 +44,7 @@ import { pollChanges } from './http/poll-changes.ts';
 import { basePath } from './http/public-documents.ts';
 import { createManagementServer } from './http/server.ts';
 import { createJobHandlers } from './job-handlers.ts';
+import { startAlerts } from './commerce/alerts/tell-alerts.ts';
 import { makegoodTasks } from './commerce/makegoods/makegood-tasks.ts';
 import { createMeasureDelivery } from './commerce/makegoods/measure-delivery.ts';
 import { createListItems } from './commerce/reconciliations/item-table.ts';
@@ -137,7 +138,7 @@ export async function createApp(
       }),
     );
   const asked = openServices(config, tls, stack);
-  const { probe, ledger, stores, findPlan, findPresentation } = asked;
+  const { probe, ledger, stores, findPlan, findPresentation, listAdEvents } = asked;
   const countConfirmed = createCountConfirmed(asked.countAds, clock);
   const measureDelivery = createMeasureDelivery({ countConfirmed, ledger, clock });
   const checkAvailability = createCheckAvailability(asked.checkAvailability);
@@ -226,15 +227,15 @@ export async function createApp(
     runApproved: createApprovedRunner(pipeline),
   }))
     stack.use(subscription);
+  const roots = { baseUrl: config.BASE_URL, apiUrl: config.API_URL };
   wake.webhooks = stack.use(
     startWebhooks({
-      ...{ pool, bus, execute, secrets, clock, logger },
+      ...{ pool, bus, execute, secrets, clock, logger, roots },
       allowOrigins: config.FETCH_ALLOW_ORIGINS,
-      roots: { baseUrl: config.BASE_URL, apiUrl: config.API_URL },
       keepDays: config.WEBHOOK_DELIVERY_DAYS,
     }),
   );
-  const { listAdEvents } = asked;
+  stack.use(startAlerts({ pool, roots, clock, logger, serving: asked.alerts, onTold: () => wake.webhooks?.wake() }));
   stack.use(startTrackers({ pool, clock, logger, listAdEvents, allowOrigins: config.FETCH_ALLOW_ORIGINS }));
   stack.use(
     startClock({
@@ -354,7 +355,7 @@ export async function createApp(
         access,
         readAccess: createAccess(readPool),
         execute: executeAndDisclose,
-        listDeliveries,
+        ...{ listDeliveries, listAlerts: asked.listAlerts },
         ...{ readTally: createReadTally(readPool), listReconciliationItems: createListItems(readPool) },
         reader,
         receipts: {

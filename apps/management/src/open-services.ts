@@ -12,6 +12,7 @@ import { ForecastServiceService } from '@longwave/rpc/forecast';
 import { ProbeServiceService } from '@longwave/rpc/probe';
 import { ReceiptServiceService } from '@longwave/rpc/receipt';
 import { PacingServiceService, ServingServiceService } from '@longwave/rpc/serving';
+import { createListAlerts } from './commerce/alerts/list-alerts.ts';
 import type { Config } from './config.ts';
 
 /** RPCs of the services that management asks. Their connections are opened when they are used, and closed with the stack. */
@@ -27,12 +28,15 @@ export function openServices(config: Config, tls: ReturnType<typeof tlsFromConfi
   const { exportDays, findFirstDownloads, countAds, readReport } = sink.client(AudienceServiceService);
   const { listAdEvents } = sink.client(AdEventServiceService);
   const { listEvidenceRows } = sink.client(EvidenceServiceService);
-  const { readPacing, readPacingHours, readFunnel } = internalServing.client(PacingServiceService);
+  const { readPacing, readPacingHours, readFunnel, listAlerts, readAlertEvents } =
+    internalServing.client(PacingServiceService);
   const { findPlan } = authServer.client(AccountServiceService);
   const { findPresentation } = delivery.client(EnclosureServiceService);
   return {
     probe: encoder.client(ProbeServiceService),
     ...{ checkAvailability, findPresentation, findPlan, countAds, listAdEvents },
+    alerts: { readAlertEvents },
+    listAlerts: createListAlerts({ listAlerts }),
     ledger: sink.client(LedgerServiceService),
     credentials: authServer.client(CredentialServiceService),
     receipts: authServer.client(ReceiptServiceService),

@@ -51,6 +51,13 @@ export {
   webhookDeliveryStates,
   type WebhookDelivery,
 } from './workspace/webhook-delivery.ts';
+export {
+  lineItemAlertEvents,
+  lineItemAlertKinds,
+  lineItemAlertSchema,
+  lineItemAlertStates,
+  type LineItemAlert,
+} from './commerce/line-item-alert.ts';
 export { operationEnded, webhookTest, webhookTypeOf } from './workspace/webhook-endpoint.ts';
 export { reviewRequested, reviewTasks } from './workspace/review-task.ts';
 export {

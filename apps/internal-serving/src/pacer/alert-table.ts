@@ -64,7 +64,7 @@ export async function readHistory(
     readonly committed: number | null;
   }>({
     name: 'pacer-read-history',
-    text: `select p.line_item_id, coalesce(p.bound, p.goal)::float8 as bound, h.used::float8, h.target, d.committed
+    text: `select p.line_item_id, greatest(p.bound, p.goal)::float8 as bound, h.used::float8, h.target, d.committed
       from line_pacing p
         left join pacing_hour h on h.line_item_id = p.line_item_id and h.hour = to_timestamp($2::float8 / 1000)
         left join pacing_hour d on d.line_item_id = p.line_item_id and d.hour = to_timestamp($3::float8 / 1000)

@@ -14,7 +14,7 @@ import {
 import type { CampaignBudget, PlannedPacer } from './pace-lines.ts';
 
 /** What is judged in one evaluation. */
-export interface Watched {
+interface Watched {
   /** Line items whose window has begun and of which everything is known. */
   readonly pacers: readonly PlannedPacer[];
   readonly budgets: ReadonlyMap<string, CampaignBudget>;

@@ -10,6 +10,7 @@ import type { Access } from '../workspace/access/access.ts';
 import type { ProvisionWorkspace } from '../workspace/workspaces/provision-workspace.ts';
 import type { ReadTally } from '../advertising/trackers/tracker-tally-table.ts';
 import type { ReadLineFunnel } from '../commerce/funnel/read-line-funnel.ts';
+import type { ListAlerts } from '../commerce/alerts/list-alerts.ts';
 import type { ListReconciliationItems } from '../commerce/reconciliations/item-table.ts';
 import type { ListDeliveries } from '../workspace/webhooks/delivery-list-table.ts';
 import type { Diagnostics } from '../diagnostics/diagnostics.ts';
@@ -37,6 +38,7 @@ export interface RouteDeps {
   readonly readTally: ReadTally;
   readonly listReconciliationItems: ListReconciliationItems;
   readonly readLineFunnel: ReadLineFunnel;
+  readonly listAlerts: ListAlerts;
   /** Seals the cursors of lists that the routes page themselves. */
   readonly cursorKey: CursorKeys;
   /** By the chain: of management's commands, and of auth-server's about accounts, credentials and members. */

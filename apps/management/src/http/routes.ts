@@ -1,4 +1,5 @@
 import type { ManagementRoute } from './management-route.ts';
+import { alertRoutes } from './routes/alerts.ts';
 import { billingStatementRoutes } from './routes/billing-statements.ts';
 import { changeRoutes } from './routes/changes.ts';
 import { commandRoutes } from './routes/commands.ts';
@@ -25,6 +26,7 @@ export const managementRoutes: readonly ManagementRoute[] = [
   ...billingStatementRoutes,
   ...reconciliationItemRoutes,
   ...lineFunnelRoutes,
+  ...alertRoutes,
   ...commandRoutes,
   ...operationRoutes,
   ...changeRoutes,

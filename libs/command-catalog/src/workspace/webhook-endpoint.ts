@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineCommand, defineResource, type CommandDefinition } from '../definition.ts';
+import { lineItemAlertEvents } from '../commerce/line-item-alert.ts';
 import { cause, instant, longText, reference, stateReason, webUrl } from '../fields.ts';
 import { operations } from './operation.ts';
 
@@ -34,7 +35,8 @@ export const webhookTypes = (commands: readonly Announcing[]): string[] => {
   const events = commands.flatMap(({ subject, event, consequences = [] }) =>
     subject === operations.type ? consequences : [event, ...consequences],
   );
-  return [...new Set([...events.map(webhookTypeOf), operationEnded, endpointDisabled])].sort();
+  const further = [operationEnded, endpointDisabled, ...Object.values(lineItemAlertEvents)];
+  return [...new Set([...events.map(webhookTypeOf), ...further])].sort();
 };
 
 const secretKey = z.string().regex(/^[0-9a-f]{8}$/);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lineItemAlertEvents, lineItemAlertSchema } from '../commerce/line-item-alert.ts';
 import { foundProblem } from '../fields.ts';
 import { operationEnded, webhookTest } from './webhook-endpoint.ts';
 
@@ -48,18 +49,27 @@ const endedOperation = z.strictObject({
   url: z.url().describe('The operation in the Management API.'),
 });
 
+/** An alert changes nothing of the line item, so it names no version of it. */
+const alertOfLineItem = z.strictObject({
+  ...resourceReference.pick({ resource_type: true, resource_id: true, url: true }).shape,
+  alert: lineItemAlertSchema,
+});
+
+const alertTypes: readonly string[] = Object.values(lineItemAlertEvents);
+
 const test = z.strictObject({ endpoint_id: z.string() });
 
 const hasDetails = (type: string): type is DetailedWebhookType => Object.hasOwn(furtherFields, type);
 
 /** Whether the `data` of a type is more, or something else, than the reference to a resource. */
 export const hasOwnData = (type: string): boolean =>
-  hasDetails(type) || type === operationEnded || type === webhookTest;
+  hasDetails(type) || alertTypes.includes(type) || type === operationEnded || type === webhookTest;
 
 /** Closed schema of the `data` of a type. */
 export function webhookDataSchema(type: string): z.ZodObject {
   if (type === operationEnded) return endedOperation;
   if (type === webhookTest) return test;
+  if (alertTypes.includes(type)) return alertOfLineItem;
   return hasDetails(type) ? resourceReference.extend(furtherFields[type]) : resourceReference;
 }
 

@@ -24,6 +24,15 @@ export interface RecordOptions {
   readonly clock: () => Date;
 }
 
+/** A message for each of these endpoints. One is told of what occurs after it was made; a disabled one can ask for it later. */
+export const deliveriesTo = (message: WebhookMessage, chosen: readonly Subscription[]): NewDelivery[] =>
+  chosen
+    .filter(({ created_at }) => created_at.getTime() <= Date.parse(message.timestamp))
+    .map(({ id, lifecycle_state: state }) => ({
+      ...{ endpointId: id, message },
+      ...(state === 'disabled' && { problem: 'endpoint_disabled' }),
+    }));
+
 /** Queues, for each endpoint that has chosen them, the messages about events. An event that comes again queues nothing. */
 async function recordDeliveries({ pool, roots, clock }: RecordOptions, events: readonly DomainEvent[]): Promise<void> {
   const workspaces = [...new Set(events.map(({ workspace_id }) => workspace_id))];
@@ -31,22 +40,15 @@ async function recordDeliveries({ pool, roots, clock }: RecordOptions, events: r
   if (subscriptions.length === 0) return;
   const deliveries: NewDelivery[] = [];
 
-  /** An endpoint is told of what occurs after it was made; a disabled one can ask for it later. */
-  const queue = (message: WebhookMessage, chosen: readonly Subscription[]) => {
-    for (const { id, lifecycle_state: state, created_at } of chosen)
-      if (created_at.getTime() <= Date.parse(message.timestamp))
-        deliveries.push({ endpointId: id, message, ...(state === 'disabled' && { problem: 'endpoint_disabled' }) });
-  };
-
   for (const event of events) {
     const own = subscriptions.filter(({ workspace_id }) => workspace_id === event.workspace_id);
     const choosing = (type: string) => own.filter(({ events: chosen }) => chosen.includes(type));
     const forEvent = choosing(webhookTypeOf(event.type));
-    if (forEvent.length > 0) queue(renderEvent(event, roots), forEvent);
+    if (forEvent.length > 0) deliveries.push(...deliveriesTo(renderEvent(event, roots), forEvent));
     const forOperations = choosing(operationEnded);
     if (forOperations.length === 0) continue;
     for (const operation of await listEndedBy(pool, event, asyncCommands))
-      queue(renderOperation(event, operation, roots), forOperations);
+      deliveries.push(...deliveriesTo(renderOperation(event, operation, roots), forOperations));
   }
   await insertDeliveries(pool, deliveries, clock());
 }

@@ -1,9 +1,11 @@
 import {
   isEvent,
+  lineItemAlertEvents,
   operationEnded,
   webhookTest,
   webhookTypeOf,
   type DetailedWebhookType,
+  type LineItemAlert,
   type WebhookDetails,
   type WebhookMessage,
 } from '@longwave/command-catalog';
@@ -80,6 +82,21 @@ export function renderOperation(
     url: managementUrl(roots, workspace_id, `operations/${id}`),
   };
   return { id, type: operationEnded, timestamp, workspace_id, data };
+}
+
+/** The message about an alert that was raised or cleared. @param event its id and time, the same for every receiver */
+export function renderAlert(
+  event: { readonly id: string; readonly workspaceId: string; readonly at: Date },
+  alert: LineItemAlert,
+  roots: ApiRoots,
+): WebhookMessage {
+  const { line_item_id: id } = alert;
+  const data = {
+    ...{ resource_type: 'line_items', resource_id: id, alert },
+    url: managementUrl(roots, event.workspaceId, `resources/line_items/${id}`),
+  };
+  const type = alert.state === 'open' ? lineItemAlertEvents.raised : lineItemAlertEvents.cleared;
+  return { id: event.id, type, timestamp: event.at.toISOString(), workspace_id: event.workspaceId, data };
 }
 
 /** The message by which a receiver is tried out. */
