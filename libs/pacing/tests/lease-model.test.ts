@@ -6,10 +6,12 @@ import { createTables, type Pending, type Statement } from './_tables.ts';
 
 const hourMs = 3_600_000;
 const runs = 100;
+const maxLive = 9;
 
 const kinds = [
   ...['use', 'use', 'use', 'see', 'see', 'see', 'lower', 'lower', 'lower', 'raise', 'raise', 'raise', 'tick', 'tick'],
-  ...['term', 'term', 'crash', 'count', 'late', 'late', 'repeat', 'report', 'watermark', 'advance'],
+  ...['term', 'term', 'crash', 'join', 'count', 'late', 'late', 'repeat', 'repeat', 'report', 'watermark', 'advance'],
+  ...['overtaken', 'overtaken', 'spent', 'spent'],
 ] as const;
 const step = fc.record({ kind: fc.constantFrom(...kinds), pacer: fc.nat(1), fault: fc.nat(5), amount: fc.nat(60) });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
@@ -41,9 +43,30 @@ test('after any interleaving of grants, use, reports, closing, crashes, two pace
       const { tables, rows, cohorts } = model;
       const pacers: [Pacer, Pacer] = [{ term: model.takeTerm() }, { term: undefined }];
       let late: Statement[] = [];
-      let last: Statement | undefined;
-      let [atMs, decidedNow] = [0, 0];
+      /** Raisings of the newest term that were run. */
+      let raised: Statement[] = [];
+      let [atMs, decidedNow, beforeStep] = [0, 0, 0];
       let live = [0, 1, 2, 3];
+
+      /** Whatever statement runs, and however late: nothing is granted beyond the goal, and never less than is used. */
+      function runNow(statement: Statement) {
+        const before = model.committedAndOpen();
+        const changed = model.run(statement);
+        expect(model.committedAndOpen()).toBeLessThanOrEqual(Math.max(goal, before) + 1e-6);
+        expect([...rows.values()].filter((row) => row.used > row.granted)).toEqual([]);
+        if (changed && statement.kind === 'raise') raised.push(statement);
+        return changed;
+      }
+
+      const takeTerm = () => {
+        raised = [];
+        return model.takeTerm();
+      };
+
+      const join = () => (live = [...live, Math.max(...rows.keys(), ...live) + 1]);
+      const use = (node: number, slots: number) => {
+        if (model.use(node, slots)) decidedNow += slots;
+      };
 
       /** Runs a statement, unless its answer is lost: then nobody knows when it runs, and the pacer gives up its term. */
       function send(pacer: Pacer, statement: Statement, isLost: boolean): boolean {
@@ -52,11 +75,7 @@ test('after any interleaving of grants, use, reports, closing, crashes, two pace
           Object.assign(pacer, { term: undefined, seen: undefined });
           return false;
         }
-        const isRaise = statement.kind === 'raise' && statement.grants.length > 0;
-        const before = isRaise ? model.committedAndOpen() : 0;
-        const changed = model.run(statement);
-        last = statement;
-        if (isRaise) expect(model.committedAndOpen()).toBeLessThanOrEqual(Math.max(goal, before) + 1e-6);
+        const changed = runNow(statement);
         if (changed) pacer.seen?.replace(changed);
         else Object.assign(pacer, { term: undefined, seen: undefined });
         return changed !== undefined;
@@ -78,8 +97,7 @@ test('after any interleaving of grants, use, reports, closing, crashes, two pace
 
       const run: Readonly<Record<(typeof kinds)[number], (one: Step, pacer: Pacer) => void>> = {
         use: ({ amount, fault }) => {
-          const slots = 1 + (amount % 6);
-          if (model.use(live[fault % live.length]!, slots)) decidedNow += slots;
+          use(live[fault % live.length]!, 1 + (amount % 6));
         },
         see: (_, pacer) => see(pacer),
         lower: ({ fault }, pacer) => lower(pacer, fault === 0),
@@ -89,22 +107,61 @@ test('after any interleaving of grants, use, reports, closing, crashes, two pace
           lower(pacer);
           raise(pacer);
         },
-        term: (_, pacer) => Object.assign(pacer, { term: model.takeTerm(), seen: undefined }),
+        term: (_, pacer) => Object.assign(pacer, { term: takeTerm(), seen: undefined }),
         crash: ({ fault }) => {
           const node = live[fault % live.length]!;
           model.close(node);
           // A node that was taken for dead gives nothing more.
           expect(model.use(node, 1)).toBe(false);
-          live = [...live.filter((each) => each !== node), Math.max(...rows.keys(), ...live) + 1];
+          join();
+          live = live.filter((each) => each !== node);
         },
+        join: () => void (live.length < maxLive && join()),
         count: (_, { term }) => {
           if (term !== undefined) model.count(term);
         },
         late: () => {
-          for (const statement of late) model.run(statement);
+          for (const statement of late) runNow(statement);
           late = [];
         },
-        repeat: () => void (last && model.run(last)),
+        // One that had run already. A lease that by chance has again what it names is left out: no statement runs again after a later one.
+        repeat: ({ amount }) => {
+          const statement = raised[amount % Math.max(1, raised.length)];
+          if (!statement) return;
+          const grants = statement.grants.filter(({ node, known }) => rows.get(node)?.granted !== known);
+          model.run({ ...statement, grants });
+          raised = raised.filter((one) => one !== statement);
+          expect(model.committedAndOpen()).toBeLessThanOrEqual(Math.max(goal, beforeStep) + 1e-6);
+        },
+        // A pacer that stops before it raises: nodes join, and another one shares the rest among more of them.
+        overtaken: ({ amount, fault }, pacer) => {
+          pacer.term = takeTerm();
+          see(pacer);
+          lower(pacer);
+          const statement = pacer.seen?.raising(pacer.term!);
+          for (let joined = 0; joined < 1 + (fault % 3) && live.length < maxLive; joined++) join();
+          const other = pacers.find((each) => each !== pacer)!;
+          other.term = takeTerm();
+          for (let at = 0; at < 2; at++) {
+            see(other);
+            lower(other);
+            raise(other);
+            use(live[amount % live.length]!, 1 + (amount % 3));
+          }
+          if (statement) runNow(statement);
+        },
+        // What a pacer lowers is given away after it looked.
+        spent: ({ amount }, pacer) => {
+          pacer.term ??= takeTerm();
+          if (live.length < maxLive) join();
+          see(pacer);
+          for (const node of live) {
+            const row = rows.get(node);
+            if (row && row.granted > row.used) use(node, Math.max(1, row.granted - row.used - (amount % 2)));
+          }
+          lower(pacer);
+          raise(pacer);
+        },
         report: ({ amount }) => {
           const quarter = Math.floor(atMs / quarterMs);
           const before = cohorts.get(quarter);
@@ -119,6 +176,7 @@ test('after any interleaving of grants, use, reports, closing, crashes, two pace
       };
 
       for (const one of steps) {
+        beforeStep = model.committedAndOpen();
         run[one.kind](one, pacers[one.pacer]!);
         expect([...rows.values()].filter((row) => row.used < 0 || row.used > row.granted)).toEqual([]);
         if (basis === 'reserved') expect(model.used()).toBeLessThanOrEqual(goal);
