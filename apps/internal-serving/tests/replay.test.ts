@@ -164,6 +164,7 @@ test('random decisions that know credit and urgency replay to the same bytes bes
       index.lines.forEach(({ lineItemId }, ordinal) => left.get(lineItemId)! > 0 && addBit(bits, ordinal));
       return bits;
     },
+    remainingOf: () => (ordinal) => left.get(index.lines[ordinal]!.lineItemId)!,
     urgencyOf: () => urgency,
     addAsked: () => undefined,
   };

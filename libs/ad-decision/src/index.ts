@@ -1,4 +1,4 @@
-export { addBit, createBits, hasBit, removeBit, type Bits } from './bitset.ts';
+export { addBit, createBits, hasBit, nextBit, removeBit, type Bits } from './bitset.ts';
 export { noAdReasons, verdictCodes, type VerdictCode } from './codes.ts';
 export { decide, decidePrepared, preparePlay, type BreakVerdicts, type Decision } from './decide.ts';
 export {

@@ -37,7 +37,7 @@ const servingsKey = (capKey: string, backMs: number) => `${capKey} ${backMs}`;
 
 /** The same inputs, which record their answers. */
 export function recordInputs(index: PlanIndex, inputs: DecisionInputs, atMs: number): Recording {
-  const room: Record<string, number> = {};
+  const room = new Map<number, number>();
   const urgencies: Record<string, UrgencyLevel> = {};
   const shares: Record<string, readonly [number, number]> = {};
   const heard: Record<string, number> = {};
@@ -46,16 +46,22 @@ export function recordInputs(index: PlanIndex, inputs: DecisionInputs, atMs: num
 
   /** Every line item that is looked at and has a goal is asked for: urgency concerns no others. */
   function remainingOf(ordinal: number): number {
-    const id = idOf(ordinal);
     // The first answer holds for the decision: credit may grow by the clock between two of its breaks.
-    const known = credit && room[id];
+    const known = credit && room.get(ordinal);
     if (known !== undefined) return known;
     const left = remaining!(ordinal);
-    if (credit) room[id] = Math.min(left, maxRecordedRoom);
-    else if (left !== Infinity) room[id] = left;
+    const answer = credit ? Math.min(left, maxRecordedRoom) : left;
+    if (answer !== Infinity) room.set(ordinal, answer);
     const level = urgencyOf(urgency, ordinal);
-    if (level > 0) urgencies[id] = level;
-    return credit ? room[id]! : left;
+    if (level > 0) urgencies[idOf(ordinal)] = level;
+    return answer;
+  }
+
+  /** Without a prototype: with one, V8 would make a hidden class for each order in which line items were looked at. */
+  function recordedRoom(): Record<string, number> {
+    const byId = Object.create(null) as Record<string, number>;
+    for (const [ordinal, left] of room) byId[idOf(ordinal)] = left;
+    return byId;
   }
 
   return {
@@ -78,7 +84,7 @@ export function recordInputs(index: PlanIndex, inputs: DecisionInputs, atMs: num
     recorded: () => ({
       ...(credit && { format: 2 }),
       // Without `remaining` none has credit: format 2 says it of each that is absent.
-      room: remaining || credit ? room : null,
+      room: remaining || credit ? recordedRoom() : null,
       ...(Object.keys(urgencies).length > 0 && { urgency: urgencies }),
       shares,
       heard: frequencyRecord ? heard : null,

@@ -74,14 +74,18 @@ export async function decideWithinLimits(
   for (let round = 1; ; round++) {
     if (signal.aborted) throw new Problem('timeout', 'The caller closed the connection.');
     const last = round === maxRounds;
+    const withCredit = credit?.creditOf(index);
+    const remaining = credit ? credit.remainingOf(index) : (ordinal: number) => goals.remaining(idOf(ordinal));
     const { inputs, recorded } = recordInputs(
       index,
       {
         remaining:
           last || goals === noCounting
             ? undefined
-            : (ordinal) => Math.min(goals.remaining(idOf(ordinal)), maxSlots.get(idOf(ordinal)) ?? Infinity),
-        credit: credit?.creditOf(index),
+            : maxSlots.size === 0
+              ? remaining
+              : (ordinal) => Math.min(remaining(ordinal), maxSlots.get(idOf(ordinal)) ?? Infinity),
+        credit: withCredit,
         urgency: credit?.urgencyOf(index),
         share: (ordinal) => shares.shareOf(idOf(ordinal)),
         frequencyRecord: last || !record ? undefined : countServings(record.entries, decisionId),

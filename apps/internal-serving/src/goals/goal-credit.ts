@@ -7,6 +7,8 @@ import type { Bits, Decision, PlanIndex, Urgency } from '@longwave/ad-decision';
 export interface GoalCredit {
   /** Line items with a goal that may be given a slot now; undefined while goals are counted by the guard. */
   creditOf(index: PlanIndex): Bits | undefined;
+  /** Slots that a line item with a goal may take now, by its ordinal: of the same instant as `creditOf`, which is asked first. */
+  remainingOf(index: PlanIndex): (ordinal: number) => number;
   /** Line items with a goal that are behind their plans; undefined when it is not known of any. */
   urgencyOf(index: PlanIndex): Urgency | undefined;
   /** Takes note of what a decision asked of the goals of its plan. */

@@ -48,6 +48,16 @@ test('a bucket gives its burst at once and then its rate, at most what the lease
   expect(credits.remaining('li')).toBe(2);
 });
 
+test('time before slots were taken fills no bucket after them', async () => {
+  const { credits, take, pass, read } = creditsAt([leaseOf({ granted: 5, burst: 5, ratePerS: 1 })]);
+  pass(100_000);
+  (await take(3)).settle('stored');
+  read(leaseOf({ granted: 50, burst: 5, ratePerS: 1, used: 3 }));
+  expect(credits.remaining('li')).toBe(2);
+  pass(2_000);
+  expect(credits.remaining('li')).toBe(4);
+});
+
 test('a reservation is all or nothing, and says what each line item has', async () => {
   const { credits } = creditsAt([leaseOf({ lineItemId: 'full' }), leaseOf({ lineItemId: 'short', granted: 1 })]);
   const requests = ['full', 'short', 'unknown'].map((lineItemId) => ({ lineItemId, slots: 2, goalQuantity: 9 }));
@@ -74,6 +84,34 @@ test('what was not stored comes back; an unknown outcome stays spent until the r
   expect(credits.startRead().lineItemIds).toEqual(['li']);
   read(leaseOf({ granted: 4, burst: 8, used: 0 }));
   expect(credits.remaining('li')).toBe(4);
+});
+
+test('a read asks for the rows of what is uncertain alone, until one is read while nothing is on its way', async () => {
+  const { credits, take } = creditsAt([leaseOf({ granted: 20, burst: 20 })]);
+  (await take(1)).settle('stored');
+  expect(credits.startRead().lineItemIds).toEqual([]);
+  const underWay = await take(2);
+  (await take(3)).settle('unknown');
+  // The row has the decision on its way too, which counts twice for a while.
+  const first = credits.startRead();
+  expect(first.lineItemIds).toEqual(['li']);
+  first.apply([leaseOf({ granted: 20, burst: 20, used: 6 })]);
+  underWay.settle('stored');
+  expect(credits.remaining('li')).toBe(12);
+  const second = credits.startRead();
+  expect(second.lineItemIds).toEqual(['li']);
+  second.apply([leaseOf({ granted: 20, burst: 20, used: 6 })]);
+  expect(credits.remaining('li')).toBe(14);
+  expect(credits.startRead().lineItemIds).toEqual([]);
+});
+
+test('a lease that was closed and opened again between two reads begins with what its row says', async () => {
+  const { credits, take, read } = creditsAt([leaseOf()]);
+  (await take(4)).settle('stored');
+  read(leaseOf({ used: 1 }));
+  expect(credits.remaining('li')).toBe(6);
+  read(leaseOf({ granted: 40, burst: 40, used: 1 }));
+  expect(credits.remaining('li')).toBe(24);
 });
 
 test('a line item whose rows refused has no credit until they are read', async () => {

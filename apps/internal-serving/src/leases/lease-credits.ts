@@ -20,12 +20,37 @@ interface LeaseRead {
   apply(rows: readonly QuotaLease[]): void;
 }
 
+/** A lease in memory; its fields are of this file alone. */
+export interface HeldLease {
+  granted: number;
+  /** Stored under it, as far as this node knows: nobody else uses it. */
+  used: number;
+  /** Spent by decisions on their way, and by those without an answer. */
+  spent: number;
+  unknown: number;
+  ratePerS: number;
+  burst: number;
+  /** What the bucket holds, as of a time of the monotonic clock. */
+  level: number;
+  levelAtMs: number;
+  /** The rows refused what this node believed to have: it gives nothing until they are read. */
+  isDoubtful: boolean;
+  /** The read that was begun last when one of these changed, and what `used` and `unknown` were when it began. */
+  changedIn: number;
+  usedBefore: number;
+  unknownBefore: number;
+}
+
 export interface LeaseCredits extends GoalCounting {
   /** Forgets all leases: those of this epoch are to be read anew. Undefined: there are none. */
   begin(nodeEpoch: number | undefined): void;
   startRead(): LeaseRead;
-  /** Units that a line item may be given now. */
-  creditOf(lineItemId: string): number;
+  /** The lease of a line item, as of this revision. */
+  find(lineItemId: string): HeldLease | undefined;
+  /** Units that a lease may give at a time of the monotonic clock. */
+  creditIn(lease: HeldLease, nowMs: number): number;
+  /** Grows whenever leases were opened, revised or removed. */
+  revision(): number;
   /** Whether there is a lease. */
   isGranted(): boolean;
 }
@@ -39,42 +64,23 @@ export interface LeaseCreditsOptions {
   readonly onExhausted: (lineItemId: string) => void;
 }
 
-interface Lease {
-  granted: number;
-  /** As of the last read. */
-  used: number;
-  /** Stored since that read began. */
-  stored: number;
-  /** Spent by decisions on their way, and by those without an answer since that read began. */
-  spent: number;
-  unknown: number;
-  ratePerS: number;
-  burst: number;
-  /** What the bucket holds, as of a time of the monotonic clock. */
-  level: number;
-  levelAtMs: number;
-  /** The rows refused what this node believed to have: it gives nothing until they are read. */
-  isDoubtful: boolean;
-}
-
-const newLease = (row: QuotaLease, nowMs: number): Lease => ({
-  ...{ granted: row.granted, used: row.used, ratePerS: row.ratePerS, burst: row.burst, level: row.burst },
-  ...{ levelAtMs: nowMs, stored: 0, spent: 0, unknown: 0, isDoubtful: false },
+const newLease = (row: QuotaLease, nowMs: number): HeldLease => ({
+  ...{ granted: row.granted, used: row.used, spent: 0, unknown: 0, ratePerS: row.ratePerS, burst: row.burst },
+  ...{ level: row.burst, levelAtMs: nowMs, isDoubtful: false },
+  ...{ changedIn: 0, usedBefore: 0, unknownBefore: 0 },
 });
 
-function refill(lease: Lease, nowMs: number): void {
+function refill(lease: HeldLease, nowMs: number): void {
   lease.level = Math.min(lease.burst, lease.level + (lease.ratePerS * (nowMs - lease.levelAtMs)) / 1_000);
   lease.levelAtMs = nowMs;
 }
 
 /** The bucket keeps the share to which it is full. */
-function revise(lease: Lease, row: QuotaLease): void {
+function revise(lease: HeldLease, row: QuotaLease): void {
   lease.level = lease.burst > 0 ? (lease.level * row.burst) / lease.burst : row.burst;
   lease.granted = row.granted;
-  lease.used = row.used;
   lease.ratePerS = row.ratePerS;
   lease.burst = row.burst;
-  lease.isDoubtful = false;
 }
 
 /** Rounding of the bucket's level must not take a whole unit. */
@@ -86,35 +92,55 @@ const tolerance = 1e-6;
  */
 export function createLeaseCredits({ monotonicMs, onUsed, onExhausted }: LeaseCreditsOptions): LeaseCredits {
   let epoch: number | undefined;
-  let leases = new Map<string, Lease>();
-  /** Leases whose rows say something else than the last read did. */
-  let touched = new Set<string>();
+  let leases = new Map<string, HeldLease>();
+  /** Leases of which the rows know more than this node: units without an answer, and what the rows refused. */
+  let uncertain = new Set<string>();
+  let revision = 0;
+  /** The number of the read that was begun last. */
+  let readCount = 0;
 
-  function creditOf(lineItemId: string): number {
-    const lease = leases.get(lineItemId);
-    if (!lease || lease.isDoubtful) return 0;
-    refill(lease, monotonicMs());
-    const left = lease.granted - lease.used - lease.stored - lease.spent - lease.unknown;
+  function creditIn(lease: HeldLease, nowMs: number): number {
+    if (lease.isDoubtful) return 0;
+    const left = lease.granted - lease.used - lease.spent - lease.unknown;
+    // A bucket that holds all that is left holds it later too.
+    if (left > lease.level) refill(lease, nowMs);
     return Math.max(0, Math.floor(Math.min(left, lease.level + tolerance)));
   }
 
-  function settle(of: number, lineItemId: string, lease: Lease, slots: number, outcome: SpendingOutcome): void {
+  function creditOf(lineItemId: string): number {
+    const lease = leases.get(lineItemId);
+    return lease ? creditIn(lease, monotonicMs()) : 0;
+  }
+
+  /** To be called before `used`, `unknown` or `spent` change. */
+  function beginChange(lease: HeldLease): void {
+    if (lease.changedIn === readCount) return;
+    lease.changedIn = readCount;
+    lease.usedBefore = lease.used;
+    lease.unknownBefore = lease.unknown;
+  }
+
+  function settle(of: number, lineItemId: string, lease: HeldLease, slots: number, outcome: SpendingOutcome): void {
+    beginChange(lease);
     lease.spent -= slots;
-    if (outcome === 'stored') lease.stored += slots;
+    if (outcome === 'stored') lease.used += slots;
     else if (outcome === 'unknown') lease.unknown += slots;
     else lease.level = Math.min(lease.burst, lease.level + slots);
     if (outcome === 'refused') lease.isDoubtful = true;
     if (of !== epoch) return;
     if (outcome === 'stored') onUsed(lineItemId, slots);
-    touched.add(lineItemId);
+    else if (outcome !== 'not_stored') uncertain.add(lineItemId);
   }
 
   function spend(nodeEpoch: number, requests: readonly SlotRequest[]) {
+    const nowMs = monotonicMs();
     const spent = requests.map(({ lineItemId, slots }) => {
       const lease = leases.get(lineItemId)!;
+      beginChange(lease);
+      refill(lease, nowMs);
       lease.spent += slots;
       lease.level -= slots;
-      if (creditOf(lineItemId) === 0) onExhausted(lineItemId);
+      if (creditIn(lease, nowMs) === 0) onExhausted(lineItemId);
       return { lineItemId, lease, slots };
     });
     return {
@@ -125,8 +151,35 @@ export function createLeaseCredits({ monotonicMs, onUsed, onExhausted }: LeaseCr
     };
   }
 
+  /** Takes over what a row says that was read in the read of this number. */
+  function applyRow(row: QuotaLease, read: number, nowMs: number): void {
+    const lease = leases.get(row.lineItemId);
+    if (row.closed) {
+      leases.delete(row.lineItemId);
+      return;
+    }
+    if (!lease) {
+      leases.set(row.lineItemId, newLease(row, nowMs));
+      return;
+    }
+    refill(lease, nowMs);
+    revise(lease, row);
+    const hasChanged = lease.changedIn === read;
+    const usedBefore = hasChanged ? lease.usedBefore : lease.used;
+    // A row that has less than this node stored began anew meanwhile.
+    if (!uncertain.has(row.lineItemId) && row.used >= usedBefore) return;
+    lease.used = row.used + lease.used - usedBefore;
+    lease.unknown -= hasChanged ? lease.unknownBefore : lease.unknown;
+    lease.isDoubtful = false;
+    // The row may have units of decisions on their way, which count twice until it is read without any.
+    if (lease.spent + lease.unknown === 0 && !hasChanged) uncertain.delete(row.lineItemId);
+    else uncertain.add(row.lineItemId);
+  }
+
   return {
-    creditOf,
+    creditIn,
+    find: (lineItemId) => leases.get(lineItemId),
+    revision: () => revision,
 
     remaining: creditOf,
 
@@ -149,41 +202,30 @@ export function createLeaseCredits({ monotonicMs, onUsed, onExhausted }: LeaseCr
     begin(nodeEpoch) {
       epoch = nodeEpoch;
       leases = new Map();
-      touched = new Set();
+      uncertain = new Set();
+      revision++;
     },
 
     startRead() {
       const readEpoch = epoch;
-      const counted = new Map(
-        [...touched].map((id) => {
-          const lease = leases.get(id);
-          return [id, { stored: lease?.stored ?? 0, unknown: lease?.unknown ?? 0 }];
-        }),
-      );
+      const read = ++readCount;
+      const lineItemIds = [...uncertain];
       return {
-        lineItemIds: [...counted.keys()],
+        lineItemIds,
         apply(rows) {
-          if (readEpoch !== epoch) return;
+          // Another read has begun: what changed since this one is not known any more.
+          if (readEpoch !== epoch || read !== readCount) return;
           const nowMs = monotonicMs();
-          const missing = new Set(counted.keys());
+          const found = new Set<string>();
           for (const row of rows) {
-            missing.delete(row.lineItemId);
-            const lease = leases.get(row.lineItemId);
-            if (row.closed) leases.delete(row.lineItemId);
-            else if (!lease) leases.set(row.lineItemId, newLease(row, nowMs));
-            else {
-              refill(lease, nowMs);
-              revise(lease, row);
-              const { stored, unknown } = counted.get(row.lineItemId) ?? { stored: 0, unknown: 0 };
-              lease.stored -= stored;
-              lease.unknown -= unknown;
-            }
+            found.add(row.lineItemId);
+            applyRow(row, read, nowMs);
           }
-          for (const lineItemId of missing) leases.delete(lineItemId);
-          for (const lineItemId of counted.keys()) {
-            const lease = leases.get(lineItemId);
-            if (!lease || lease.stored + lease.unknown + lease.spent === 0) touched.delete(lineItemId);
+          for (const lineItemId of lineItemIds) {
+            if (!found.has(lineItemId)) leases.delete(lineItemId);
+            if (!leases.has(lineItemId)) uncertain.delete(lineItemId);
           }
+          if (rows.length > 0 || lineItemIds.length > 0) revision++;
         },
       };
     },

@@ -1,5 +1,4 @@
-import { hasBit, seedOf, type BreakVerdicts, type PlanIndex } from '@longwave/ad-decision';
-import type { GoalLine } from './plan-credit.ts';
+import { hasBit, nextBit, seedOf, type BreakVerdicts, type PlanIndex } from '@longwave/ad-decision';
 
 /** What was asked of a line item at this node since its epoch began: slots that it could have taken, those that it took, and those refused for want of credit. */
 export interface LineDemand {
@@ -13,12 +12,7 @@ export interface LineDemands {
    * Adds what a decision asked of line items with goals, once a break: of those that were looked at exactly; of those that were not, for want of
    * credit, one decision in 16 counts 16 times.
    */
-  addAsked(
-    index: PlanIndex,
-    goalLines: readonly GoalLine[],
-    decisionId: string,
-    verdicts: readonly BreakVerdicts[],
-  ): void;
+  addAsked(index: PlanIndex, decisionId: string, verdicts: readonly BreakVerdicts[]): void;
   addUsed(lineItemId: string, slots: number): void;
   /** Of line items that were asked for in the last minute; sums since the beginning of the epoch. */
   report(): Readonly<Record<string, LineDemand>>;
@@ -40,7 +34,9 @@ interface Sums {
 
 /** The demand for line items with goals at this node, by which the pacer shares their units among nodes. */
 export function createLineDemands(monotonicMs: () => number): LineDemands {
-  const sums = new Map<string, Sums>();
+  let sums = new Map<string, Sums>();
+  /** The same by the ordinals of an index. */
+  let byIndex = new WeakMap<PlanIndex, (Sums | undefined)[]>();
 
   function sumsOf(lineItemId: string): Sums {
     const known = sums.get(lineItemId);
@@ -50,26 +46,34 @@ export function createLineDemands(monotonicMs: () => number): LineDemands {
     return made;
   }
 
-  function ask(lineItemId: string, asked: number, refused: number, atMs: number): void {
-    const line = sumsOf(lineItemId);
-    line.asked += asked;
-    line.refused += refused;
-    line.atMs = atMs;
+  function indexed(index: PlanIndex): (Sums | undefined)[] {
+    const known = byIndex.get(index);
+    if (known) return known;
+    const made = new Array<Sums | undefined>(index.lines.length).fill(undefined);
+    byIndex.set(index, made);
+    return made;
   }
 
   return {
-    addAsked(index, goalLines, decisionId, verdicts) {
+    addAsked(index, decisionId, verdicts) {
+      const { goals, lines } = index;
       const nowMs = monotonicMs();
+      const lineSums = indexed(index);
+      const ask = (ordinal: number, asked: number, refused: number) => {
+        const line = (lineSums[ordinal] ??= sumsOf(lines[ordinal]!.lineItemId));
+        line.asked += asked;
+        line.refused += refused;
+        line.atMs = nowMs;
+      };
       for (const { considered } of verdicts)
         for (const [ordinal, code] of considered)
-          if (hasBit(index.goals, ordinal))
-            ask(index.lines[ordinal]!.lineItemId, 1, code === 'no_lease' ? 1 : 0, nowMs);
+          if (hasBit(goals, ordinal)) ask(ordinal, 1, code === 'no_lease' ? 1 : 0);
       if (seedOf(decisionId) % sampleWeight !== 0) return;
       for (const { considered, withoutCredit } of verdicts) {
         if (!withoutCredit) continue;
-        for (const { ordinal, lineItemId } of goalLines)
-          if (hasBit(withoutCredit, ordinal) && !considered.has(ordinal))
-            ask(lineItemId, sampleWeight, sampleWeight, nowMs);
+        const end = lines.length;
+        for (let at = nextBit(withoutCredit, 0, end); at >= 0; at = nextBit(withoutCredit, at + 1, end))
+          if (hasBit(goals, at) && !considered.has(at)) ask(at, sampleWeight, sampleWeight);
       }
     },
 
@@ -77,7 +81,10 @@ export function createLineDemands(monotonicMs: () => number): LineDemands {
       sumsOf(lineItemId).used += slots;
     },
 
-    clear: () => sums.clear(),
+    clear() {
+      sums = new Map();
+      byIndex = new WeakMap();
+    },
 
     report() {
       const sinceMs = monotonicMs() - reportedMs;

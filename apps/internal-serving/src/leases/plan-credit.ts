@@ -11,29 +11,33 @@ import {
   type UrgencyLevel,
 } from '@longwave/ad-decision';
 import type { GoalCredit } from '../goals/goal-credit.ts';
-
-/** A line item with a goal in one index. */
-export interface GoalLine {
-  readonly ordinal: number;
-  readonly lineItemId: string;
-}
+import type { HeldLease, LeaseCredits } from './lease-credits.ts';
 
 export interface PlanCredit extends Pick<GoalCredit, 'creditOf' | 'urgencyOf'> {
+  /** Units that a line item with a goal may be given now, by its ordinal. To be asked after `creditOf`, before anything pauses. */
+  remainingOf(index: PlanIndex): (ordinal: number) => number;
   /** The line item has nothing left: decisions need not look at it. */
   exhaust(lineItemId: string): void;
   /** Levels that are not 0, of line items of any plan; the others have 0. */
   setUrgencies(levels: ReadonlyMap<string, UrgencyLevel>): void;
-  goalLinesOf(index: PlanIndex): readonly GoalLine[];
 }
 
 /** Buckets fill by themselves: credit that comes so is seen as late as this. */
 const renewEveryMs = 50;
+/** Exhausted line items that are remembered one by one; beyond it the sets are made anew. */
+const maxExhausted = 4_096;
 
 interface IndexedGoals {
-  readonly lines: readonly GoalLine[];
-  readonly ordinals: ReadonlyMap<string, number>;
+  /** Ordinals of the line items with a goal. */
+  readonly ordinals: readonly number[];
+  readonly ordinalOf: ReadonlyMap<string, number>;
+  /** By ordinal. */
+  leases: (HeldLease | undefined)[];
   readonly credit: Bits;
-  madeAtMs: number;
+  /** Line items with a lease that had no credit when they were looked at last. */
+  empty: Set<number>;
+  revision: number;
+  renewedAtMs: number;
   /** How many exhausted line items it knows of. */
   seen: number;
   urgency: Urgency | undefined;
@@ -42,58 +46,92 @@ interface IndexedGoals {
 }
 
 /**
- * The credit of this node's leases as sets of ordinals, so that a decision does not walk over line items that have none.
- * @param creditOf units that a line item may be given now
+ * The credit of this node's leases as sets of ordinals, so that a decision does not walk over line items that have none. A set is made when leases
+ * were read, loses what is exhausted at once, and gets back what buckets filled.
  */
-export function createPlanCredit(creditOf: (lineItemId: string) => number, monotonicMs: () => number): PlanCredit {
+export function createPlanCredit(
+  credits: Pick<LeaseCredits, 'find' | 'creditIn' | 'revision'>,
+  monotonicMs: () => number,
+): PlanCredit {
   const byIndex = new WeakMap<PlanIndex, IndexedGoals>();
-  /** Line items that were spent out since the oldest set that may still be used was made, and how many were dropped before them. */
-  let exhausted: { readonly lineItemId: string; readonly atMs: number }[] = [];
-  let droppedCount = 0;
+  let exhausted: string[] = [];
+  /** Grows when `exhausted` begins anew. */
+  let era = 0;
   let levels: ReadonlyMap<string, UrgencyLevel> = new Map();
 
   function goalsOf(index: PlanIndex): IndexedGoals {
     const known = byIndex.get(index);
     if (known) return known;
-    const lines = index.lines.flatMap(({ lineItemId }, ordinal) =>
-      hasBit(index.goals, ordinal) ? [{ ordinal, lineItemId }] : [],
-    );
+    const ordinals = index.lines.flatMap((_, ordinal) => (hasBit(index.goals, ordinal) ? [ordinal] : []));
     const made: IndexedGoals = {
-      lines,
-      ordinals: new Map(lines.map(({ ordinal, lineItemId }) => [lineItemId, ordinal])),
-      credit: createBits(index.lines.length),
-      ...{ madeAtMs: -Infinity, seen: 0, urgency: undefined, levels: undefined },
+      ordinals,
+      ordinalOf: new Map(ordinals.map((ordinal) => [index.lines[ordinal]!.lineItemId, ordinal])),
+      ...{ leases: [], credit: createBits(index.lines.length), empty: new Set<number>() },
+      ...{ revision: -1, renewedAtMs: -Infinity, seen: 0, urgency: undefined, levels: undefined },
     };
     byIndex.set(index, made);
     return made;
   }
 
-  return {
-    goalLinesOf: (index) => goalsOf(index).lines,
+  /** By the leases as they are now. */
+  function makeAnew(index: PlanIndex, goals: IndexedGoals, nowMs: number): void {
+    goals.leases = new Array<HeldLease | undefined>(index.lines.length).fill(undefined);
+    goals.empty.clear();
+    goals.credit.fill(0);
+    for (const ordinal of goals.ordinals) {
+      const lease = credits.find(index.lines[ordinal]!.lineItemId);
+      if (!lease) continue;
+      goals.leases[ordinal] = lease;
+      if (credits.creditIn(lease, nowMs) > 0) addBit(goals.credit, ordinal);
+      else goals.empty.add(ordinal);
+    }
+  }
 
+  return {
     creditOf(index) {
       const goals = goalsOf(index);
       const nowMs = monotonicMs();
-      if (nowMs - goals.madeAtMs >= renewEveryMs) {
-        goals.madeAtMs = nowMs;
-        goals.credit.fill(0);
-        for (const { ordinal, lineItemId } of goals.lines) if (creditOf(lineItemId) > 0) addBit(goals.credit, ordinal);
-      } else
-        for (const { lineItemId } of exhausted.slice(Math.max(0, goals.seen - droppedCount))) {
-          const ordinal = goals.ordinals.get(lineItemId);
-          if (ordinal !== undefined) removeBit(goals.credit, ordinal);
+      const revision = credits.revision() + era;
+      if (goals.revision !== revision) {
+        goals.revision = revision;
+        goals.renewedAtMs = nowMs;
+        makeAnew(index, goals, nowMs);
+      } else {
+        for (; goals.seen < exhausted.length; goals.seen++) {
+          const ordinal = goals.ordinalOf.get(exhausted[goals.seen]!);
+          if (ordinal === undefined) continue;
+          removeBit(goals.credit, ordinal);
+          goals.empty.add(ordinal);
         }
-      goals.seen = droppedCount + exhausted.length;
+        if (nowMs - goals.renewedAtMs >= renewEveryMs) {
+          goals.renewedAtMs = nowMs;
+          for (const ordinal of goals.empty) {
+            const lease = goals.leases[ordinal];
+            if (!lease || credits.creditIn(lease, nowMs) === 0) continue;
+            addBit(goals.credit, ordinal);
+            goals.empty.delete(ordinal);
+          }
+        }
+      }
+      goals.seen = exhausted.length;
       return goals.credit;
     },
 
+    remainingOf(index) {
+      const { leases } = goalsOf(index);
+      const nowMs = monotonicMs();
+      return (ordinal) => {
+        const lease = leases[ordinal];
+        return lease ? credits.creditIn(lease, nowMs) : 0;
+      };
+    },
+
     exhaust(lineItemId) {
-      const atMs = monotonicMs();
-      const first = exhausted.findIndex((one) => one.atMs > atMs - renewEveryMs);
-      const dropped = first < 0 ? exhausted.length : first;
-      if (dropped > 0) exhausted = exhausted.slice(dropped);
-      droppedCount += dropped;
-      exhausted.push({ lineItemId, atMs });
+      if (exhausted.length >= maxExhausted) {
+        exhausted = [];
+        era++;
+      }
+      exhausted.push(lineItemId);
     },
 
     setUrgencies(next) {
@@ -106,7 +144,7 @@ export function createPlanCredit(creditOf: (lineItemId: string) => number, monot
       if (goals.levels !== levels) {
         goals.levels = levels;
         goals.urgency = undefined;
-        for (const { ordinal, lineItemId } of goals.lines) {
+        for (const [lineItemId, ordinal] of goals.ordinalOf) {
           const level = levels.get(lineItemId);
           if (level === undefined) continue;
           goals.urgency ??= createUrgency(index.lines.length);

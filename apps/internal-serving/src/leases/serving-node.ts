@@ -62,12 +62,12 @@ export function createServingNode(
     onUsed: (lineItemId, slots) => demands.addUsed(lineItemId, slots),
     onExhausted: (lineItemId) => plans.exhaust(lineItemId),
   });
-  const plans = createPlanCredit(credits.creditOf, monotonicMs);
+  const plans = createPlanCredit(credits, monotonicMs);
   const credit: GoalCredit = {
-    creditOf: (index) => plans.creditOf(index),
-    urgencyOf: (index) => plans.urgencyOf(index),
-    addAsked: (index, decisionId, { verdicts }) =>
-      demands.addAsked(index, plans.goalLinesOf(index), decisionId, verdicts),
+    creditOf: plans.creditOf,
+    remainingOf: plans.remainingOf,
+    urgencyOf: plans.urgencyOf,
+    addAsked: (index, decisionId, { verdicts }) => demands.addAsked(index, decisionId, verdicts),
   };
   const current = createCurrentMode();
   const countings: Readonly<Record<NodeMode, GoalCounting>> = { guard, lease: credits, none: noCounting };
