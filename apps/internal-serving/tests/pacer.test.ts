@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Cohort } from '@longwave/rpc/audience';
+import { countGoalSlots } from '../src/decisions/line-item-count-table.ts';
 import { readHours, readLinePacing } from '../src/pacer/line-pacing-table.ts';
 import { startPacing, sumOf, type Pacing } from './_pacer.ts';
 import { hourMs, plannedLine } from './_planned-line.ts';
@@ -274,18 +275,18 @@ test('the line items of a campaign never cost more than its budget, and one that
   expect(used[1]! + used[2]!).toBeLessThanOrEqual(70);
 });
 
-test('the mode follows what is wanted once every live node counts by neither, and what the guard gave is carried over', async () => {
+test('the mode follows what is wanted once every live node counts by neither, and each mode begins with what the other gave', async () => {
   const { pool } = pacing;
   await pool.query(`update serving_mode set mode = 'guard', wanted = 'lease'`);
   const line = plannedLine(pacing.world.nowMs, { goal: 100, basis: 'reserved' });
   pacing.world.lines = [line];
   const node = await pacing.newNode('guard');
   const pacer = await pacing.newPacer();
-  const gave = (slots: number, mode: 'guard' | 'lease' = 'guard') =>
+  const gave = (slots: number) =>
     pool.query(
       `insert into line_item_count (line_item_id, hour, batch_id, goal_slots, share_servings, share_opportunities, mode)
-       values ($1, now(), gen_random_uuid(), $2, 0, 0, $3)`,
-      [line.lineItemId, slots, mode],
+       values ($1, now(), gen_random_uuid(), $2, 0, 0, 'guard')`,
+      [line.lineItemId, slots],
     );
   await gave(30);
   expect(await pacer.tick()).toBe(true);
@@ -297,11 +298,11 @@ test('the mode follows what is wanted once every live node counts by neither, an
   expect(await pacing.leases(line.lineItemId)).toMatchObject([{ granted: 70, used: 0 }]);
   // Back to the guard: leases are closed first. What it gives then counts when leases come again.
   await pacing.use(node, line.lineItemId, 20);
-  await gave(20, 'lease');
   await pool.query(`update serving_mode set wanted = 'guard'`);
   await pacer.tick();
   expect(await pacing.leases(line.lineItemId)).toMatchObject([{ granted: 20, used: 20, closed: true }]);
   expect(await pacing.rowsOf('select mode from serving_mode')).toEqual([{ mode: 'guard' }]);
+  expect(await countGoalSlots(pool, [line.lineItemId])).toEqual(new Map([[line.lineItemId, 50]]));
   await gave(15);
   await pool.query(`update serving_mode set wanted = 'lease'`);
   await pacer.tick();

@@ -144,7 +144,8 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
   ): Promise<{ readonly answer: StoredAnswer; readonly repeated: boolean } | undefined> {
     const { workspaceId, context } = request;
     const { decisionId, atMs } = context;
-    const attempt = newAttempt();
+    // Leases have no attempts: nothing is counted before the decision is stored.
+    const attempt = open.mode === 'guard' ? newAttempt() : open.mode;
     const counted: CountedDecision =
       plan && suspended
         ? await decideWithinLimits(

@@ -1,7 +1,7 @@
 import { idFromUuid, idToUuid, isId } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
-import { countsOf } from './line-item-count-table.ts';
+import { countsOf, sumCounts, type LineItemSum } from './line-item-count-table.ts';
 import type { NewDecision } from './stored-decision.ts';
 
 /** A decision as its row has it. */
@@ -41,10 +41,65 @@ export interface OldestDay {
 /** Seconds that the node which stored decisions has to publish them. A node that has not done so by then counts as dead. */
 export const leaseSeconds = 30;
 
-// Sorted by id, so that two nodes that write the same ids wait for each other and never deadlock; leases by node and line item, as
-// the pacer does. `taken` is what the stored decisions, and no repeated ones, take from leases: a lease that has not as much, or is
-// missing, fails the statement.
-const insertText = `
+/** What the decisions of a batch count besides themselves. */
+interface Counting {
+  /** Slots of goals by leases. */
+  readonly leases: boolean;
+  /** Slots of goals by the guard, and shares of modes in which a release may count them that knows no leases. */
+  readonly guard: boolean;
+  readonly shares: boolean;
+  /** By sums of the whole batch, not by decision. */
+  readonly isSummed: boolean;
+}
+
+const countColumnsText = `$8::text[], $9::float8[], $10::int[], $11::int[], $12::int[], $13::text[], $14::bigint[]`;
+const countNames = 'line_item_id, hour_ms, goal_slots, share_servings, share_opportunities, mode, node_epoch';
+
+/** Sums of all decisions together: they count when all are new. Where only some are, the statement fails, and is done again with `countsOfNew`. */
+const countsOfAll = `
+  count_of as (
+    select * from unnest(${countColumnsText}) as one (${countNames})
+    where (select count(*) from written) = cardinality($2::uuid[])),`;
+
+/** The same by decision: those count that are new. */
+const countsOfNew = `
+  count_of as (
+    select * from unnest(${countColumnsText}, $15::uuid[]) as one (${countNames}, decision_id) join written using (decision_id)),`;
+
+// What the stored decisions, and no repeated ones, take from leases: a lease that has not as much, or is missing, fails the statement.
+// Leases are updated in the order in which `taken` is sorted, by node and line item, as the pacer locks them.
+const useLeases = `
+  taken as (
+    select node_epoch, line_item_id, sum(goal_slots) as slots from count_of
+    where goal_slots > 0 and mode = 'lease' group by node_epoch, line_item_id order by node_epoch, line_item_id),
+  used as (
+    update quota_lease l set used = l.used + taken.slots from taken
+    where l.node_epoch = taken.node_epoch and l.line_item_id = taken.line_item_id returning l.line_item_id),`;
+
+const countByGuard = `
+  counted as (
+    insert into line_item_count (line_item_id, hour, batch_id, goal_slots, share_servings, share_opportunities, mode)
+    select line_item_id, to_timestamp(hour_ms / 1000.0), $1, sum(goal_slots), sum(share_servings), sum(share_opportunities),
+           coalesce(min(mode) filter (where goal_slots > 0), 'none')
+    from count_of where mode <> 'lease' group by line_item_id, hour_ms),`;
+
+const countShares = `
+  shared as (
+    insert into share_hour (line_item_id, hour, node_epoch, opportunities, served)
+    select line_item_id, to_timestamp(hour_ms / 1000.0), node_epoch, sum(share_opportunities), sum(share_servings)
+    from count_of where share_opportunities > 0 or share_servings > 0
+    group by line_item_id, hour_ms, node_epoch order by line_item_id, hour_ms, node_epoch
+    on conflict (line_item_id, hour, node_epoch) do update
+      set opportunities = share_hour.opportunities + excluded.opportunities, served = share_hour.served + excluded.served),`;
+
+const refusedLeases = `case when (select count(*) from taken) > (select count(*) from used) then refuse_slots('quota_lease_held') end`;
+const refusedSums = `case when (select count(*) from written) < cardinality($2::uuid[]) then refuse_slots('decisions_repeated') end`;
+
+// Sorted by id, so that two nodes that write the same ids wait for each other and never deadlock.
+function insertText({ leases, guard, shares, isSummed }: Counting): string {
+  const counts = [leases && useLeases, guard && countByGuard, shares && countShares].filter(Boolean);
+  const refused = [leases && refusedLeases, isSummed && counts.length > 0 && refusedSums].filter(Boolean);
+  return `
   with given as (
     select * from unnest($2::uuid[], $3::uuid[], $4::float8[], $5::bytea[], $6::text[], $7::boolean[])
       as one (decision_id, workspace_id, at_ms, packed, old_id, is_filled)),
@@ -54,38 +109,13 @@ const insertText = `
     where not exists (select from decision where decision.decision_id = old_id)
     order by decision_id on conflict (decision_id) do nothing
     returning decision_id),
-  count_of as (
-    select * from unnest($8::uuid[], $9::text[], $10::float8[], $11::int[], $12::int[], $13::int[], $14::text[], $15::bigint[])
-      as one (decision_id, line_item_id, hour_ms, goal_slots, share_servings, share_opportunities, mode, node_epoch)
-    join written using (decision_id)),
-  taken as (
-    select node_epoch, line_item_id, sum(goal_slots) as slots from count_of
-    where goal_slots > 0 and mode = 'lease' group by node_epoch, line_item_id),
-  held as (
-    select l.node_epoch, l.line_item_id, taken.slots from quota_lease l join taken using (node_epoch, line_item_id)
-    order by l.node_epoch, l.line_item_id for update of l),
-  used as (
-    update quota_lease l set used = l.used + held.slots from held
-    where l.node_epoch = held.node_epoch and l.line_item_id = held.line_item_id returning l.line_item_id),
-  counted as (
-    insert into line_item_count (line_item_id, hour, batch_id, goal_slots, share_servings, share_opportunities, mode)
-    select line_item_id, to_timestamp(hour_ms / 1000.0), $1, sum(goal_slots), sum(share_servings), sum(share_opportunities),
-           coalesce(min(mode) filter (where goal_slots > 0), 'none')
-    from count_of group by line_item_id, hour_ms),
-  shared as (
-    insert into share_hour (line_item_id, hour, node_epoch, opportunities, served)
-    select line_item_id, to_timestamp(hour_ms / 1000.0), node_epoch, sum(share_opportunities), sum(share_servings)
-    from count_of where share_opportunities > 0 or share_servings > 0
-    group by line_item_id, hour_ms, node_epoch order by line_item_id, hour_ms, node_epoch
-    on conflict (line_item_id, hour, node_epoch) do update
-      set opportunities = share_hour.opportunities + excluded.opportunities, served = share_hour.served + excluded.served),
+  ${counts.length === 0 ? '' : isSummed ? countsOfAll : countsOfNew} ${counts.join('')}
   announced as (
     insert into announcement_batch (batch_id, leased_until, decision_ids)
     select $1, now() + make_interval(secs => ${leaseSeconds}), array_agg(decision_id)
     from written join given using (decision_id) where is_filled having count(*) > 0)
-  select decision_id,
-         case when (select count(*) from taken) > (select count(*) from used) then refuse_slots('quota_lease_held') end
-  from written`;
+  select ${['decision_id', ...refused].join(', ')} from written`;
+}
 
 /** The constraints by which the database refuses slots of goals (docs/pacing.md). */
 const refusals: readonly unknown[] = ['quota_lease_used_within_granted', 'quota_lease_held', 'goal_slots_by_guard'];
@@ -93,6 +123,20 @@ const refusals: readonly unknown[] = ['quota_lease_used_within_granted', 'quota_
 /** Whether decisions were refused because of the slots of goals that one of them takes. Nothing of them was stored. */
 export const areSlotsRefused = (error: unknown): boolean =>
   refusals.includes((error as { readonly constraint?: unknown } | null)?.constraint);
+
+const countColumns = (counts: readonly LineItemSum[]) => [
+  counts.map((each) => each.lineItemId),
+  counts.map((each) => each.hourMs),
+  counts.map((each) => each.goalSlots),
+  counts.map((each) => each.shareServings),
+  counts.map((each) => each.shareOpportunities),
+  counts.map((each) => each.mode),
+  counts.map((each) => each.nodeEpoch),
+];
+
+/** Some decisions of a batch had been stored, so its sums are not theirs. */
+const areSomeRepeated = (error: unknown): boolean =>
+  (error as { readonly constraint?: unknown } | null)?.constraint === 'decisions_repeated';
 
 /**
  * Writes decisions of different ids by one statement, with what they count and their announcement, each unless its id has a decision.
@@ -105,29 +149,39 @@ export async function insertDecisions(
   newRows: readonly NewRow[],
 ): Promise<ReadonlySet<string>> {
   const decisions = newRows.map(({ decision }) => decision);
-  const counts = decisions.flatMap(countsOf);
-  const { rows } = await pool.query<Columns<'packed_decision', 'decision_id'>>({
-    name: 'insert-decisions',
-    text: insertText,
-    values: [
-      batchId,
-      decisions.map((each) => idToUuid(each.decisionId)),
-      decisions.map((each) => idToUuid(each.workspaceId)),
-      decisions.map((each) => each.atMs),
-      newRows.map((each) => each.packed),
-      decisions.map((each) => each.decisionId),
-      decisions.map((each) => each.answer.picks.length > 0),
-      counts.map((each) => idToUuid(each.decisionId)),
-      counts.map((each) => each.lineItemId),
-      counts.map((each) => each.hourMs),
-      counts.map((each) => each.goalSlots),
-      counts.map((each) => each.shareServings),
-      counts.map((each) => each.shareOpportunities),
-      counts.map((each) => each.mode),
-      counts.map((each) => each.nodeEpoch),
-    ],
-  });
-  return new Set(rows.map((row) => idFromUuid('dec', row.decision_id)));
+  const decisionIds = decisions.map((each) => idToUuid(each.decisionId));
+  const counts = decisions.map(countsOf);
+  const sums = sumCounts(counts.flat());
+  const parts = {
+    leases: sums.some((each) => each.goalSlots > 0 && each.mode === 'lease'),
+    guard: sums.some((each) => each.mode !== 'lease'),
+    shares: sums.some((each) => each.shareOpportunities + each.shareServings > 0),
+  };
+  const names = (['leases', 'guard', 'shares'] as const).filter((part) => parts[part]);
+  const insert = async (isSummed: boolean) => {
+    const counted = isSummed ? sums : counts.flat();
+    const ofDecision = isSummed ? null : counts.flatMap((each, at) => each.map(() => decisionIds[at]));
+    const { rows } = await pool.query<Columns<'packed_decision', 'decision_id'>>({
+      name: ['insert-decisions', ...names, ...(isSummed ? [] : ['each'])].join('-'),
+      text: insertText({ ...parts, isSummed }),
+      values: [
+        ...[batchId, decisionIds],
+        decisions.map((each) => idToUuid(each.workspaceId)),
+        decisions.map((each) => each.atMs),
+        newRows.map((each) => each.packed),
+        decisions.map((each) => each.decisionId),
+        decisions.map((each) => each.answer.picks.length > 0),
+        ...(names.length === 0 ? [] : [...countColumns(counted), ...(ofDecision ? [ofDecision] : [])]),
+      ],
+    });
+    return new Set(rows.map((row) => idFromUuid('dec', row.decision_id)));
+  };
+  try {
+    return await insert(true);
+  } catch (error) {
+    if (!areSomeRepeated(error)) throw error;
+    return insert(false);
+  }
 }
 
 type Row = Columns<'packed_decision', 'decision_id' | 'workspace_id' | 'packed', { packed: Buffer }> & {

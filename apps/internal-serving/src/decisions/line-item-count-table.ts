@@ -4,9 +4,8 @@ import type { NewDecision } from './stored-decision.ts';
 
 const hourMs = 3_600_000;
 
-/** What one decision gave of a line item and offered it. */
-export interface LineItemCount {
-  readonly decisionId: string;
+/** What decisions gave of a line item and offered it. */
+export interface LineItemSum {
   readonly lineItemId: string;
   readonly hourMs: number;
   readonly goalSlots: number;
@@ -16,13 +15,14 @@ export interface LineItemCount {
   readonly nodeEpoch: number;
 }
 
-export function countsOf(decision: NewDecision): readonly LineItemCount[] {
-  const { decisionId, countedSlots, shareServings, shareOpportunities, mode, nodeEpoch } = decision;
+/** What one decision counts, once a line item. */
+export function countsOf(decision: NewDecision): readonly LineItemSum[] {
+  const { countedSlots, shareServings, shareOpportunities, mode, nodeEpoch } = decision;
+  if (countedSlots.length + shareServings.length + shareOpportunities.length === 0) return [];
   const slots = countedSlots.map((slot) => slot.lineItemId);
   const of = (lineItemIds: readonly string[], lineItemId: string) =>
     lineItemIds.reduce((count, each) => (each === lineItemId ? count + 1 : count), 0);
   return [...new Set([...slots, ...shareServings, ...shareOpportunities])].map((lineItemId) => ({
-    decisionId,
     lineItemId,
     hourMs: Math.floor(decision.atMs / hourMs) * hourMs,
     goalSlots: of(slots, lineItemId),
@@ -32,7 +32,27 @@ export function countsOf(decision: NewDecision): readonly LineItemCount[] {
   }));
 }
 
-/** How many slots the stored decisions gave to each of these line items; those without any are absent. */
+/** Sums by line item, hour, mode and node. */
+export function sumCounts(counts: readonly LineItemSum[]): readonly LineItemSum[] {
+  const sums = new Map<string, { -readonly [K in keyof LineItemSum]: LineItemSum[K] }>();
+  for (const count of counts) {
+    const key = `${count.lineItemId} ${count.hourMs} ${count.mode} ${count.nodeEpoch}`;
+    const sum = sums.get(key);
+    if (!sum) {
+      sums.set(key, { ...count });
+      continue;
+    }
+    sum.goalSlots += count.goalSlots;
+    sum.shareServings += count.shareServings;
+    sum.shareOpportunities += count.shareOpportunities;
+  }
+  return [...sums.values()];
+}
+
+/**
+ * How many slots the stored decisions gave to each of these line items; those without any are absent. What leases paid for is there once
+ * the mode is guard again (`insertLeasedSlots`).
+ */
 export async function countGoalSlots(
   pool: Pool | Session,
   lineItemIds: readonly string[],
@@ -48,4 +68,14 @@ export async function countGoalSlots(
     [lineItemIds],
   );
   return new Map(rows.map((row) => [row.line_item_id, row.slots]));
+}
+
+/** Counts slots that leases paid for, which their decisions did not count here: for the guard, which counts from now on. */
+export async function insertLeasedSlots(tx: Session, slots: ReadonlyMap<string, number>): Promise<void> {
+  await tx.query(
+    `insert into line_item_count (line_item_id, hour, batch_id, goal_slots, share_servings, share_opportunities, mode)
+     select line_item_id, date_trunc('hour', now(), 'UTC'), gen_random_uuid(), slots, 0, 0, 'lease'
+     from unnest($1::text[], $2::int[]) as one (line_item_id, slots)`,
+    [[...slots.keys()], [...slots.values()]],
+  );
 }

@@ -217,3 +217,15 @@ export async function carryCountsOver(
     [[...counts.keys()], [...counts.values()]],
   );
 }
+
+/** What was given of line items so far, by the guard and under leases that are closed. */
+export async function listUsed(
+  session: Pick<Pool, 'query'>,
+  lineItemIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await session.query<{ line_item_id: string; closed_used: number }>(
+    'select line_item_id, closed_used::float8 from line_pacing where line_item_id = any ($1)',
+    [lineItemIds],
+  );
+  return new Map(rows.map((row) => [row.line_item_id, row.closed_used]));
+}
