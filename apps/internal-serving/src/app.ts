@@ -116,11 +116,16 @@ export async function createApp(
     }),
   );
   redis.on('ready', () => recounting.wake());
+  const pacer = stack.use(startPacer(config, { pool, plans, tls, clock, logger }));
   const refreshing = stack.use(
     pollLoop({
       everyMs: refreshMs,
       run: async () => {
-        if (await plans.refresh()) recounting.wake();
+        if (!(await plans.refresh())) return;
+        recounting.wake();
+        // A line item serves as soon as it has a lease.
+        pacer.wake();
+        node.hasten();
       },
       onError: reasonOf('plans.refresh_failed'),
     }),
@@ -228,7 +233,6 @@ export async function createApp(
       onError: reasonOf('sample.failed'),
     }),
   );
-  stack.use(startPacer(config, { pool, plans, tls, clock, logger }));
   if (plans.listGoals().length > 0) await node.awaitGrants(firstGrantsMs);
   const decidePlay = createDecidePlay({
     ...{ noteListener: playListeners.add, countVerdicts: verdicts.add },

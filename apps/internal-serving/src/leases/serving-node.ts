@@ -12,8 +12,10 @@ import { registerNode, reportEnd, reportNode } from './serving-node-table.ts';
 /** How this release speaks with the pacer, in `serving_node.version`. */
 const protocolVersion = '1';
 const reportEveryMs = 1_000;
-/** While the mode changes goals do not serve, so nodes look more often. */
+/** While the mode changes goals do not serve, and those of new plans wait for their first leases: nodes look more often then. */
 const followEveryMs = 100;
+/** For so long a node looks more often once it has a new plan: a pacer elsewhere may read it a second later. */
+const hastyMs = 2_000;
 
 /** A line item falls behind its plan in minutes, not in seconds. */
 const readUrgenciesMs = 5_000;
@@ -33,6 +35,8 @@ export interface ServingNode extends AsyncDisposable {
   begin(): OpenDecision;
   /** What its decisions count goals by now. */
   mode(): NodeMode;
+  /** A plan is new here: the next reports follow each other quickly, as its leases are about to come. */
+  hasten(): void;
   /** Resolves once goals can serve: by the guard, or by a first lease. Resolves too when the time is over. */
   awaitGrants(atMostMs: number): Promise<void>;
 }
@@ -75,6 +79,8 @@ export function createServingNode(
   let nodeEpoch: number | undefined;
   let revisedAt = new Date(0);
   let urgenciesAtMs = -Infinity;
+  let hastyUntilMs = -Infinity;
+  let pause = new AbortController();
 
   /** From here on the leases of this epoch are read from the first. */
   function beginLeases(epoch: number | undefined): void {
@@ -135,7 +141,9 @@ export function createServingNode(
     everyMs: followEveryMs,
     run: async (signal) => {
       await report();
-      if (current.current() !== 'none') await sleep(reportEveryMs - followEveryMs, signal);
+      if (current.current() === 'none' || monotonicMs() < hastyUntilMs) return;
+      pause = new AbortController();
+      await sleep(reportEveryMs - followEveryMs, AbortSignal.any([signal, pause.signal]));
     },
     onError,
   });
@@ -153,6 +161,12 @@ export function createServingNode(
     },
 
     mode: () => current.current(),
+
+    hasten() {
+      hastyUntilMs = monotonicMs() + hastyMs;
+      pause.abort();
+      reporting.wake();
+    },
 
     async awaitGrants(atMostMs) {
       const over = new AbortController();

@@ -7,7 +7,7 @@ import { countGoalSlots } from '../decisions/line-item-count-table.ts';
 import type { CurrentPlans } from '../plans/current-plans.ts';
 import { createCohortFollower } from './cohort-follower.ts';
 import { createLocalDays } from './local-days.ts';
-import { runPacer } from './run-pacer.ts';
+import { runPacer, type RunningPacer } from './run-pacer.ts';
 
 export interface PacerParts {
   readonly pool: Pool;
@@ -21,7 +21,7 @@ export interface PacerParts {
 export function startPacer(
   config: Pick<ServingConfig, 'ANALYTICS_SINK_ADDRESS'>,
   { pool, plans, tls, clock, logger }: PacerParts,
-): AsyncDisposable {
+): Pick<RunningPacer, 'wake'> & AsyncDisposable {
   const sink = openChannel(config.ANALYTICS_SINK_ADDRESS, 'analytics-sink', tls);
   const pacer = runPacer(
     {
@@ -34,6 +34,7 @@ export function startPacer(
     logger,
   );
   return {
+    wake: pacer.wake,
     async [Symbol.asyncDispose]() {
       await pacer[Symbol.asyncDispose]();
       sink.close();
