@@ -141,11 +141,16 @@ const servingOf = (world: Told): readonly RpcService[] => [
   ),
   rpcService(
     PacingServiceService,
-    { readPacing: [], readPacingHours: [], readFunnel: [], putPlans: ['forecaster'] },
+    {
+      ...{ readPacing: [], readPacingHours: [], readFunnel: [], listAlerts: [], readAlertEvents: [] },
+      putPlans: ['forecaster'],
+    },
     {
       readPacing: async () => ({ lineItems: [] }),
       readPacingHours: async () => ({ hours: [] }),
       readFunnel: async () => ({ hours: [], opportunitiesUntilMs: 0n }),
+      listAlerts: async () => ({ alerts: [] }),
+      readAlertEvents: async () => ({ events: [] }),
       putPlans: async (request) => {
         world.put.push(request);
         return { changed: request.plans.length, removed: 0 };

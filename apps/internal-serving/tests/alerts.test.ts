@@ -3,7 +3,8 @@ import type { Cohort } from '@longwave/rpc/audience';
 import { listAlertEvents, listAlerts, type AlertFilter } from '../src/pacer/alert-list-table.ts';
 import type { Pacer } from '../src/pacer/pacer.ts';
 import type { PlannedLine } from '../src/plans/paced-lines.ts';
-import { hourMs, plannedLine, startPacing, type Pacing } from './_pacer.ts';
+import { startPacing, type Pacing } from './_pacer.ts';
+import { hourMs, plannedLine } from './_planned-line.ts';
 
 let pacing: Pacing;
 

@@ -17,4 +17,4 @@ export type { PolicyVersion } from './policies.ts';
 export { recordInputs, replayInputs, type RecordedInputs } from './recorded-inputs.ts';
 export { noSuspensions, suspendLines, type SuspendedLines, type Suspensions } from './suspensions.ts';
 export { createUrgency, setUrgency, urgencyOf, type Urgency, type UrgencyLevel } from './urgency.ts';
-export { createVerdictCounts, type VerdictCount } from './verdict-counts.ts';
+export { createVerdictCounts } from './verdict-counts.ts';

@@ -5,7 +5,7 @@ import { decisionHash, seedOf } from './decision-hash.ts';
 import type { PlanIndex } from './plan-index.ts';
 
 /** How often a verdict was given to a line item. */
-export interface VerdictCount {
+interface VerdictCount {
   readonly lineItemId: string;
   readonly code: VerdictCode;
   /** Breaks in which it was looked at: exact. */

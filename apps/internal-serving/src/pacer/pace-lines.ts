@@ -186,7 +186,7 @@ export interface Opening extends Grant {
   readonly isAsked: boolean;
 }
 
-export interface Raisings {
+interface Raisings {
   readonly raise: readonly Grant[];
   readonly open: readonly Opening[];
 }
