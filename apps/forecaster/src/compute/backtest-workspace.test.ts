@@ -34,7 +34,7 @@ const inputsOf = (hours: readonly PlayHour[]): ForecastInputs => ({
 });
 
 const window = { start: new Date(nowMs).toISOString(), end: new Date(nowMs + 7 * dayMs).toISOString() };
-const ask = (inputs: ForecastInputs) => makeForecast(inputs, { kind: 'traffic', window }).confidence!;
+const ask = (inputs: ForecastInputs) => makeForecast(inputs, { kind: 'traffic', window }).confidence;
 
 test('the intervals of a forecast come from the backtests of its workspace where they are enough, else from what is usual', () => {
   const inputs = inputsOf(hoursOf(70));
