@@ -1,10 +1,11 @@
 import { startTestDatabase } from '@longwave/fleet';
 import { createPool } from '@longwave/postgres';
-import type { ReadCohortsResponse } from '@longwave/rpc/audience';
+import type { ReadAgesResponse, ReadCohortsResponse } from '@longwave/rpc/audience';
 import { createCohortFollower, type CohortClient } from '../src/pacer/cohort-follower.ts';
 import { createLocalDays } from '../src/pacer/local-days.ts';
 import { createPacer, type Pacer, type PacerDeps } from '../src/pacer/pacer.ts';
 import { takeTerm } from '../src/pacer/pacer-term-table.ts';
+import { createReturnCurves } from '../src/pacer/return-curves.ts';
 import type { PlannedLine } from '../src/plans/paced-lines.ts';
 import { countGoalSlots } from '../src/decisions/line-item-count-table.ts';
 
@@ -26,6 +27,7 @@ export async function startPacing() {
   await pool.query(`update serving_mode set mode = 'lease', wanted = 'lease'`);
   const world = { nowMs: Date.now(), lines: [] as PlannedLine[], isAwaited: false };
   let answer: Partial<ReadCohortsResponse> | undefined;
+  let ages: readonly ReadAgesResponse[] = [];
   const client: CohortClient = {
     readCohorts: async () => {
       if (!answer) throw new Error('analytics-sink is away');
@@ -33,9 +35,16 @@ export async function startPacing() {
     },
   };
   const deps = (): PacerDeps => ({
-    ...{ pool, countGoalSlots, days: createLocalDays(), curvesOf: () => ({}), clock: () => new Date(world.nowMs) },
+    ...{ pool, countGoalSlots, days: createLocalDays(), clock: () => new Date(world.nowMs) },
     plans: { listPaced: () => world.lines, isAwaited: () => world.isAwaited, isReady: () => true },
     cohorts: createCohortFollower(client),
+    curves: createReturnCurves({
+      readAges: async ({ surfaceClass, afterWorkspaceId }) =>
+        ages.find((one) => surfaceClass === 'stream' && one.workspaceId > afterWorkspaceId) ?? {
+          workspaceId: '',
+          bases: [],
+        },
+    }),
   });
   const rowsOf = async <T extends object>(text: string, values: readonly unknown[] = []): Promise<readonly T[]> =>
     (await pool.query<T>(text, [...values])).rows;
@@ -45,6 +54,10 @@ export async function startPacing() {
     world,
     setCohorts: (next: Partial<ReadCohortsResponse> | undefined) => {
       answer = next;
+    },
+    /** How late streams of workspaces were confirmed, in the order of their ids. */
+    setAges: (next: readonly ReadAgesResponse[]) => {
+      ages = next;
     },
     /** A pacer of a new term; the one before is out. */
     newPacer: async (): Promise<Pacer> => {

@@ -17,6 +17,7 @@ beforeEach(async () => {
   await pacing.pool.query(`update serving_node set closed_at = now()`);
   await pacing.pool.query(`update quota_lease set granted = used, closed = true, counted = true`);
   pacing.setCohorts(undefined);
+  pacing.setAges([]);
   Object.assign(pacing.world, { nowMs: Date.now(), lines: [], isAwaited: false });
 });
 
@@ -195,6 +196,28 @@ test('what was decided and not delivered returns by the watermark alone', async 
   await pacer.tick();
   // The last answer stands.
   expect(await pacing.leases(line.lineItemId)).toMatchObject([{ granted: 120 }]);
+});
+
+test('with a curve that was measured most of it returns after two hours', async () => {
+  const startMs = pacing.world.nowMs - 30 * hourMs;
+  const line = plannedLine(pacing.world.nowMs, { goal: 1_000, windowStartMs: startMs });
+  pacing.world.lines = [line];
+  const node = await pacing.newNode();
+  const pacer = await pacing.newPacer();
+  await pacer.tick();
+  expect(await pacing.use(node, line.lineItemId, 1_000)).toBe(true);
+  const cohorts = [cohortOf(line.lineItemId, startMs, 1_000, 800)];
+  pacing.setCohorts({ cohorts, completeUntilMs: BigInt(startMs + 3 * hourMs), untilMs: 1n });
+  const reached = [7_900, ...Array<number>(7).fill(8_000)].map(BigInt);
+  const bases = [{ countingBasis: 'ad_delivered', decided: 10_000n, reached }];
+  pacing.setAges([{ workspaceId: line.workspaceId, bases }]);
+  await pacer.learn();
+  await pacer.tick();
+  const committed = pacer.lines()[0]!.committed();
+  // 800 are confirmed; of 1,000 one or two in a hundred may still be, and a quantile is kept back.
+  expect(committed).toBeGreaterThan(810);
+  expect(committed).toBeLessThan(840);
+  expect(sumOf(await pacing.leases(line.lineItemId), 'granted')).toBe(1_000 + Math.floor(1_000 - committed));
 });
 
 test('a new pacer leaves leases as they are until it has read the cohorts', async () => {

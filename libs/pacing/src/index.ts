@@ -15,6 +15,7 @@ export { lowerGrants, raiseGrants, type NodeLease } from './grants.ts';
 export { paceLine, type PacedLine } from './pace-line.ts';
 export { shapePace } from './pace-shape.ts';
 export { bucketOf, isStaleRate } from './quota.ts';
+export { curveAgesMs, measureCurve, type AgedServings } from './return-curve.ts';
 export {
   createLinePacer,
   type Curves,

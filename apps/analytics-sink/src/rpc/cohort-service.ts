@@ -5,6 +5,7 @@ import { rpcService, type RpcService } from '@longwave/rpc';
 import { CohortServiceService } from '@longwave/rpc/audience';
 import { z } from 'zod';
 import { listCohorts } from '../ads/cohort-table.ts';
+import { nextWorkspace, readAges } from '../ads/serving-ages.ts';
 
 const cohortsRequest = z.strictObject({
   sinceMs: z
@@ -17,11 +18,22 @@ const cohortsRequest = z.strictObject({
   horizonDays: z.int().min(1).max(400),
 });
 
+const maxAgeMs = 31n * 86_400_000n;
+const agesRequest = z.strictObject({
+  surfaceClass: z.enum(['stream', 'download']),
+  agesMs: z
+    .array(z.bigint().min(0n).max(maxAgeMs).transform(Number))
+    .min(1)
+    .max(32)
+    .refine((ages) => ages.every((age, at) => at === 0 || age > ages[at - 1]!), { message: 'The ages do not rise.' }),
+  afterWorkspaceId: z.string().max(64),
+});
+
 /** Servings by the quarter hour of their decision, for the pacer of internal-serving and the operator. */
 export const cohortService = (pool: Pool): RpcService =>
   rpcService(
     CohortServiceService,
-    { readCohorts: ['internal-serving', 'operator'] },
+    { readCohorts: ['internal-serving', 'operator'], readAges: ['internal-serving', 'operator'] },
     {
       readCohorts: async (request) => {
         const { lineItemIds, sinceMs: since, horizonDays } = parseOrProblem(cohortsRequest, request);
@@ -43,6 +55,18 @@ export const cohortService = (pool: Pool): RpcService =>
           completeUntilMs: completeUntil,
           untilMs: BigInt(until.getTime()),
           isBehind,
+        };
+      },
+      readAges: async (request) => {
+        const { surfaceClass, agesMs, afterWorkspaceId } = parseOrProblem(agesRequest, request);
+        const workspaceId = await nextWorkspace(pool, afterWorkspaceId);
+        if (workspaceId === undefined) return { workspaceId: '', bases: [] };
+        const query = { workspaceId, surfaceClass, agesMs, completeUntilMs: await completeUntilMs(pool) };
+        return {
+          workspaceId,
+          bases: (await readAges(pool, query)).map(({ basis, decided, reached }) => ({
+            ...{ countingBasis: basis, decided: BigInt(decided), reached: reached.map(BigInt) },
+          })),
         };
       },
     },

@@ -1,4 +1,3 @@
-import type { Curves } from '@longwave/pacing';
 import { changeMode } from './change-over.ts';
 import type { CohortFollower } from './cohort-follower.ts';
 import {
@@ -31,6 +30,7 @@ import {
 import { createAlertWatch, type AlertWatch } from './watch-alerts.ts';
 import type { RaisedAlert } from './alert-table.ts';
 import { listPlanDigests, readPlans } from './pacing-plan-table.ts';
+import type { ReturnCurves } from './return-curves.ts';
 import { createTurns } from './turns.ts';
 
 const hourMs = 3_600_000;
@@ -46,8 +46,7 @@ const keepIdleMs = 300_000;
 
 export interface PacerDeps extends LineBookDeps {
   readonly cohorts: CohortFollower;
-  /** Curves of returns by workspace and basis. */
-  readonly curvesOf: (workspaceId: string, basis: string) => Curves;
+  readonly curves: ReturnCurves;
   readonly clock: () => Date;
 }
 
@@ -55,7 +54,7 @@ export interface PacerDeps extends LineBookDeps {
 export interface Pacer {
   /** One round; answers whether the next is to begin soon, as the mode changes. */
   tick(): Promise<boolean>;
-  /** Reads cohorts and plans. Rejects when a service is away: what was known stands. */
+  /** Reads plans, curves and cohorts. Rejects when a service is away: what was known stands. */
   learn(): Promise<void>;
   /** Evaluates the alerts of its line items; answers those that were raised. */
   watch(): Promise<readonly RaisedAlert[]>;
@@ -251,7 +250,7 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
     const turn = createTurns();
     for (const entry of followed) {
       const { pacer, isKnown } = entry;
-      pacer.settle(cohorts.watermarkMs(), deps.curvesOf(pacer.line.workspaceId, pacer.line.basis));
+      pacer.settle(cohorts.watermarkMs(), deps.curves.curvesOf(pacer.line.workspaceId, pacer.line.basis));
       entry.isSettled ||= isKnown;
       await turn();
     }
@@ -298,8 +297,13 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
     countAlerts: alerts.countOpen,
 
     async learn() {
+      const nowMs = clock().getTime();
       await learnPlans();
-      await learnCohorts(clock().getTime());
+      // Cohorts are read without new curves too.
+      const measured = deps.curves.refresh(nowMs);
+      await measured.catch(() => undefined);
+      await learnCohorts(nowMs);
+      await measured;
     },
   };
 }

@@ -7,6 +7,7 @@ import { countGoalSlots } from '../decisions/line-item-count-table.ts';
 import type { CurrentPlans } from '../plans/current-plans.ts';
 import { createCohortFollower } from './cohort-follower.ts';
 import { createLocalDays } from './local-days.ts';
+import { createReturnCurves } from './return-curves.ts';
 import { runPacer, type RunningPacer } from './run-pacer.ts';
 
 export interface PacerParts {
@@ -27,7 +28,7 @@ export function startPacer(
     {
       ...{ pool, plans, countGoalSlots, clock },
       cohorts: createCohortFollower(sink.client(CohortServiceService)),
-      curvesOf: () => ({}),
+      curves: createReturnCurves(sink.client(CohortServiceService)),
       days: createLocalDays(),
     },
     () => performance.now(),
