@@ -94,8 +94,8 @@ test('facts on the bus become numbers: zero-filled days, episodes and ads, withi
     { $case: 'campaignId' as const, value: 'cmp_1' },
     { $case: 'lineItemId' as const, value: 'li_1' },
   ]) {
-    const counts = { decided: 0n, delivered: 2n, billable: 1n, clientEvents: [] };
-    const nothing = { decided: 0n, delivered: 0n, billable: 0n, clientEvents: [] };
+    const counts = { decided: 0n, served: 1n, delivered: 2n, confirmed: 1n, billable: 1n, clientEvents: [] };
+    const nothing = { decided: 0n, served: 0n, delivered: 0n, confirmed: 0n, billable: 0n, clientEvents: [] };
     expect(
       await world.gateway.countAds({ workspaceId: 'ws_1', range: november, scope }, world.ownerOf('ws_1')),
     ).toEqual({
