@@ -138,7 +138,7 @@ test('after any interleaving of grants, use, reports, closing, crashes, two pace
           pacer.term = takeTerm();
           see(pacer);
           lower(pacer);
-          const statement = pacer.seen?.raising(pacer.term!);
+          const statement = pacer.seen?.raising(pacer.term);
           for (let joined = 0; joined < 1 + (fault % 3) && live.length < maxLive; joined++) join();
           const other = pacers.find((each) => each !== pacer)!;
           other.term = takeTerm();

@@ -93,7 +93,7 @@ function withOneAd(line: PlanLineItem): PlanLineItem {
 /** The row without the time in which its ad may serve: another one will take its place. */
 const anyTime = <R extends ResourceRow<'creatives'> | ResourceRow<'creative_assignments'>>(row: R): R => {
   const { window: _assigned, valid_window: _valid, ...attributes } = row.attributes as Record<string, unknown>;
-  return { ...row, attributes } as R;
+  return { ...row, attributes };
 };
 
 /**
