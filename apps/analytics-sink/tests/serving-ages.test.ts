@@ -37,9 +37,10 @@ async function store({ workspaceId = 'ws_1', surfaceClass = 'stream', decidedAt 
   );
   for (const [stage, hours, quantity] of [['decided', 0, 1] as const, ...(given.entries ?? [])])
     await admin.query(
-      `insert into ad_entry (recorded_at, methodology_version, lists_version, restates, stage, quantity, serving_id, workspace_id, podcast_id,
-         episode_id, campaign_id, line_item_id, creative_id, break_key, slot, hour, country, region, app, device, platform)
-       values ($1, 'm', 'l', false, $2, $3, $4, $5, 'pod', 'ep', 'cmp', 'li_1', 'crv', 'pre', 0, $6, '', '', '', '', '')`,
+      `insert into ad_entry (recorded_at, methodology_version, lists_version, restates, stage, quantity, serving_id, listener_key, window_on, workspace_id,
+         podcast_id, episode_id, campaign_id, line_item_id, creative_id, break_key, slot, hour, country, region, app, device, platform)
+       values ($1, 'm', 'l', false, $2::text, $3, $4, case when $2 <> 'decided' then 'k' end, case when $2 <> 'decided' then date '2026-06-19' end,
+         $5, 'pod', 'ep', 'cmp', 'li_1', 'crv', 'pre', 0, $6, '', '', '', '', '')`,
       [after(hours), stage, quantity, id, workspaceId, decidedHour],
     );
   for (const [event, hours] of given.reports ?? [])
