@@ -37,6 +37,8 @@ interface Told {
   plays: SampledPlay[];
   plan: ServingPlanDocument;
   bookingVersion: number;
+  modifiers: TrafficModifier[];
+  committed: Committed[];
   /** Plans that internal-serving was given. */
   readonly put: PutPlansRequest[];
   /** Jobs that were ended without a report. */
@@ -93,7 +95,7 @@ const managementOf = (world: Told): readonly RpcService[] => [
       readBooking: async ({ knownDigest }, _context, send) => {
         const planDigest = `${world.bookingVersion}`.padStart(64, '0');
         const head = { bookingVersion: BigInt(world.bookingVersion), planDigest, timeZone: 'UTC' };
-        await send({ content: { $case: 'head', value: { ...head, modifiers: [], releases: world.releases } } });
+        await send({ content: { $case: 'head', value: { ...head, modifiers: world.modifiers, releases: world.releases } } });
         if (knownDigest === planDigest) return;
         const bytes = Buffer.from(JSON.stringify(world.plan));
         const half = Math.ceil(bytes.length / 2);
@@ -136,7 +138,7 @@ const servingOf = (world: Told): readonly RpcService[] => [
         const range = rangeOf(request);
         await send({ hours: hoursOf(world.plays).filter((row) => range.has(row.hourMs)) });
       },
-      readCommitted: async () => ({ lineItems: [] }),
+      readCommitted: async () => ({ lineItems: world.committed }),
     },
   ),
   rpcService(
@@ -182,7 +184,15 @@ export async function createWorld(): Promise<World> {
   const redis = stack.adopt(new Redis(redisServer.url), (client) => client.disconnect());
   const told: Told = {
     ...{ executed: [], answers: [], queue: [], claimed: new Map(), stopped: new Set(), lost: new Set() },
-    ...{ plays: [], plan: planOf([]), bookingVersion: 7, sampleReads: 0, isSampleAway: false },
+    ...{
+      plays: [],
+      plan: planOf([]),
+      bookingVersion: 7,
+      modifiers: [],
+      committed: [],
+      sampleReads: 0,
+      isSampleAway: false,
+    },
     ...{ put: [], ended: new Set(), releases: [] },
     beforeSample: async () => undefined,
   };

@@ -24,6 +24,8 @@ function sell(lines: PlanLineItem[]): void {
   world.plays = plays;
   world.plan = planOf(lines);
   world.bookingVersion++;
+  world.modifiers = [];
+  world.committed = [];
 }
 
 async function forecastOf(input: object): Promise<ChangesInput<'forecast.complete'>> {
@@ -158,4 +160,39 @@ test('values that the sample hides are unknown up to what they could be at most;
   const all = await checked(asked(1_000_000, { targeting: without }));
   expect(all).toMatchObject({ learning: false });
   expectNear(Number(all.available), 1_750, 0.2);
+});
+
+test('a modifier that raises traffic raises forecasts and sells nothing; one that lowers it counts in both', async () => {
+  const ahead = { fromMs: BigInt(Date.now()), toMs: BigInt(Date.now() + 20 * 86_400_000), podcastIds: [] };
+  const modified = async (factor: number) => {
+    world.modifiers = [{ trafficModifierId: 'tmf_1', factor, ...ahead }];
+    return Number((await checked(asked(100))).available);
+  };
+  expectNear(await modified(100), 1_400, 0.2);
+  const { capacity } = await forecastOf({ kind: 'traffic', window: week });
+  expect(capacity!.p50).toBeGreaterThan(100_000);
+  expectNear(await modified(0.5), 700, 0.2);
+});
+
+test('what a delivering line item has had is its own, in a forecast of it as in the check when it is sold', async () => {
+  const delivering = guaranteed(1_000, [-3, 7]);
+  sell([delivering]);
+  world.committed = [{ lineItemId: delivering.line_item_id, units: 600, deliveryRate: 1 }];
+  const told = Number((await checked(delivering)).available);
+  const { available } = await forecastOf({
+    kind: 'availability',
+    window: delivering.window,
+    line_item: delivering,
+  });
+  expectNear(told, 2_000, 0.2);
+  expectNear(available!.p50, told, 0.1);
+});
+
+test('a window of thousands of years costs no more than one of a year, and what lies years ahead is not sold', async () => {
+  const startedMs = performance.now();
+  const far = { start: '2400-01-01T00:00:00.000Z', end: '9999-01-01T00:00:00.000Z' };
+  expect(await checked(asked(100, { window: far }))).toMatchObject({ learning: false, available: 0n });
+  const long = await checked(asked(100, { window: { start: week.start, end: far.end } }));
+  expectNear(Number(long.available), 366 * 200, 0.2);
+  expect(performance.now() - startedMs).toBeLessThan(9_000);
 });

@@ -1,6 +1,7 @@
 import type { PlanLineItem } from '@longwave/events';
-import { findAvailability, simulateDelivery, type DeliveryBaseline, type TrafficModel } from '@longwave/forecasting';
-import { deliveryInputs, modelOf, type ForecastInputs } from './forecast-inputs.ts';
+import { simulateDelivery, type DeliveryBaseline, type TrafficModel } from '@longwave/forecasting';
+import { findAhead } from './find-ahead.ts';
+import { aheadOf, deliveryInputs, modelOf, type ForecastInputs } from './forecast-inputs.ts';
 import { withHidden } from './rare-values.ts';
 
 /** The answer to a seller who waits; numbers are whole units. */
@@ -54,25 +55,21 @@ export function checkAvailability(
   const bookingVersion = Number(booking.head.bookingVersion);
   const unknown = { capacity: 0, available: 0, nearest: 0, contending: [], learning: true, bookingVersion };
   if (inputs.past.plays.length === 0) return unknown;
-  const model = modelOf(inputs);
-  const range = { fromMs: Math.max(Date.parse(line.window.start), nowMs), toMs: Date.parse(line.window.end) };
-  // What a line item that delivers has had is its own.
-  const had = inputs.committed.find(({ lineItemId }) => lineItemId === line.line_item_id)?.units ?? 0;
+  // What people hope for is no promise: modifiers that raise traffic sell nothing.
+  const model = modelOf(inputs, ({ factor }) => factor <= 1);
+  const range = aheadOf(line.window, nowMs);
   const { quantity } = line.goal;
   const delivery = deliveryInputs({ ...inputs, maxPlays: Math.min(inputs.maxPlays, interactivePlays) }, model, range);
   const everything = baseline ?? simulateDelivery(delivery).baseline;
-  const find = (prospective: PlanLineItem) =>
-    findAvailability({
-      ...delivery,
-      ...{ prospective, maxPlays: interactivePlays, baseline: everything },
-      ...(quantity !== undefined && { quantity: Math.max(1, quantity - had) }),
-    });
-  const found = find(line);
+  const find = (asked: PlanLineItem) =>
+    findAhead(inputs, asked, { ...delivery, maxPlays: interactivePlays, baseline: everything });
+  // What a line item that delivers has had is its own.
+  const { found, had } = find(line);
   const [capacity, available] = [Math.floor(found.capacity + had), Math.floor(found.available + had)];
   const learning = isLearning(inputs, line, model, [...found.matched.byPodcast.keys()]);
   const exceeds = (units: number) => quantity !== undefined && quantity > units;
   const widened = !learning && exceeds(available) ? withHidden(line, inputs.past.plays) : undefined;
-  const most = widened && find(widened);
+  const most = widened && find(widened).found;
   const nearest = most ? Math.max(available, Math.floor(most.available + had)) : available;
   return {
     ...{ capacity, available, nearest, bookingVersion },

@@ -6,6 +6,7 @@ import {
   type TimeRange,
   type TrafficModel,
 } from '@longwave/forecasting';
+import type { TrafficModifier } from '@longwave/rpc/forecast';
 import type { Committed } from '@longwave/rpc/serving';
 import type { Booking } from '../inputs/read-booking.ts';
 import type { Past } from '../inputs/read-past.ts';
@@ -24,15 +25,25 @@ export interface ForecastInputs {
   readonly maxPlays: number;
 }
 
-/** The curves of the workspace's podcasts. */
-export const modelOf = ({ past, booking, nowMs }: ForecastInputs): TrafficModel =>
-  fitTraffic(trafficInputs(past.hours, booking.head, nowMs));
+/**
+ * The curves of the workspace's podcasts.
+ * @param counts modifiers that are applied; absent: all
+ */
+export const modelOf = (
+  { past, booking: { head }, nowMs }: Pick<ForecastInputs, 'past' | 'booking' | 'nowMs'>,
+  counts: (modifier: TrafficModifier) => boolean = () => true,
+): TrafficModel => fitTraffic(trafficInputs(past.hours, { ...head, modifiers: head.modifiers.filter(counts) }, nowMs));
 
-/** The part of a window that lies ahead. */
-export const aheadOf = (window: { readonly start: string; readonly end: string }, nowMs: number): TimeRange => ({
-  fromMs: Math.max(Date.parse(window.start), nowMs),
-  toMs: Date.parse(window.end),
-});
+const dayMs = 86_400_000;
+/** Days that are looked over at most, and those from now on that are looked at: further on nothing is expected. */
+const [maxDays, maxHorizonDays] = [366, 3 * 366];
+
+/** The part of a window that lies ahead, at most 366 days of the next three years; without length when there is none. */
+export function aheadOf(window: { readonly start: string; readonly end: string }, nowMs: number): TimeRange {
+  const horizonMs = nowMs + maxHorizonDays * dayMs;
+  const fromMs = Math.min(Math.max(Date.parse(window.start), nowMs), horizonMs);
+  return { fromMs, toMs: Math.max(fromMs, Math.min(Date.parse(window.end), fromMs + maxDays * dayMs, horizonMs)) };
+}
 
 /** The simulation of everything that is sold. */
 export function deliveryInputs(inputs: ForecastInputs, model: TrafficModel, range: TimeRange): DeliveryInputs {

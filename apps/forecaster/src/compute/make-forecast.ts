@@ -1,7 +1,6 @@
 import type { ChangesInput } from '@longwave/command-catalog';
 import type { ForecastJobInput, PlanLineItem } from '@longwave/events';
 import {
-  findAvailability,
   forecastDelivery,
   forecastTraffic,
   intervalOf,
@@ -9,6 +8,7 @@ import {
   type TimeRange,
   type TrafficModel,
 } from '@longwave/forecasting';
+import { findAhead } from './find-ahead.ts';
 import { aheadOf, deliveryInputs, modelOf, type ForecastInputs } from './forecast-inputs.ts';
 import { hidesTargeted } from './rare-values.ts';
 
@@ -121,21 +121,18 @@ function forecastOfTraffic(inputs: ForecastInputs, range: TimeRange, line: PlanL
 function forecastOfAvailability(inputs: ForecastInputs, range: TimeRange, line: PlanLineItem): ForecastResult {
   const { booking } = inputs;
   const model = modelOf(inputs);
-  const { quantity } = line.goal;
-  const found = findAvailability({
-    ...deliveryInputs(inputs, model, range),
-    ...{ prospective: line, ...(quantity !== undefined && { quantity }) },
-  });
+  const { found, had } = findAhead(inputs, line, deliveryInputs(inputs, model, range));
   const interval = intervalIn(inputs, range, found.available, found.samplingError);
   const capacities = spread(found.capacity, intervalIn(inputs, range, found.capacity, found.matched.samplingError));
   const rangeOf = spread(found.available, interval);
+  const total = (ahead: Omit<Range, 'day'>) => ({ p10: ahead.p10 + had, p50: ahead.p50 + had, p90: ahead.p90 + had });
   const dateOf = datesOf(booking.head.timeZone);
   return {
     ...basisOf(inputs, model, range, line),
     ...empty,
-    capacity: capacities(found.capacity),
-    available: rangeOf(found.available),
-    possible: rangeOf(found.possible),
+    capacity: total(capacities(found.capacity)),
+    available: total(rangeOf(found.available)),
+    possible: total(rangeOf(found.possible)),
     by_day: found.byDay.map(({ dayMs: startMs, available }) => ({ day: dateOf(startMs), ...rangeOf(available) })),
     by_podcast: found.byPodcast
       .slice(0, maxPodcasts)
@@ -144,7 +141,7 @@ function forecastOfAvailability(inputs: ForecastInputs, range: TimeRange, line: 
       ...{ line_item_id: lineItemId, loses: whole(loses), tier },
       ...(ofGoal !== undefined && { of_goal: whole(ofGoal) }),
     })),
-    confidence: confidenceOf(interval),
+    confidence: confidenceOf({ ...interval, low: interval.low + had, high: interval.high + had }),
   };
 }
 
