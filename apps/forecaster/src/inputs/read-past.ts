@@ -84,7 +84,7 @@ const since = <T>(list: readonly T[], fromMs: number, atOf: (item: T) => number)
 export function createReadPast(
   client: Pick<SampleClient, 'readSample' | 'readPlayHours'>,
 ): (workspaceId: string, nowMs: number, deadlineMs: number) => Promise<Past> {
-  const kept = new LRUCache<string, Past>({
+  const kept = new LRUCache<string, Past & { readonly readUntilMs: number }>({
     maxSize: maxKeptPlays,
     sizeCalculation: ({ plays, hours }) => 1 + plays.length + Math.ceil(hours.length / 4),
   });
@@ -92,25 +92,30 @@ export function createReadPast(
     const untilMs = Math.floor(nowMs / hourMs) * hourMs;
     const [sampleFromMs, historyFromMs] = [untilMs - sampleDays * dayMs, untilMs - historyDays * dayMs];
     const before = kept.get(workspaceId);
-    const known = before && before.untilMs <= untilMs ? before : { untilMs: 0, plays: [], hours: [] };
-    const range = (fromMs: number) => ({
+    const known = before && before.readUntilMs <= untilMs ? before : { readUntilMs: 0, plays: [], hours: [] };
+    if (before?.readUntilMs === untilMs) return before;
+    const range = (fromMs: number, toMs: number) => ({
       workspaceId,
-      fromMs: BigInt(Math.max(fromMs, known.untilMs)),
-      toMs: BigInt(untilMs),
+      fromMs: BigInt(Math.min(toMs, Math.max(fromMs, known.readUntilMs))),
+      toMs: BigInt(toMs),
     });
-    if (known.untilMs === untilMs) return known;
     const plays = since(known.plays, sampleFromMs, ({ atMs }) => atMs);
     const hours = since(known.hours, historyFromMs, ({ hourMs: atMs }) => Number(atMs));
-    for await (const message of client.readSample(range(sampleFromMs), { deadlineMs })) plays.push(...playsOf(message));
-    for await (const message of client.readPlayHours(range(historyFromMs), { deadlineMs }))
+    for await (const message of client.readPlayHours(range(historyFromMs, untilMs), { deadlineMs }))
       hours.push(...message.hours);
-    const past: Past = { untilMs: lastCompleteMs(hours, untilMs), plays, hours };
+    // Hours are sampled one after the other, plays and sums at once, and the sampling may be hours behind: what comes after the last hour
+    // that is there is read again.
+    const last = hours.at(-1);
+    const readUntilMs = last ? Number(last.hourMs) + hourMs : 0;
+    for await (const message of client.readSample(range(sampleFromMs, readUntilMs), { deadlineMs }))
+      plays.push(...playsOf(message));
+    const past = { untilMs: lastCompleteMs(hours, untilMs), plays, hours, readUntilMs };
     kept.set(workspaceId, past);
     return past;
   };
 }
 
-/** An hour is sampled some minutes after its end: what is not there yet is read again. */
+/** The last hour is there, or it is sampled some minutes from now. */
 function lastCompleteMs(hours: readonly PlayHour[], untilMs: number): number {
   const last = hours.at(-1);
   return last && Number(last.hourMs) + hourMs >= untilMs ? untilMs : untilMs - hourMs;
