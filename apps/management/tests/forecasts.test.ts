@@ -154,6 +154,19 @@ test('modifiers of the workspace are told', async () => {
   expect((await bookingOf(w)).head.modifiers).toEqual([]);
 });
 
+test('a workspace has at most 50 modifiers at a time', async () => {
+  const w = createWorld(management);
+  const create = () => {
+    const { window } = availabilityOf(w);
+    return w.send('traffic_modifier.create', null, { name: 'Fair', window, factor: 1.1, scope: { kind: 'workspace' } });
+  };
+  const first = await create();
+  for (let more = 1; more < 50; more++) await create();
+  await expect(create()).rejects.toMatchObject({ code: 'validation_failed' });
+  await w.send('traffic_modifier.retire', first, { cause: 'The fair is over.' });
+  expect((await create()).lifecycle_state).toBe('active');
+});
+
 test('episodes that are scheduled, and those that came out in the last two days, are told with their time', async () => {
   const w = createWorld(management);
   const episode = await w.playableEpisode();

@@ -17,16 +17,19 @@ const hoursOf = ({ fromMs, toMs }: TimeRange) => {
   return { first, length: Math.max(0, Math.ceil(toMs / hourMs) - first) };
 };
 
-/** Factor of the modifiers of a podcast in an hour. */
-function modifierAt({ modifiers }: TrafficModel, podcastId: string, hour: number): number {
-  let factor = 1;
-  for (const one of modifiers)
-    if (
+/** The modifiers that touch a podcast in a window: few of the many that a workspace may have. */
+const modifiersOf = ({ modifiers }: TrafficModel, podcastId: string, { fromMs, toMs }: TimeRange) =>
+  modifiers.filter(
+    (one) =>
       (one.podcastId === null || one.podcastId === podcastId) &&
-      one.fromMs < (hour + 1) * hourMs &&
-      hour * hourMs < one.toMs
-    )
-      factor *= one.factor;
+      one.fromMs < toMs + hourMs &&
+      fromMs - hourMs < one.toMs,
+  );
+
+/** Factor of modifiers in an hour. */
+function factorAt(modifiers: TrafficModel['modifiers'], hour: number): number {
+  let factor = 1;
+  for (const one of modifiers) if (one.fromMs < (hour + 1) * hourMs && hour * hourMs < one.toMs) factor *= one.factor;
   return factor;
 }
 
@@ -58,10 +61,10 @@ export function expectedHours(
   };
   curves.episodes.forEach(add);
   expected.forEach(add);
-  const isModified = model.modifiers.length > 0;
+  const modifiers = modifiersOf(model, curves.podcastId, window);
   for (let at = 0; at < length; at++) {
     hours[at]! *= curves.week[weekHourOf(first + at)]!;
-    if (isModified) hours[at]! *= modifierAt(model, curves.podcastId, first + at);
+    if (modifiers.length > 0) hours[at]! *= factorAt(modifiers, first + at);
   }
   return hours;
 }

@@ -7,17 +7,28 @@ const maxMs = 60_000;
 const readMs = 55_000;
 
 /**
- * Answers sellers on one thread. Who leaves before the answer does not end the work: the next question about the workspace finds what was
- * read for it. A question whose caller has left before its turn is not begun.
+ * Answers sellers on one thread, workspaces in turns: one question of each is before the thread at a time, so nobody waits for the queue of
+ * somebody else. Who leaves before the answer does not end the work: the next question about the workspace finds what was read for it. A
+ * question whose caller has left before its turn is not begun.
  */
-export const createCheck =
-  (thread: Pick<ComputeThread, 'ask'>): Check =>
-  async (question, left) => {
+export function createCheck(thread: Pick<ComputeThread, 'ask'>): Check {
+  const lastOf = new Map<string, Promise<unknown>>();
+  return async (question, left) => {
     const gone = new Promise<never>((_, reject) => {
       left.addEventListener('abort', () => reject(new Error('the caller has left')), { once: true });
     });
-    const answered = thread.ask({ ...question, deadlineMs: readMs }, AbortSignal.timeout(maxMs), left);
+    const { workspaceId } = question;
+    const ask = () => {
+      left.throwIfAborted();
+      return thread.ask({ ...question, deadlineMs: readMs }, AbortSignal.timeout(maxMs), left);
+    };
+    const answered = (lastOf.get(workspaceId) ?? Promise.resolve()).then(ask, ask);
+    lastOf.set(workspaceId, answered);
+    const forget = () => {
+      if (lastOf.get(workspaceId) === answered) lastOf.delete(workspaceId);
+    };
     // It may fail when nobody listens any more.
-    answered.catch(() => undefined);
+    answered.then(forget, forget);
     return Promise.race([answered, gone]);
   };
+}
