@@ -192,3 +192,36 @@ test('a line item that can serve nowhere has nothing left, whoever is asked', as
     context: { members: { capacity: 0, available: 0, nearest: 0 } },
   });
 });
+
+test('what an amendment for later was promised is sold to nobody else, nor what the line item has until then', async () => {
+  const w = createWorld(management);
+  const { lineItem } = await w.booked();
+  management.checkAvailability = slots(20);
+  const later = new Date(w.now().getTime() + hour).toISOString();
+  const amend = (of: ResourceView, quantity: number) =>
+    w.send('line_item.amend', of, { goal: { unit: 'impressions', quantity }, effective_at: later });
+  const grows = await amend(lineItem, 15);
+  const next = await w.approvedLineItem();
+  const left = { context: { members: { capacity: 20, available: 5 } } };
+  expect(await refusalOf(reserve(w, next))).toMatchObject({ code: 'inventory_not_available', ...left });
+  // One that shrinks keeps until then what it has.
+  await amend(grows, 5);
+  management.checkAvailability = slots(19);
+  expect(await refusalOf(reserve(w, next))).toMatchObject({ context: { members: { available: 9 } } });
+});
+
+test('a later end asks for what is left in the longer window, and waits for two others where it is too little', async () => {
+  const w = createWorld(management);
+  const { lineItem } = await w.booked();
+  const { end } = lineItem.attributes['window'] as { end: string };
+  const extend = (changes: object = {}) =>
+    w.send('line_item.extend', lineItem, {
+      end: new Date(Date.parse(end) + hour).toISOString(),
+      cause: 'Late ads.',
+      ...changes,
+    });
+  management.checkAvailability = slots(9);
+  expect(await refusalOf(extend())).toMatchObject({ code: 'inventory_not_available' });
+  management.checkAvailability = slots(10);
+  expect((await extend()).attributes['availability']).toMatchObject({ available: 10 });
+});

@@ -227,15 +227,19 @@ export const lineItemCommands = {
     type: 'line_item.extend',
     subject: 'line_items',
     from: flightStates,
-    changes: z.strictObject({ end: instant, cause }),
+    changes: z.strictObject({ end: instant, allow_overbook: overbooking.allow_overbook, cause }),
     roles: traffickers,
     review: 'policy',
     versionGuard: 'required',
     event: 'line_item.extended',
     hasRule: true,
-    problems: ['validation_failed', 'line_item_not_bookable'],
+    problems: [
+      ...(['validation_failed', 'line_item_not_bookable', 'inventory_not_available'] as const),
+      'temporarily_unavailable',
+    ],
     externalEffect: 'The next serving plan contains the later end.',
-    summary: 'Moves the end of a line item to a later time.',
+    summary:
+      'Moves the end of a line item to a later time, where its goal is still left beside everything that is sold.',
   }),
   'line_item.set_priority': defineCommand({
     type: 'line_item.set_priority',

@@ -221,6 +221,24 @@ const sellingRules = (options: LineItemOptions) => {
         };
       },
     },
+
+    'line_item.extend': {
+      prepare: async ({ workspaceId, subjectId, current, changes: { end } }) => {
+        const longer = current && { ...current, window: { ...current.window, end } };
+        const requireAvailability = await prepare(workspaceId, subjectId, longer);
+        return async ({ tx, current: locked, changes: { end: until, cause: extensionCause, allow_overbook }, now }) => {
+          const campaign = await campaignOf(tx, workspaceId, locked);
+          const attributes = flight.extended(locked, { end: until, extensionCause }, campaign.window, now);
+          const decidedBy = await requireProductTerms(tx, workspaceId, subjectId, attributes);
+          const found = await requireAvailability!({ tx, workspaceId, now }, allow_overbook === true);
+          return {
+            decidedBy,
+            policyVersions: found.policyVersions,
+            attributes: withAvailability(attributes, found),
+          };
+        };
+      },
+    },
   } satisfies Partial<LineItemRules>;
 };
 
@@ -259,19 +277,6 @@ const flightRules = (pool: Pool, countConfirmed: CountConfirmed) =>
       if (!openCampaignStates.includes(campaign.state))
         throw new Problem('state_not_allowed', `The campaign is ${campaign.state}.`);
       return flight.resumed(current, campaign.window, now);
-    },
-
-    'line_item.extend': async ({
-      tx,
-      workspaceId,
-      subjectId,
-      current,
-      changes: { end, cause: extensionCause },
-      now,
-    }) => {
-      const campaign = await campaignOf(tx, workspaceId, current);
-      const attributes = flight.extended(current, { end, extensionCause }, campaign.window, now);
-      return { attributes, decidedBy: await requireProductTerms(tx, workspaceId, subjectId, attributes) };
     },
 
     'line_item.stop': {

@@ -1,13 +1,14 @@
 import type { Attributes, StateOf } from '@longwave/command-catalog';
 import type { ResourceRow } from '@longwave/command-pipeline';
 import type { PlanLineItem, ServingPlanDocument } from '@longwave/events';
-import type { Window } from '../../advertising/line-items/line-item.ts';
+import { afterAmendment, type Window } from '../../advertising/line-items/line-item.ts';
 import {
   compilePlan,
   servingStates,
   type PlanInputs,
   type PlanWorkspace,
 } from '../../advertising/serving-plans/compile-plan.ts';
+import { heldLine } from './held-line.ts';
 
 /** States in which a line item has a right to slots. */
 export const contendingStates = [
@@ -90,6 +91,8 @@ function withOneAd(line: PlanLineItem): PlanLineItem {
   return { ...line, creatives: [{ ...ad, media: [media] }] };
 }
 
+const byLineItem = (a: PlanLineItem, b: PlanLineItem) => (a.line_item_id < b.line_item_id ? -1 : 1);
+
 /** The row without the time in which its ad may serve: another one will take its place. */
 const anyTime = <R extends ResourceRow<'creatives'> | ResourceRow<'creative_assignments'>>(row: R): R => {
   const { window: _assigned, valid_window: _valid, ...attributes } = row.attributes as Record<string, unknown>;
@@ -98,7 +101,8 @@ const anyTime = <R extends ResourceRow<'creatives'> | ResourceRow<'creative_assi
 
 /**
  * The serving plan that there would be if everything that is sold or reserved served: paused and reserved line items and those of
- * campaigns that do not run yet take part, and one without an approved ad takes part with one of 30 s. Pure.
+ * campaigns that do not run yet take part, and one without an approved ad takes part with one of 30 s. One with an amendment that waits
+ * holds what it has and what it will have. Pure.
  * @param inputs resources in the states above; inventory units in any
  */
 export function bookedPlan(workspace: PlanWorkspace, from: string, inputs: PlanInputs): ServingPlanDocument {
@@ -110,14 +114,26 @@ export function bookedPlan(workspace: PlanWorkspace, from: string, inputs: PlanI
   );
   const ads = inputs.lineItems.filter(({ id }) => !withAd.has(id)).map(({ id }) => standInAd(id, usualAdMs));
   const sells = ({ lifecycle_state: state }: LineItemRow) => state === 'delivery_extended';
-  const plan = compilePlan(workspace, from, {
-    ...inputs,
-    campaigns: inputs.campaigns.map((row) => ({ ...row, lifecycle_state: 'active' })),
-    lineItems: inputs.lineItems.map((row) => (sells(row) ? row : { ...row, lifecycle_state: 'booked' })),
-    creatives: [...inputs.creatives.map(anyTime), ...ads.map(({ creative }) => creative)],
-    assignments: [...inputs.assignments.map(anyTime), ...ads.map(({ assignment }) => assignment)],
+  const compile = (lineItems: readonly LineItemRow[]) =>
+    compilePlan(workspace, from, {
+      ...inputs,
+      campaigns: inputs.campaigns.map((row) => ({ ...row, lifecycle_state: 'active' })),
+      lineItems: lineItems.map((row) => (sells(row) ? row : { ...row, lifecycle_state: 'booked' })),
+      creatives: [...inputs.creatives.map(anyTime), ...ads.map(({ creative }) => creative)],
+      assignments: [...inputs.assignments.map(anyTime), ...ads.map(({ assignment }) => assignment)],
+    });
+  const plan = compile(inputs.lineItems);
+  const changed = inputs.lineItems.flatMap((row) => {
+    const attributes = afterAmendment(row.attributes);
+    return attributes ? [{ ...row, attributes }] : [];
   });
-  return { ...plan, inputs: [], line_items: plan.line_items.map(withOneAd) };
+  const held = new Map(plan.line_items.map((line) => [line.line_item_id, line]));
+  if (changed.length > 0)
+    for (const line of compile(changed).line_items) {
+      const now = held.get(line.line_item_id);
+      held.set(line.line_item_id, now ? heldLine(now, line) : line);
+    }
+  return { ...plan, inputs: [], line_items: [...held.values()].sort(byLineItem).map(withOneAd) };
 }
 
 /** The settings of a line item that is only thought of. */
