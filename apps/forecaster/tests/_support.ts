@@ -7,11 +7,17 @@ import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { openChannel, readTls, rpcService, serveRpc, type RpcClient, type RpcService } from '@longwave/rpc';
 import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/command';
-import { BookingServiceService, ForecastServiceService, type ScheduledEpisode } from '@longwave/rpc/forecast';
+import {
+  BookingServiceService,
+  ForecastServiceService,
+  type ScheduledEpisode,
+  type TrafficModifier,
+} from '@longwave/rpc/forecast';
 import { JobServiceService, type Job } from '@longwave/rpc/job';
 import {
   PacingServiceService,
   SampleServiceService,
+  type Committed,
   type PutPlansRequest,
   type SampledPlay,
 } from '@longwave/rpc/serving';
@@ -95,7 +101,9 @@ const managementOf = (world: Told): readonly RpcService[] => [
       readBooking: async ({ knownDigest }, _context, send) => {
         const planDigest = `${world.bookingVersion}`.padStart(64, '0');
         const head = { bookingVersion: BigInt(world.bookingVersion), planDigest, timeZone: 'UTC' };
-        await send({ content: { $case: 'head', value: { ...head, modifiers: world.modifiers, releases: world.releases } } });
+        await send({
+          content: { $case: 'head', value: { ...head, modifiers: world.modifiers, releases: world.releases } },
+        });
         if (knownDigest === planDigest) return;
         const bytes = Buffer.from(JSON.stringify(world.plan));
         const half = Math.ceil(bytes.length / 2);

@@ -165,7 +165,7 @@ test('values that the sample hides are unknown up to what they could be at most;
 test('a modifier that raises traffic raises forecasts and sells nothing; one that lowers it counts in both', async () => {
   const ahead = { fromMs: BigInt(Date.now()), toMs: BigInt(Date.now() + 20 * 86_400_000), podcastIds: [] };
   const modified = async (factor: number) => {
-    world.modifiers = [{ trafficModifierId: 'tmf_1', factor, ...ahead }];
+    world.modifiers = [{ trafficModifierId: `tmf_${'1'.repeat(26)}`, factor, ...ahead }];
     return Number((await checked(asked(100))).available);
   };
   expectNear(await modified(100), 1_400, 0.2);
