@@ -21,6 +21,8 @@ const samples: Readonly<Record<string, string>> = {
   bytea: `'\\x00'`,
   int8multirange: `'{[1,2)}'`,
   _text: `'{text}'`,
+  _float8: `'{1.5}'`,
+  _bytea: `array['\\x01'::bytea]`,
   _uuid: 'array[gen_random_uuid()]',
 };
 
