@@ -135,11 +135,29 @@ describe('what is charged', () => {
     passTo(w, from, 8);
     const first = await billing.issued(w, campaign, { start: dayFrom(from, 0), end: dayFrom(from, 8) });
     expect(linesOf(first)).toEqual([['charge', 1850, '10000000', '18500000']]);
-    expect(first.attributes.evidence!.adjustment_ids).toEqual(['rec_1/i1']);
+    expect(first.attributes.evidence!.adjustments.count).toBe(1);
     management.ledger.count(lineItem.id, 400, at(from, 20));
     passTo(w, from, 30);
     const second = await billing.issued(w, campaign, { start: dayFrom(from, 8), end: dayFrom(from, 30) });
     expect(linesOf(second)).toEqual([['charge', 150, '10000000', '1500000']]);
+  });
+
+  test('more adjustments than a statement could name are charged; it has their number and a digest over them', async () => {
+    const w = createWorld(management);
+    const from = w.now();
+    const { campaign, lineItem } = await billing.flight(w, 30, cpm('10000000'));
+    management.ledger.count(lineItem.id, 1000, at(from, 0.1));
+    const common = {
+      ...{ lineItemId: lineItem.id, day: dayFrom(from, 0).slice(0, 10), quantity: 1n, countingBasis: 'ad_delivered' },
+      ...{ reason: 'gam: theirs', reconciliationId: 'rec_1', recordedAtMs: BigInt(at(from, 0.2).getTime()) },
+    };
+    const { length } = management.ledger.adjustments;
+    for (let item = 0; item < 100_001; item++) management.ledger.adjustments.push({ ...common, itemId: `i${item}` });
+    passTo(w, from, 1);
+    const { attributes } = await billing.draft(w, campaign, { start: dayFrom(from, 0), end: dayFrom(from, 1) });
+    management.ledger.adjustments.length = length;
+    expect(attributes.lines).toMatchObject([{ units: 101_001 }]);
+    expect(attributes.evidence!.adjustments).toMatchObject({ count: 100_001 });
   });
 
   test.each([
@@ -182,6 +200,36 @@ describe('what is charged', () => {
     });
     expect(linesOf(note)).toEqual([['correction', -300, '10000000', '-3000000']]);
   });
+
+  test('a house line item is not charged, also one with a price', async () => {
+    const w = createWorld(management);
+    const from = w.now();
+    const { campaign, lineItem } = await billing.flight(w, 30, cpm('10000000'));
+    const house = await billing.flight(w, 30, { ...cpm('10000000'), type: 'house' }, campaign);
+    management.ledger.count(lineItem.id, 100, at(from, 0.1));
+    management.ledger.count(house.lineItem.id, 700, at(from, 0.1));
+    passTo(w, from, 1);
+    const { attributes } = await billing.draft(w, campaign, { start: dayFrom(from, 0), end: dayFrom(from, 1) });
+    expect(attributes.lines!.map(({ line_item_id: id, units }) => [id, units])).toEqual([[lineItem.id, 100]]);
+  });
+
+  test('a line item that served and was stopped before anybody saw it deliver is charged, from the start of its window on', async () => {
+    const w = createWorld(management);
+    const from = w.now();
+    const window = { start: dayFrom(from, 0), end: dayFrom(from, 30) };
+    const campaign = await billing.campaign(w, 30);
+    const { lineItem } = await w.booked({ window, ...cpm('10000000') }, campaign);
+    management.ledger.count(lineItem.id, 300, at(from, 0.1));
+    const paused = await w.send('line_item.pause', lineItem, { cause: 'The offer ended.' }, operator);
+    passTo(w, from, 2);
+    await w.send('line_item.stop', paused, { cause: 'The offer ended.' }, operator);
+    passTo(w, from, 3);
+    const statement = await billing.draft(w, campaign, { start: dayFrom(from, 0), end: dayFrom(from, 3) });
+    expect(linesOf(statement)).toEqual([['charge', 300, '10000000', '3000000']]);
+    expect(statement.attributes.inputs.line_items).toMatchObject([
+      { began_at: lineItem.updated_at, ended: { state: 'stopped' }, rates: [{ from: lineItem.updated_at }] },
+    ]);
+  });
 });
 
 describe('what is refused', () => {
@@ -220,12 +268,16 @@ describe('what is refused', () => {
     const period = { start: dayFrom(from, 0), end: dayFrom(from, 30) };
     const id = newId('rec');
     const closedAt = w.now();
-    await management.pool.query(
-      `insert into resource (id, workspace_id, resource_type, version, lifecycle_state, attributes, digest, operation_id, created_at, updated_at)
-       values ($1, $2, 'reconciliations', 1, 'closed', $3, '', '', $4, $4)`,
-      [id, w.workspaceId, { period, scope: { campaign_ids: [campaign.id] } }, closedAt],
-    );
+    const close = (reconciliation: string, provisional: boolean) =>
+      management.pool.query(
+        `insert into resource (id, workspace_id, resource_type, version, lifecycle_state, attributes, digest, operation_id, created_at, updated_at)
+         values ($1, $2, 'reconciliations', 1, 'closed', $3, '', '', $4, $4)`,
+        [reconciliation, w.workspaceId, { period, provisional, scope: { campaign_ids: [campaign.id] } }, closedAt],
+      );
     const unwaived = { waive_reconciliation: undefined };
+    await close(newId('rec'), true);
+    expect(await refusalOf(billing.ask(w, campaign, period, unwaived))).toMatchObject({ code: 'state_not_allowed' });
+    await close(id, false);
     management.ledger.completeUntil = new Date(closedAt.getTime() - 1000);
     expect(await refusalOf(billing.ask(w, campaign, period, unwaived))).toMatchObject({
       code: 'temporarily_unavailable',
@@ -240,6 +292,29 @@ describe('what is refused', () => {
     const odd = { ...period, end: at(from, 30.01).toISOString() };
     expect(await refusalOf(billing.ask(w, campaign, odd))).toMatchObject({
       context: { errors: [{ path: '/changes/period', code: 'not_whole_hours' }] },
+    });
+  });
+
+  test('a price in another currency than before: by its amendment, and where earlier prices have one', async () => {
+    const w = createWorld(management);
+    const from = w.now();
+    const { campaign, lineItem } = await billing.flight(w, 30, cpm('10000000', 'EUR'));
+    management.ledger.count(lineItem.id, 300, at(from, 0.1));
+    const { rate } = cpm('10000000', 'USD');
+    expect(await refusalOf(w.send('line_item.amend', lineItem, { rate }))).toMatchObject({
+      context: { errors: [{ path: '/changes/rate/price/currency', code: 'other_currency' }] },
+    });
+    // A release that did not refuse it has saved it.
+    await management.pool.query(
+      `insert into revision (resource_id, version, lifecycle_state, attributes, digest, operation_id, created_at)
+       select id, version + 1, lifecycle_state, jsonb_set(attributes, '{rate}', $2), digest, operation_id, $3
+       from resource where id = $1`,
+      [lineItem.id, rate, w.now()],
+    );
+    passTo(w, from, 1);
+    const period = { start: dayFrom(from, 0), end: dayFrom(from, 1) };
+    expect(await refusalOf(billing.ask(w, campaign, period))).toMatchObject({
+      ...{ message: expect.stringContaining('EUR and USD'), context: { errors: [{ code: 'mixed_currencies' }] } },
     });
   });
 

@@ -204,6 +204,7 @@ const sellingRules = (options: LineItemOptions) => {
           const amended = flight.amended(locked, changes);
           assertMakesGood(locked, changes);
           if (changes.rate) flight.checkRate(amended);
+          flight.checkCurrency(locked, changes);
           await check(tx, workspaceId, changes);
           if (changes.window) {
             const campaign = await campaignOf(tx, workspaceId, locked);

@@ -57,6 +57,17 @@ export function checkRate({ type, rate }: Pick<LineItem, 'type' | 'rate'>): void
     refuseField('/changes/rate/model', 'wrong_model', 'A line item that is not guaranteed competes by its CPM.');
 }
 
+/** Throws `validation_failed` for a price in another currency than before: statements charge in one, and convert none. */
+export function checkCurrency({ rate }: Pick<LineItem, 'rate'>, changes: Pick<Amendment, 'rate'>): void {
+  const [before, after] = [rate.price?.currency, changes.rate?.price?.currency];
+  if (before !== undefined && after !== undefined && before !== after)
+    refuseField(
+      '/changes/rate/price/currency',
+      'other_currency',
+      `It was sold in ${before}. Stop it, and sell another one in ${after}.`,
+    );
+}
+
 /**
  * Throws `validation_failed` for a window outside of the campaign's, in which no ad would ever serve. The compiler of plans cuts a window
  * that exceeds the campaign's.

@@ -6,7 +6,7 @@ import { refuseField } from '../../workspace/refuse-field.ts';
 import { chargedUntil, standing, type BillingStatement, type Period, type StatementRow } from './billing-statement.ts';
 import { findClosedReconciliations } from './closed-reconciliation-table.ts';
 import { listFlightVersions } from './flight-history-table.ts';
-import { flightTerms } from './rate-terms.ts';
+import { flightCurrencies, flightTerms } from './rate-terms.ts';
 
 type Inputs = BillingStatement['inputs'];
 type LineItemRow = ResourceRow<'line_items'>;
@@ -36,9 +36,9 @@ function termsOf(
   versions: Parameters<typeof flightTerms>[1],
   earlier: LineItemTerms['earlier'],
 ): LineItemTerms | undefined {
-  const { name, window, goal, makegood_of: makegoodOf } = attributes;
-  // Units that are made good are never billable.
-  if (makegoodOf !== undefined) return undefined;
+  const { name, type, window, goal, makegood_of: makegoodOf } = attributes;
+  // Units that are made good, and ads of the house, are never billable.
+  if (makegoodOf !== undefined || type === 'house') return undefined;
   const flight = flightTerms(attributes, versions);
   if (!flight || flight.rates.every(({ model }) => model === 'none')) return undefined;
   return {
@@ -49,16 +49,11 @@ function termsOf(
   };
 }
 
-/** The one currency of the prices. Throws `validation_failed` where there is none, or where there are several. */
-function currencyOf(
-  lineItems: readonly LineItemRow[],
-  charged: readonly LineItemTerms[],
-  ofWorkspace: string | undefined,
-): string {
-  const ids = new Set(charged.map(({ line_item_id: id }) => id));
-  const priced = lineItems.flatMap(({ id, attributes: { rate } }) =>
-    ids.has(id) && rate.price ? [rate.price.currency] : [],
-  );
+/**
+ * The one currency of the prices. Throws `validation_failed` where there is none, or where there are several.
+ * @param priced currencies of all prices that are charged, or were by earlier statements
+ */
+function currencyOf(priced: readonly string[], ofWorkspace: string | undefined): string {
   const currencies = [
     ...new Set([...priced, ...(ofWorkspace !== undefined && priced.length > 0 ? [ofWorkspace] : [])]),
   ];
@@ -159,7 +154,12 @@ export async function gatherTerms(
   const terms = lineItems.flatMap(
     (each) => termsOf(each, versions.get(each.id) ?? [], charges.get(each.id) ?? []) ?? [],
   );
-  const currency = currencyOf(lineItems, terms, workspace?.attributes.currency);
+  const chargedIds = new Set(terms.map(({ line_item_id: id }) => id));
+  const priced = lineItems
+    .filter(({ id }) => chargedIds.has(id))
+    .flatMap(({ id, attributes }) => flightCurrencies(attributes, versions.get(id) ?? []));
+  const before = earlier.map(({ attributes }) => attributes.inputs.currency);
+  const currency = currencyOf([...priced, ...before], workspace?.attributes.currency);
   if (terms.length > maxLineItems)
     refuseField(campaignPath, 'too_many_line_items', `A statement has at most ${maxLineItems} line items.`);
   const basis = await reconciled(tx, request, { lineItemIds: terms.map(({ line_item_id: id }) => id), period });

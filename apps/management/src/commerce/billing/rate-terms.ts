@@ -13,7 +13,7 @@ export interface FlightVersion {
 type FlightTerms = Pick<LineItemTerms, 'began_at' | 'rates' | 'ended'>;
 
 const isSamePrice = (a: LineItem['rate'], b: LineItem['rate']): boolean =>
-  a.model === b.model && a.price?.amount_micros === b.price?.amount_micros;
+  a.model === b.model && a.price?.amount_micros === b.price?.amount_micros && a.price?.currency === b.price?.currency;
 
 /** What a price counts: completed plays where those are paid for, else what the goal counts. */
 const basisOf = (model: RateTerms['model'], lineItem: LineItem): RateTerms['basis'] =>
@@ -28,13 +28,35 @@ function effectiveAt(version: FlightVersion, before: FlightVersion): string {
     : version.at.toISOString();
 }
 
+/** States by which a flight has begun. */
+const begunStates: readonly string[] = ['delivering', 'stopped', 'completed'];
+
+/**
+ * The place of the version with which a flight began; negative before it has. One that ended before anybody recorded its start began with
+ * its window, as it was booked then.
+ */
+function beginningOf({ window }: LineItem, versions: readonly FlightVersion[]): number {
+  const begun = versions.findIndex(({ state }) => begunStates.includes(state));
+  if (begun < 0 || versions[begun]!.state === 'delivering') return begun;
+  const booked = versions.findIndex(({ state }) => state === 'booked');
+  const opened = versions.findLastIndex(({ at }, place) => place < begun && at.getTime() <= Date.parse(window.start));
+  return Math.max(booked, opened, 0);
+}
+
+/** The currencies of all prices that a flight has had. */
+export const flightCurrencies = (lineItem: LineItem, versions: readonly FlightVersion[]): readonly string[] => {
+  const beginning = beginningOf(lineItem, versions);
+  const flight = beginning < 0 ? [] : versions.slice(beginning);
+  return flight.flatMap(({ rate }) => (rate.price ? [rate.price.currency] : []));
+};
+
 /**
  * When a flight began and ended, and what its prices were: the first one is that of its beginning. Undefined for a line item that has not
  * begun.
  * @param versions of the line item, in their order
  */
 export function flightTerms(lineItem: LineItem, versions: readonly FlightVersion[]): FlightTerms | undefined {
-  const beginning = versions.findIndex(({ state }) => state === 'delivering');
+  const beginning = beginningOf(lineItem, versions);
   if (beginning < 0) return undefined;
   const flight = versions.slice(beginning);
   const rates: RateTerms[] = [];
@@ -51,8 +73,10 @@ export function flightTerms(lineItem: LineItem, versions: readonly FlightVersion
   }
   const end = flight.find(({ state }) => state === 'completed' || state === 'stopped');
   const isEarly = end !== undefined && end.at.getTime() < Date.parse(lineItem.window.end);
+  const { state, at } = flight[0]!;
+  const windowMs = Date.parse(lineItem.window.start);
   return {
-    began_at: flight[0]!.at.toISOString(),
+    began_at: (state === 'delivering' || at.getTime() > windowMs ? at : new Date(windowMs)).toISOString(),
     rates,
     ...(isEarly && { ended: { at: end.at.toISOString(), state: end.state as 'completed' | 'stopped' } }),
   };
