@@ -10,7 +10,7 @@ export interface ClosedReconciliation {
 
 /**
  * Closed reconciliations of the whole of a period that cover a campaign: by its name, or by every one of its line items. In the order of
- * their closing.
+ * their closing; provisional ones are left out.
  */
 export async function findClosedReconciliations(
   tx: Transaction,
@@ -22,6 +22,7 @@ export async function findClosedReconciliations(
     name: 'find_closed_reconciliations',
     text: `select id, updated_at from resource
            where workspace_id = $1 and resource_type = 'reconciliations' and lifecycle_state = 'closed'
+             and coalesce(attributes ->> 'provisional', 'false') <> 'true'
              and instant_of(attributes #>> '{period,start}') <= $4 and instant_of(attributes #>> '{period,end}') >= $5
              and (attributes #> '{scope,campaign_ids}' ? $2 or attributes #> '{scope,line_item_ids}' ?& $3::text[])
            order by updated_at, id`,

@@ -200,7 +200,8 @@ export const reconciliationRules = (options: {
           throw new Problem('state_not_allowed', 'The first matching has not ended yet.');
         await assertFewOpenJobs(tx, workspaceId, 'match_reconciliation', 'reconciliations');
         const sources = changes.sources && (await holdSources(input, current, changes.sources, files));
-        return matching({ ...reconciliation.unmatched(current), ...(sources && { sources }) }, input);
+        const provisional = current.provisional && !reconciliation.isSettled(current, input.now);
+        return matching({ ...reconciliation.unmatched(current), provisional, ...(sources && { sources }) }, input);
       };
     },
   },
@@ -247,6 +248,7 @@ export const reconciliationRules = (options: {
         const { subjectId, current, actor } = input;
         // What failed to close may have posted a part: it closes by the same ledger.
         if (current.problem === undefined) reconciliation.assertNotClosing(current);
+        reconciliation.assertFinal(current);
         reconciliation.assertDecided(current);
         await assertOtherDecided(input);
         const { problem: _problem, ...kept } = current;

@@ -45,6 +45,14 @@ export function instantsOf(
   return { fromMs: startMs(first), toMs: startMs(end) };
 }
 
+/** Whether late facts of a period have come: it is over by 7 days. */
+export function isSettled(
+  { period, time_zone: timeZone }: Pick<Reconciliation, 'period' | 'time_zone'>,
+  now: Date,
+): boolean {
+  return instantsOf(daysOfPeriod(period, timeZone), timeZone).toMs + settleMs <= now.getTime();
+}
+
 /** Throws `validation_failed` unless a period consists of at most 366 whole days of its zone, and is over by 7 days where it is not provisional. */
 export function assertPeriod(
   { period, time_zone: timeZone, provisional }: Pick<Reconciliation, 'period' | 'time_zone' | 'provisional'>,
@@ -58,7 +66,7 @@ export function assertPeriod(
     refuseField('/changes/period', 'not_whole_days', `Begin and end the period at midnight in ${timeZone}.`);
   if (days.end - days.first > maxDays)
     refuseField('/changes/period', 'too_long', `A reconciliation covers at most ${maxDays} days.`);
-  if (!provisional && toMs + settleMs > now.getTime())
+  if (!provisional && !isSettled({ period, time_zone: timeZone }, now))
     refuseField(
       '/changes/period/end',
       'not_settled',
@@ -87,6 +95,15 @@ export function assertNotClosing({ closing }: Readonly<Reconciliation>): void {
     throw new Problem(
       'state_not_allowed',
       'The reconciliation is being closed, and some adjustments may be posted. If closing failed, close it again.',
+    );
+}
+
+/** Throws `state_not_allowed` for a provisional one: its numbers still change, and statements charge what it would adjust. */
+export function assertFinal({ provisional }: Readonly<Reconciliation>): void {
+  if (provisional)
+    throw new Problem(
+      'state_not_allowed',
+      'The reconciliation is provisional. Match it again when its period is over by 7 days; then it can be closed.',
     );
 }
 
