@@ -15,40 +15,35 @@ import type { World } from './_world.ts';
 
 const running = new AbortController().signal;
 
-/** Facts are counted up to so long ago, and what began so recently may still be recorded. */
-const [lagMs, settleMs] = [600_000, 1_000];
+/** Facts are counted up to so long ago. */
+const lagMs = 600_000;
 
 /**
  * A ledger of the sink: hours that the test sets, and adjustments of which each item is kept once. As the sink, it answers only for times that
  * are complete.
  */
 export function createTestLedger(clock: () => Date) {
-  const hours: { lineItemId: string; creativeId: string; hourMs: bigint; units: bigint }[] = [];
+  const hours: { lineItemId: string; creativeId: string; hourMs: bigint; units: bigint; recordedAtMs: number }[] = [];
   const adjustments = new Map<string, Adjustment>();
   const asked: { readonly countingBasis: string; readonly lineItemIds: readonly string[] }[] = [];
   const counts = { posts: 0 };
-  const requireKnown = (knownAtMs: bigint, beforeMs: number) => {
-    if (Number(knownAtMs) >= clock().getTime() - beforeMs) throw new Problem('temporarily_unavailable');
+  const requireKnown = (knownAtMs: bigint) => {
+    if (Number(knownAtMs) >= clock().getTime() - lagMs + 1) throw new Problem('temporarily_unavailable');
   };
   const ledger: ReconciliationOptions['ledger'] = {
     readUnits: async () => ({
       ...{ units: [0n], completeUntilMs: BigInt(clock().getTime() - lagMs), methodologyVersion: '', listsVersion: '' },
     }),
     readHours: async function* ({ lineItemIds, range, countingBasis, knownAtMs }) {
-      requireKnown(knownAtMs, lagMs - 1);
+      requireKnown(knownAtMs);
       asked.push({ countingBasis, lineItemIds });
       yield {
         hours: hours.filter(
-          ({ lineItemId, hourMs }) =>
-            lineItemIds.includes(lineItemId) && hourMs >= range!.fromMs && hourMs < range!.toMs,
-        ),
-      };
-    },
-    listAdjustments: async ({ lineItemIds, knownAtMs }) => {
-      requireKnown(knownAtMs, settleMs);
-      return {
-        adjustments: [...adjustments.values()].filter(
-          (one) => lineItemIds.includes(one.lineItemId) && one.recordedAtMs <= knownAtMs,
+          ({ lineItemId, hourMs, recordedAtMs }) =>
+            recordedAtMs <= Number(knownAtMs) &&
+            lineItemIds.includes(lineItemId) &&
+            hourMs >= range!.fromMs &&
+            hourMs < range!.toMs,
         ),
       };
     },
@@ -69,9 +64,12 @@ export function createTestLedger(clock: () => Date) {
     adjustments,
     asked,
     counts,
-    /** Adds units in an hour of UTC, `2026-10-01T05`. */
-    count: (lineItemId: string, hour: string, units: number, creativeId = 'crv_1') =>
-      void hours.push({ lineItemId, creativeId, hourMs: BigInt(Date.parse(`${hour}:00:00Z`)), units: BigInt(units) }),
+    /** Adds units in an hour of UTC, `2026-10-01T05`; known before everything else, or since `recordedAtMs`. */
+    count: (lineItemId: string, hour: string, units: number, recordedAtMs = 0) =>
+      void hours.push({
+        ...{ lineItemId, creativeId: 'crv_1', hourMs: BigInt(Date.parse(`${hour}:00:00Z`)) },
+        ...{ units: BigInt(units), recordedAtMs },
+      }),
   };
 }
 
@@ -107,8 +105,6 @@ export function createReconciling(management: TestManagement) {
     optionsOf,
     find,
     match: async (w: World, id: string, ledger: TestLedger) => {
-      // What was adjusted before it was opened is settled then.
-      management.aheadMs += 2 * settleMs;
       // Closing asks it until when facts are counted.
       management.ledger.completeUntil = new Date(clock().getTime() - lagMs);
       await createMatchHandler(optionsOf(ledger)).run(await claim('match_reconciliation', id), running);

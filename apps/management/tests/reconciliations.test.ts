@@ -147,7 +147,7 @@ describe('closing', () => {
     const problem = { code: 'closing_gave_up', detail: 'The sink is away.' };
     await w.send('reconciliation.fail_close', await read(), { problem }, service('management'), lease);
     expect(await reconciling.find(w, id)).toMatchObject({ lifecycle_state: 'review', attributes: { problem } });
-    ledger.count(lineItemId, `${dateOf(w, 3)}T05`, 5);
+    ledger.count(lineItemId, `${dateOf(w, 1)}T05`, 5, management.clock().getTime());
     await w.send('reconciliation.close', await read(), {}, operator);
     const closed = await reconciling.close(w, id, ledger);
     expect(closed.attributes.closed).toEqual({ known_at: knownAt, adjustments: 1, units: 1_200 });
@@ -155,10 +155,11 @@ describe('closing', () => {
   });
 
   test('a wrong one is answered by a later reconciliation of the same days, which starts from what it adjusted', async () => {
-    const { w, id, ledger, read, lineItemId } = await decidedAs('theirs');
+    // The clock of the ledger is another one.
+    const fast = createTestLedger(() => new Date(management.clock().getTime() + 3_600_000));
+    const { w, id, ledger, read, lineItemId } = await decidedAs('theirs', fast);
     await w.send('reconciliation.close', await read(), {}, operator);
     await reconciling.close(w, id, ledger);
-    management.aheadMs += 1_000;
     const text = `Line,Date,Impressions\n${lineItemId},${dateOf(w, 1)},10000\n${lineItemId},${dateOf(w, 2)},10400\n`;
     const again = await openReconciliation(w, lineItemId, { sources: [await fileSource(w, text)], tolerance_pct: 1 });
     await reconciling.match(w, again.id, ledger);
@@ -323,7 +324,7 @@ test('what cannot be reconciled is refused with the field, and leaves nothing: n
   expect(await countRows(w)).toEqual(before);
 });
 
-test('line items are in one reconciliation of a period at a time; a provisional one lets people decide every item', async () => {
+test('line items are in one reconciliation of a period at a time; a provisional one lets people decide every item, and closes when its period is settled', async () => {
   const w = createWorld(management);
   const { id: lineItemId } = (await w.booked()).lineItem;
   const ledger = createTestLedger(management.clock);
@@ -345,9 +346,20 @@ test('line items are in one reconciliation of a period at a time; a provisional 
   expect((await reconciling.items(row.id)).map(({ ambiguity, verdict }) => [ambiguity, verdict])).toEqual([
     ['provisional', null],
   ]);
-  // Within the tolerance they need no verdict for closing.
   expect(row.attributes.totals).toMatchObject({ undecided: 1, undecided_beyond: 0 });
-  await w.send('reconciliation.cancel', { ...opened[0]!, version: row.version }, { cause: 'A trial.' });
+  const subject = opened[0]!;
+  expect(await refusalOf(w.send('reconciliation.close', { ...subject, version: row.version }, {}))).toMatchObject({
+    ...{ code: 'state_not_allowed', message: expect.stringContaining('provisional') },
+  });
+  // Its numbers are final when it is matched again after its time.
+  w.ahead(80 * 86_400_000);
+  await w.send('reconciliation.match_again', { ...subject, version: row.version }, {});
+  const settled = await reconciling.match(w, row.id, ledger);
+  expect(settled.attributes.provisional).toBe(false);
+  expect((await reconciling.items(row.id)).map(({ ambiguity, verdict }) => [ambiguity, verdict])).toEqual([
+    ['none', 'ours'],
+  ]);
+  await w.send('reconciliation.cancel', { ...subject, version: settled.version }, { cause: 'A trial.' });
   await openReconciliation(w, lineItemId, changes);
 });
 

@@ -161,6 +161,40 @@ export async function listAdjustedItems(pool: Pool, reconciliationId: string): P
   return rows;
 }
 
+/** What closed reconciliations have added to a line item, or taken from it; no day: on the last one of the period. */
+interface PostedAdjustment {
+  readonly lineItemId: string;
+  readonly day: string | null;
+  readonly quantity: number;
+  readonly period: { readonly start: string; readonly end: string };
+  readonly timeZone: string;
+}
+
+/** What other closed reconciliations whose period overlaps have posted for line items. */
+export async function listPosted(
+  pool: Pool,
+  about: {
+    readonly workspaceId: string;
+    readonly period: { readonly start: string; readonly end: string };
+    readonly lineItemIds: readonly string[];
+    /** Its own are left out. */
+    readonly but: string;
+  },
+): Promise<readonly PostedAdjustment[]> {
+  const { rows } = await pool.query<PostedAdjustment>({
+    name: 'list_posted_adjustments',
+    text: `select i.line_item_id as "lineItemId", i.day, i.adjusted::float8 as quantity, r.attributes -> 'period' as period,
+             r.attributes ->> 'time_zone' as "timeZone"
+           from resource r join reconciliation_item i on i.reconciliation_id = r.id
+           where r.workspace_id = $1 and r.resource_type = 'reconciliations' and r.lifecycle_state = 'closed' and r.id <> $2
+             and instant_of(r.attributes #>> '{period,start}') < $4 and instant_of(r.attributes #>> '{period,end}') > $3
+             and i.line_item_id = any($5) and i.adjusted is not null
+           order by r.id, i.item_id`,
+    values: [about.workspaceId, about.but, about.period.start, about.period.end, about.lineItemIds],
+  });
+  return rows;
+}
+
 /** Saves what closing posts for items. */
 export async function saveAdjusted(
   tx: Transaction,

@@ -9,13 +9,14 @@ import { RetryLater, type JobHandler } from '../../background/job-runner.ts';
 import { leaseOf, requireLease, type ClaimedJob } from '../../background/job-table.ts';
 import { readWatermark } from '../billing/read-ledger.ts';
 import type { SourceRows } from './counted-row.ts';
-import { replaceItems, type NewItem } from './item-table.ts';
+import { listPosted, replaceItems, type NewItem } from './item-table.ts';
 import { mapIds } from './map-ids.ts';
 import { inOrder, matchSource, totalsOf } from './match-items.ts';
 import { readCounts } from './read-counts.ts';
 import { readEvidence, type ListEvidenceRows } from './read-evidence.ts';
-import { basisOf, readLedger, type LedgerClient } from './read-ledger.ts';
+import { basisOf, readHours, type LedgerClient } from './read-ledger.ts';
 import {
+  dateOf,
   daysOfPeriod,
   instantsOf,
   toleranceOf,
@@ -28,7 +29,7 @@ export interface ReconciliationOptions {
   readonly pool: Pool;
   readonly store: ObjectStore;
   readonly execute: ExecuteCommand;
-  readonly ledger: Pick<LedgerClient, 'readUnits' | 'readHours' | 'listAdjustments' | 'postAdjustments'>;
+  readonly ledger: Pick<LedgerClient, 'readUnits' | 'readHours' | 'postAdjustments'>;
   readonly listEvidenceRows: ListEvidenceRows;
   readonly clock: () => Date;
 }
@@ -92,23 +93,25 @@ const orLater = (error: unknown): never => {
 };
 
 /**
- * Our side of a reconciliation. Adjustments are those from before it was opened: no other reconciliation of its line items and days was under
- * way since.
+ * Our side of a reconciliation. Adjustments are those that closed reconciliations of the same time have posted, whatever clock recorded them: no
+ * other one of its line items and days is under way, so they stay the same until it closes.
  * @param at.knownAt hours of the ledger as they were known then; default: the latest time for which it answers
  */
 export async function readOurs(
   { pool, ledger }: Pick<ReconciliationOptions, 'pool' | 'ledger' | 'clock'>,
-  { id, workspace_id: workspaceId, attributes, created_at: openedAt }: ResourceRow<'reconciliations'>,
+  { id, workspace_id: workspaceId, attributes }: ResourceRow<'reconciliations'>,
   at: { readonly knownAt?: Date; readonly signal: AbortSignal },
 ) {
   const lineItems = await listScoped(pool, workspaceId, attributes.scope);
   const knownAt = at.knownAt ?? (await readWatermark(ledger, workspaceId, lineItems[0]?.id ?? id).catch(orLater));
-  const range = {
-    ...ledgerRange(attributes),
-    ...{ knownAtMs: knownAt.getTime(), adjustedUntilMs: openedAt.getTime() },
-  };
-  const about = { signal: at.signal, but: id };
-  return { lineItems, knownAt, ledger: await readLedger(ledger, workspaceId, lineItems, range, about).catch(orLater) };
+  const range = { ...ledgerRange(attributes), knownAtMs: knownAt.getTime() };
+  const hours = await readHours(ledger, workspaceId, lineItems, range, at.signal).catch(orLater);
+  const lineItemIds = lineItems.map((lineItem) => lineItem.id);
+  const posted = await listPosted(pool, { workspaceId, period: attributes.period, lineItemIds, but: id });
+  const adjustments = posted.map(({ lineItemId, day, quantity, period, timeZone }) => ({
+    ...{ lineItemId, quantity, day: day ?? dateOf(daysOfPeriod(period, timeZone).end - 1) },
+  }));
+  return { lineItems, knownAt, ledger: { hours, adjustments } };
 }
 
 const scopedOf = (lineItem: ResourceRow<'line_items'>) => ({

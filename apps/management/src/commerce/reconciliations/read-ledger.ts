@@ -34,24 +34,20 @@ export const basisOf = ({ attributes }: Pick<ResourceRow<'line_items'>, 'attribu
   attributes.rate.model === 'cpcv' ? 'completes' : goalBasis(attributes);
 
 /**
- * Reads hours and adjustments of line items, each in its own basis. Throws `temporarily_unavailable` for times that the sink does not answer for
- * yet.
+ * Reads hours of line items, each in its own basis. Throws `temporarily_unavailable` for times that the sink does not answer for yet.
  * @param range.knownAtMs the hours as they were known then; equal times give equal answers
- * @param range.adjustedUntilMs adjustments that were recorded by then
- * @param but a reconciliation whose own adjustments are left out
  */
-export async function readLedger(
-  ledger: Pick<LedgerClient, 'readHours' | 'listAdjustments'>,
+export async function readHours(
+  ledger: Pick<LedgerClient, 'readHours'>,
   workspaceId: string,
   lineItems: readonly ResourceRow<'line_items'>[],
   range: {
     readonly fromMs: number;
     readonly toMs: number;
     readonly knownAtMs: number;
-    readonly adjustedUntilMs: number;
   },
-  { signal, but }: { readonly signal: AbortSignal; readonly but?: string },
-): Promise<Ledger> {
+  signal: AbortSignal,
+): Promise<Ledger['hours']> {
   const knownAtMs = BigInt(range.knownAtMs);
   const hours: LedgerHour[] = [];
   for (const [countingBasis, group] of Map.groupBy(lineItems, basisOf)) {
@@ -67,15 +63,5 @@ export async function readLedger(
       for (const { lineItemId, creativeId, hourMs, units } of message.hours)
         hours.push({ lineItemId, creativeId, hourMs: Number(hourMs), units: Number(units) });
   }
-  const lineItemIds = lineItems.map(({ id }) => id);
-  const { adjustments } = await ledger.listAdjustments(
-    { workspaceId, lineItemIds, knownAtMs: BigInt(range.adjustedUntilMs) },
-    { signal },
-  );
-  return {
-    hours,
-    adjustments: adjustments
-      .filter(({ reconciliationId }) => reconciliationId !== but)
-      .map(({ lineItemId, day, quantity }) => ({ lineItemId, day, quantity: Number(quantity) })),
-  };
+  return hours;
 }
