@@ -38,7 +38,7 @@ const inputs = {
 const readings = [
   { line_item_id: lineItemId, units: { start: [0], end: [1234] }, adjustments: [] as { readonly quantity: number }[] },
 ];
-const parts = { adjustment_ids: [], methodology_version: '3', lists_version: '7' };
+const parts = { adjustments: { count: 0, sha256: jcsDigest([]) }, methodology_version: '3', lists_version: '7' };
 const stored = {
   ...{
     kind: 'invoice' as const,
@@ -85,7 +85,7 @@ beforeEach(() => {
   const route = `${base}/billing-statements/${id}`;
   answers = new Map<string, string | Buffer>([
     [`${base}/resources/billing_statements/${id}`, JSON.stringify(statement)],
-    [`${route}/ledger`, JSON.stringify({ known_at: inputs.known_at, adjustment_ids: [], readings })],
+    [`${route}/ledger`, JSON.stringify({ known_at: inputs.known_at, readings })],
     ...statementFormats.flatMap((format): [string, string | Buffer][] => [
       [`${route}/document?format=${format}`, JSON.stringify({ url: `${origin()}/objects/${format}` })],
       [`/objects/${format}`, rendered(format)],
@@ -139,7 +139,7 @@ test('one altered byte of a stored document ends with 1 and is named, as text an
 test('another number in the ledger, other inputs and another total are each found', async () => {
   const path = `${base}/billing-statements/${id}/ledger`;
   const other = readings.map((each) => ({ ...each, units: { start: [0], end: [1233] } }));
-  answers.set(path, JSON.stringify({ known_at: inputs.known_at, adjustment_ids: [], readings: other }));
+  answers.set(path, JSON.stringify({ known_at: inputs.known_at, readings: other }));
   const wrongInputs = {
     ...statement,
     attributes: { ...statement.attributes, tax_note: 'x', inputs: { ...inputs, campaign_version: 5 } },

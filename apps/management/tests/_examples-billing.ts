@@ -26,7 +26,12 @@ async function requested(w: World) {
 }
 
 const contentOf = (lineItem: ResourceView) => ({
-  evidence: { adjustment_ids: [], methodology_version: '3', lists_version: '7', inputs_digest: digest },
+  evidence: {
+    adjustments: { count: 0, sha256: digest },
+    methodology_version: '3',
+    lists_version: '7',
+    inputs_digest: digest,
+  },
   lines: [
     {
       ...{ line_item_id: lineItem.id, kind: 'charge', name: 'Pre-roll', rate_from: '2026-11-01T00:00:00.000Z' },

@@ -7,4 +7,4 @@ export { rational } from './rational.ts';
 export { renderStatement } from './render-statement.ts';
 export { statementFormats, type StatementDocument, type StatementFormat } from './statement-document.ts';
 export type { EarlierCharge, LedgerReading, LineItemTerms, RateTerms, StatementLine } from './statement-terms.ts';
-export { inputsOf, statementOf, type Issue, type StoredStatement } from './statement-of.ts';
+export { adjustmentsOf, inputsOf, statementOf, type Issue, type StoredStatement } from './statement-of.ts';

@@ -25,7 +25,7 @@ const statement: StatementDocument = {
     ...{ currency: 'EUR', time_zone: 'UTC', known_at: '2026-12-01T02:00:00.000Z', line_items: [] },
     charged: { start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' },
     ...{ campaign_id: 'cmp_1', campaign_version: 4, earlier_statement_ids: [], reconciliation_ids: [] },
-    ...{ adjustment_ids: [], methodology_version: '3', lists_version: '7' },
+    ...{ adjustments: { count: 0, sha256: 'cd'.repeat(32) }, methodology_version: '3', lists_version: '7' },
   },
   inputs_digest: 'ab'.repeat(32),
 };

@@ -9,8 +9,8 @@ export interface StatementInputs extends StatementTerms {
   readonly reconciliation_ids: readonly string[];
   /** Why it was made without a closed reconciliation. */
   readonly reconciliation_waiver?: string | undefined;
-  /** `RECONCILIATION/ITEM` of every adjustment that was known. */
-  readonly adjustment_ids: readonly string[];
+  /** How many adjustments were known, and the SHA-256 (hex) over what `adjustmentsOf` lists of them, in canonical form (RFC 8785). */
+  readonly adjustments: { readonly count: number; readonly sha256: string };
   readonly methodology_version: string;
   readonly lists_version: string;
 }

@@ -1,5 +1,5 @@
 import type { StatementDocument, StatementInputs } from './statement-document.ts';
-import type { StatementLine } from './statement-terms.ts';
+import type { LedgerReading, StatementLine } from './statement-terms.ts';
 
 /** A computed statement as it is stored. */
 export interface StoredStatement {
@@ -13,7 +13,7 @@ export interface StoredStatement {
   readonly total_micros: string;
 }
 
-type Evidence = Pick<StatementInputs, 'adjustment_ids' | 'methodology_version' | 'lists_version'>;
+type Evidence = Pick<StatementInputs, 'adjustments' | 'methodology_version' | 'lists_version'>;
 
 /** What a statement gets when it is issued. */
 export interface Issue {
@@ -27,6 +27,17 @@ export interface Issue {
     readonly corrected_number?: number | undefined;
   };
 }
+
+/** Every adjustment of a reading of the ledger, in an order of its own: `RECONCILIATION/ITEM LINE_ITEM DAY QUANTITY`. */
+export const adjustmentsOf = (readings: readonly LedgerReading[]): readonly string[] =>
+  readings
+    .flatMap(({ line_item_id: lineItemId, adjustments }) =>
+      adjustments.map(
+        ({ reconciliation_id: reconciliation, item_id: item, day, quantity }) =>
+          `${reconciliation}/${item} ${lineItemId} ${day} ${quantity}`,
+      ),
+    )
+    .toSorted();
 
 /** All inputs of a stored statement, over which its digest is made. */
 export const inputsOf = ({ inputs, evidence }: Pick<StoredStatement, 'inputs' | 'evidence'>): StatementInputs => {

@@ -15,7 +15,6 @@ export type Statement = z.infer<typeof statementSchema>;
 
 const ledgerSchema = z.object({
   known_at: z.string(),
-  adjustment_ids: z.array(z.string()),
   readings: z.array(
     z.object({
       line_item_id: z.string(),

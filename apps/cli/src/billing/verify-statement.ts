@@ -1,5 +1,6 @@
 import { jcsDigest } from '@longwave/idempotency';
 import {
+  adjustmentsOf,
   computeStatement,
   earlierCharges,
   formatAmount,
@@ -120,9 +121,11 @@ function checkLines(
   recomputed: Pick<StoredStatement, 'lines' | 'total_micros'>,
 ): Check {
   const { currency } = stored.inputs;
-  const known = jcsDigest(stored.evidence.adjustment_ids.toSorted()) === jcsDigest(ledger.adjustment_ids.toSorted());
+  const named = stored.evidence.adjustments;
+  const found = adjustmentsOf(ledger.readings);
+  const known = found.length === named.count && jcsDigest(found) === named.sha256;
   const problem = !known
-    ? `The ledger has ${ledger.adjustment_ids.length} adjustments as known then, and the statement names ${stored.evidence.adjustment_ids.length}, or others.`
+    ? `The ledger has ${found.length} adjustments as known then, and the statement was made of ${named.count}, or of others.`
     : (lineDifference(stored.lines, recomputed.lines, currency) ??
       (stored.total_micros === recomputed.total_micros ? undefined : 'The lines do not sum to the total.'));
   return {

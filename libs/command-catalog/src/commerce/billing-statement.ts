@@ -6,7 +6,7 @@ import { countingBasis } from '../advertising/placement.ts';
 /** Formats in which every issued statement is written. */
 const statementFormats = ['json', 'csv', 'html'] as const;
 
-/** The most line items, lines and adjustments that one statement has. */
+/** The most line items and lines that one statement has. */
 const maxLineItems = 1000;
 const maxLines = 5000;
 
@@ -58,8 +58,8 @@ const inputs = z.strictObject({
 
 /** What names the parts of the ledger that were read. */
 const evidence = z.strictObject({
-  /** `RECONCILIATION/ITEM` of every adjustment that was known. */
-  adjustment_ids: z.array(z.string()).max(100_000),
+  /** How many adjustments were known, and the SHA-256 (hex) over them. */
+  adjustments: z.strictObject({ count, sha256 }),
   methodology_version: z.string(),
   lists_version: z.string(),
   /** SHA-256 (hex) of the inputs with these fields, in canonical form (RFC 8785). */

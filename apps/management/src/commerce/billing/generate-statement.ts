@@ -1,6 +1,6 @@
 import { findResource, type ExecuteCommand } from '@longwave/command-pipeline';
 import { jcsDigest } from '@longwave/idempotency';
-import { computeStatement, inputsOf } from '@longwave/money';
+import { adjustmentsOf, computeStatement, inputsOf } from '@longwave/money';
 import { daysOf } from '@longwave/podcast-analytics/zoned-days';
 import type { Pool } from '@longwave/postgres';
 import { executeAsManagement } from '../../background/execute-as-management.ts';
@@ -45,8 +45,10 @@ export const createGenerateStatementHandler = ({ pool, execute, ledger }: Statem
       });
       return;
     }
+    const adjustments = adjustmentsOf(content.readings);
     const parts = {
-      ...{ adjustment_ids: [...content.adjustmentIds], methodology_version: content.methodologyVersion },
+      ...{ adjustments: { count: adjustments.length, sha256: jcsDigest(adjustments) } },
+      ...{ methodology_version: content.methodologyVersion },
       lists_version: content.listsVersion,
     };
     const digest = jcsDigest(inputsOf({ inputs, evidence: { ...parts, inputs_digest: '' } }));

@@ -14,7 +14,6 @@ const chunk = 1000;
 /** What the ledger said of the line items of a statement, as it was known at the time of the statement. */
 export interface LedgerContent {
   readonly readings: readonly LedgerReading[];
-  readonly adjustmentIds: readonly string[];
   readonly methodologyVersion: string;
   readonly listsVersion: string;
 }
@@ -112,9 +111,6 @@ export async function readLedger(
   }
   return {
     readings,
-    adjustmentIds: readings.flatMap(({ adjustments: of }) =>
-      of.map(({ reconciliation_id: reconciliation, item_id: item }) => `${reconciliation}/${item}`),
-    ),
     methodologyVersion: found.methodologyVersion,
     listsVersion: [...found.versions].toSorted().join(', '),
   };

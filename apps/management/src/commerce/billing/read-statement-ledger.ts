@@ -7,7 +7,6 @@ import { readLedger, type Ledger } from './read-ledger.ts';
 /** What the ledger says now of a statement, as it was known at the time of the statement. */
 export interface StatementLedger {
   readonly known_at: string;
-  readonly adjustment_ids: readonly string[];
   readonly readings: readonly LedgerReading[];
 }
 
@@ -18,8 +17,8 @@ export const createReadStatementLedger =
     const statement = await findResource(pool, workspaceId, 'billing_statements', id);
     if (!statement) throw new Problem('not_found', `There is no statement ${id.slice(0, 64)}.`);
     const { inputs } = statement.attributes;
-    const { readings, adjustmentIds } = await readLedger(ledger, workspaceId, inputs);
-    return { known_at: inputs.known_at, adjustment_ids: adjustmentIds, readings };
+    const { readings } = await readLedger(ledger, workspaceId, inputs);
+    return { known_at: inputs.known_at, readings };
   };
 
 export type ReadStatementLedger = ReturnType<typeof createReadStatementLedger>;

@@ -25,7 +25,6 @@ const signedDocument = z.strictObject({
 const units = z.array(z.int()).describe('By price, in the order of the inputs of the statement.');
 const statementLedger = z.strictObject({
   known_at: z.iso.datetime(),
-  adjustment_ids: z.array(z.string()),
   readings: z.array(
     z.strictObject({
       line_item_id: z.string(),
