@@ -19,7 +19,13 @@ import {
   type CommandDefinition,
   type ResourceDefinition,
 } from '@longwave/command-catalog';
-import { decisionMadeSchema, domainEventSchema, factMessageSchema, opportunitiesCountedSchema, topics } from '@longwave/events';
+import {
+  decisionMadeSchema,
+  domainEventSchema,
+  factMessageSchema,
+  opportunitiesCountedSchema,
+  topics,
+} from '@longwave/events';
 import { problems } from '@longwave/problems';
 import { chartServices, services } from '@longwave/services';
 import { format, resolveConfig } from 'prettier';

@@ -309,11 +309,12 @@ test('contradicting windows, ends and daily bounds are refused with their field'
 test('targeting names only what this workspace has, and either whole podcasts or sets of episodes', async () => {
   const [world, stranger] = [createWorld(management), createWorld(management)];
   const episode = await world.episode();
-  const set = await world.send('inventory_unit.create', null, {
+  const draft = await world.send('inventory_unit.create', null, {
     kind: 'episode_set',
     name: 'The first one',
     source_ref: { podcast_id: episode.attributes['podcast_id'], episode_ids: [episode.id] },
   });
+  const set = await world.send('inventory_unit.activate', draft, {});
   const foreign = await stranger.show();
   const refusal = (targeting: object) =>
     world.booked({ targeting }).then(

@@ -23,7 +23,8 @@ const options: readonly CommandOption[] = [
   {
     name: 'topic',
     value: 'TOPIC',
-    meaning: 'product.events, identity.events, exchange.events, delivery.facts, serving.decisions or serving.opportunities (default: all)',
+    meaning:
+      'product.events, identity.events, exchange.events, delivery.facts, serving.decisions or serving.opportunities (default: all)',
     optional: true,
   },
   {

@@ -27,7 +27,7 @@ test('a podcast over time, zero-filled', async () => {
       timerange: { from: '2026-11-10T00:00:00.000Z', to: '2026-11-13T00:00:00.000Z' },
       aggregation_granularity: 'day',
       window: 'calendar_utc',
-      methodology_version: 'longwave-1.2/ptmg-2.3',
+      methodology_version: 'longwave-1.3/ptmg-2.3',
     },
     objects: [
       { date: '2026-11-10', downloads: 1, listeners: 1 },
