@@ -32,7 +32,7 @@ function eitherTargeting(a: PlanTargeting, b: PlanTargeting): PlanTargeting {
       isList ? eitherLists(one as Lists | undefined, other as Lists | undefined) : anyTargeting[name],
     ] as const;
   });
-  return { ...a, ...Object.fromEntries(widened) } as PlanTargeting;
+  return { ...a, ...Object.fromEntries(widened) };
 }
 
 const earlier = (a: string, b: string) => (Date.parse(a) <= Date.parse(b) ? a : b);
