@@ -1,13 +1,9 @@
+import { csvCell } from '@longwave/csv';
 import { escapeXml } from '@longwave/xml';
 import canonicalize from 'canonicalize';
 import { formatAmount } from './format-amount.ts';
 import type { StatementDocument, StatementFormat } from './statement-document.ts';
 import type { StatementLine } from './statement-terms.ts';
-
-/** Text that a spreadsheet would take for a formula. */
-const formula = /^[=+\-@\t\r]/;
-const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-const cell = (text: string) => quoted(formula.test(text) ? `'${text}` : text);
 
 const columns = [
   ...['number', 'kind', 'period_start', 'period_end', 'line_item_id', 'line_item', 'line', 'rate_from', 'model'],
@@ -18,7 +14,7 @@ const columns = [
 function renderCsv({ number, kind, period, lines, total_micros: total, inputs: { currency } }: StatementDocument) {
   const head = [String(number), kind, period.start, period.end];
   const records = lines.map((line) => [
-    ...[...head, line.line_item_id, cell(line.name), line.kind, line.rate_from, line.model],
+    ...[...head, line.line_item_id, csvCell(line.name), line.kind, line.rate_from, line.model],
     ...[formatPrice(line), line.basis, String(line.units), String(line.days)],
     ...[formatAmount(BigInt(line.amount_micros), currency), currency],
   ]);

@@ -1,4 +1,4 @@
-import { createRowReader, findDelimiter, type CsvRow } from '@longwave/csv';
+import { createRowReader, findDelimiter, isFormula, type CsvRow } from '@longwave/csv';
 import type { CountedRow, Finding, SourceRows } from './counted-row.ts';
 import type { ReconciliationSource } from './reconciliation.ts';
 
@@ -14,8 +14,6 @@ const maxUnits = 1_000_000_000_000;
 
 const lineFeed = 0x0a;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** Text that a spreadsheet would run. */
-const formula = /^[=+\-@\t\r]/;
 // eslint-disable-next-line no-control-regex -- control characters are what is refused
 const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
@@ -104,7 +102,7 @@ function rowOf(
     if (text === '') found.add(line, 'empty_id', `The line names no ${what}. Leave out lines of totals.`);
     else if (text.length > maxCellLength)
       found.add(line, 'id_too_long', `The ${what} has more than ${maxCellLength} characters.`);
-    else if (formula.test(text)) found.add(line, 'formula', `The ${what} begins like a formula of a spreadsheet.`);
+    else if (isFormula(text)) found.add(line, 'formula', `The ${what} begins like a formula of a spreadsheet.`);
     return text;
   };
   const [lineItem, campaign, creative] = [idOf('line_item'), idOf('campaign'), idOf('creative')];

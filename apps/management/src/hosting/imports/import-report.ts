@@ -1,8 +1,8 @@
 import type { Resource } from '@longwave/command-catalog';
+import { csvLine } from '@longwave/csv';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { GetImportResponse, ImportItem } from '@longwave/rpc/feed';
-import { csvLine } from '../../workspace/csv-line.ts';
 import type { Podcast } from '../podcasts/podcast.ts';
 import type { ImportNote } from './import-notes.ts';
 import {

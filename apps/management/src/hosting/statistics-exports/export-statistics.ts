@@ -6,6 +6,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { findResource, listLinked, type ExecuteCommand } from '@longwave/command-pipeline';
+import { csvLine } from '@longwave/csv';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import type { RpcClient } from '@longwave/rpc';
@@ -13,7 +14,6 @@ import type { AudienceServiceService } from '@longwave/rpc/audience';
 import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf, type ClaimedJob } from '../../background/job-table.ts';
 import { executeAsManagement } from '../../background/execute-as-management.ts';
-import { csvLine } from '../../workspace/csv-line.ts';
 
 const dayMs = 86_400_000;
 /** Days of one request to the sink. */

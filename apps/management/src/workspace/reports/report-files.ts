@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Attributes } from '@longwave/command-catalog';
+import { csvLine } from '@longwave/csv';
 import type { ObjectStore } from '@longwave/object-store';
-import { csvLine } from '../csv-line.ts';
 
 type StoredFile = NonNullable<Attributes<'report_runs'>['files']>[number];
 export type ReportFormat = StoredFile['format'];

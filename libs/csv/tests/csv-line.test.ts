@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { csvLine } from './csv-line.ts';
+import { csvLine } from '../src/index.ts';
 
 test('fields with commas, quotes or line ends are quoted, and quotes are doubled', () => {
   expect(csvLine(['plain', 'a,b', 'say "hi"', 'two\nlines', 7])).toBe('plain,"a,b","say ""hi""","two\nlines",7\r\n');
