@@ -97,7 +97,6 @@ test('management is answered within the deadline: so much is left, by that versi
   const found = await check(asked(100));
   expectNear(Number(found.available), 700, 0.25);
   expect(found).toMatchObject({ bookingVersion: BigInt(world.bookingVersion), learning: false });
-  world.plays = evenPlays(35, 200, { country: 'other' });
   const targeting = { ...anyTargeting, countries: { include: ['AT'], exclude: [] } };
   const line = Buffer.from(JSON.stringify(asked(100, { targeting })));
   world.plays = [];

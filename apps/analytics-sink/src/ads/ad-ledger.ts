@@ -18,7 +18,7 @@ type HourColumn = (typeof hourColumns)[number];
 const hourKey = hourColumns.join(', ');
 const nothing = { decided: 0, served: 0, delivered: 0, confirmed: 0, billable: 0 } satisfies Record<AdStage, number>;
 
-/** What entries add to the hourly totals, a row for each of them. */
+/** The sums of entries by hourly total, one row for each total. */
 function totalsOf(entries: readonly AdEntry[]) {
   const totals = new Map<string, Pick<AdEntry, HourColumn> & Record<AdStage, number>>();
   for (const entry of entries) {

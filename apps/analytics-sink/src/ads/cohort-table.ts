@@ -53,7 +53,7 @@ export interface Cohort extends Columns<'serving_cohort', 'workspace_id' | 'line
   readonly quarter: string;
 }
 
-/** What a serving adds to its cohort: as bits, before a change and after it. */
+/** The bits that a serving adds to its cohort, before a change and after it. */
 export interface CohortMove extends Cohort {
   readonly serving_id: string;
   readonly was: number;
@@ -127,7 +127,7 @@ export async function listCohorts(
     values: [lineItemIds, since ?? null, horizonDays, maxCohorts],
   });
   const last = rows.at(-1)?.changed_at;
-  // What is not settled yet comes again.
+  // Changes that are not settled yet come again.
   if (last === undefined || rows.length < maxCohorts || last >= newest)
     return { cohorts: rows, until: since && since > newest ? since : newest, isBehind: false };
   return { cohorts: rows, until: new Date(last.getTime() + 1), isBehind: true };

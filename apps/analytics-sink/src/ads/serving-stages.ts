@@ -25,7 +25,7 @@ const undecided = {
   quarter: null,
 } satisfies Partial<LockedServing>;
 
-/** What sessions decide of what a serving has reached. */
+/** The bits of a serving that its sessions decide; reports decide the others. */
 const bitsOfSessions = bitOf('served') | bitOf('delivered') | bitOf('held');
 
 /** Locks servings in the order of their ids until the transaction ends; answers those that nobody knew, which get a row. */
@@ -128,7 +128,7 @@ async function readPlaces<R extends object>(
   }));
 }
 
-/** What changes of servings. */
+/** The changes of servings: entries of the ledger, bills and cohorts. */
 interface MovedServings {
   /** Of the ledger. */
   readonly entries: readonly AdEntry[];
@@ -172,7 +172,7 @@ export async function moveServings(tx: Transaction, servings: readonly LockedSer
   };
 }
 
-/** What servings with these sessions add to their cohorts. */
+/** The changes of cohorts by servings that have these sessions. */
 async function moveReached(
   tx: Transaction,
   servings: readonly LockedServing[],
