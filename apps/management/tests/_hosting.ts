@@ -36,6 +36,17 @@ export function createHosting(management: TestManagement, workspaceId: string = 
     return subjectOf(outcome);
   }
 
+  /** Attaches a production to its episode. A follower may attach it in between, which makes another version. */
+  async function attach(episodeId: string, production: ResourceView): Promise<ResourceView> {
+    const { rows } = await pool.query<ResourceView>('select resource_type, id, version from resource where id = $1', [
+      episodeId,
+    ]);
+    return send('episode.attach_production', rows[0]!, { production_id: production.id }).catch((error: unknown) => {
+      if (error instanceof Problem && error.code === 'version_conflict') return attach(episodeId, production);
+      throw error;
+    });
+  }
+
   const leases = new Map<string, { readonly job_id: string; readonly lease_id: string }>();
   const world = {
     workspaceId,
@@ -167,18 +178,7 @@ export function createHosting(management: TestManagement, workspaceId: string = 
     },
     async playableEpisode() {
       const production = await world.encoded();
-      const attach = async (): Promise<ResourceView> => {
-        const { rows } = await pool.query<ResourceView>(
-          'select resource_type, id, version from resource where id = $1',
-          [production.attributes['episode_id']],
-        );
-        return send('episode.attach_production', rows[0]!, { production_id: production.id }).catch((error: unknown) => {
-          // A follower may attach it in between, which makes another version.
-          if (error instanceof Problem && error.code === 'version_conflict') return attach();
-          throw error;
-        });
-      };
-      return attach();
+      return attach(String(production.attributes['episode_id']), production);
     },
     /** An episode of this podcast with an encoded production. */
     async audibleEpisode(podcast: ResourceView) {
@@ -191,7 +191,7 @@ export function createHosting(management: TestManagement, workspaceId: string = 
       const started = await send('production.start', created, {});
       const lease = await world.lease('encode_production', started.id);
       const production = await send('production.complete', started, world.completion, service('encoder'), lease);
-      return send('episode.attach_production', episode, { production_id: production.id });
+      return attach(episode.id, production);
     },
   };
   return world;

@@ -107,7 +107,7 @@ export async function serveHttp(
         listDeliveries: createListDeliveries(pool),
         readTally: createReadTally(pool),
         listReconciliationItems: createListItems(pool),
-        listAlerts: away,
+        listAlerts: async () => ({ alerts: [], next: undefined }),
         provisionWorkspace: createProvisionWorkspace(pool, execute),
         diagnostics: createDiagnostics({ pool, serving: noServing, clock }),
         signReport: createSignReport(pool, store, clock),

@@ -32,5 +32,6 @@ test('every metric by which a service may be scaled is a gauge that services rep
   const page = readFileSync(path.join(root, 'docs/observe.md'), 'utf8').split('\n');
   const gauges = page.flatMap((line) => /^\| `(\w+)` +\| gauge/.exec(line)?.[1] ?? []);
   const { enum: offered } = definitions.service.properties.autoscaling.properties.metrics.items.properties.name;
-  expect(offered.toSorted()).toEqual(gauges.toSorted());
+  expect(offered.length).toBeGreaterThan(0);
+  expect(gauges).toEqual(expect.arrayContaining(offered));
 });
