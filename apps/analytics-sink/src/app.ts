@@ -10,6 +10,7 @@ import { createCheckAccess } from './rpc/access.ts';
 import { startBatchWorker } from './batches/batch-worker.ts';
 import { createNoteLayouts } from './batches/known-layout-table.ts';
 import type { Config } from './config.ts';
+import { enterStages, entersStages } from './ads/enter-stages.ts';
 import { consumeDecisions } from './ads/consume-decisions.ts';
 import { consumeOpportunities } from './ads/consume-opportunities.ts';
 import { consumeFacts } from './counting/consume-facts.ts';
@@ -35,13 +36,19 @@ import { removeUserAgents } from './counting/user-agent-table.ts';
 /** How long auth-server may take to say whether a token still counts. */
 const checkTokenMs = 2_000;
 
+/** From one look for what a release before has counted to the next one: its slots come back to goals only after two hours. */
+const enterStagesMs = 10_000;
+
 /** Counts the audience: facts in from the bus, numbers out by gRPC. Owns schema `audience`. */
 export async function createApp(config: Config, logger: Logger): Promise<RunningApp> {
   await using stack = new AsyncDisposableStack();
   const clock = () => new Date();
   const lists = readAudienceLists(config.AUDIENCE_DATA, Date.now);
   const pool = stack.adopt(
-    createPool(() => config.DATABASE_URL, 'audience', { name: 'analytics-sink', copies: true }),
+    createPool(() => config.DATABASE_URL, 'audience', {
+      ...{ name: 'analytics-sink', copies: true },
+      settings: entersStages,
+    }),
     (it) => it.end(),
   );
   // Answers with numbers say up to when these are complete, so a read replica may lag.
@@ -99,6 +106,14 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
       everyMs: config.SWEEP_EVERY_MS,
       onSwept: (name, rows) => logger.info({ name, rows }, 'sweep.removed'),
       onError: (name, error) => logger.warn({ name, err: error }, 'sweep.failed'),
+    }),
+  );
+  stack.use(
+    repeatSweeps({
+      sweeps: [{ name: 'stages', remove: (maxRows) => enterStages(pool, lists.listsVersion, maxRows) }],
+      everyMs: enterStagesMs,
+      onSwept: (_, servings) => logger.info({ servings }, 'stages.entered'),
+      onError: (_, error) => logger.warn({ err: error }, 'stages.failed'),
     }),
   );
   const tokenKeys = openKeyFile(config.ACCESS_TOKEN_KEYS, {

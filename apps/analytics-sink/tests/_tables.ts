@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
+import { entersStages } from '../src/ads/enter-stages.ts';
 
 /**
  * Empties every table of the schema but the history of its migrations, with the rights of the one who made them. Few rows are deleted
@@ -41,7 +42,7 @@ export function useTables(assign: (tables: Tables) => void): void {
   let tables: Tables | undefined;
   beforeAll(async () => {
     const database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
-    const pool = createPool(database.url, 'audience', { name: 'test', copies: true });
+    const pool = createPool(database.url, 'audience', { name: 'test', copies: true, settings: entersStages });
     const admin = createPool(database.adminUrl, 'audience', { name: 'test', copies: true });
     tables = { database, pool, admin };
     assign(tables);

@@ -236,3 +236,36 @@ test('ads counted before there were cohorts are served and confirmed once, in th
     },
   ]);
 });
+
+test('ads that the release before counted between two migrations are entered later; those that lack nothing are not', async () => {
+  await using database = await before('_stages_of_the_release_before');
+  const { pool } = database;
+  const delivered = (serving: string, listener: string) =>
+    pool.query(
+      `insert into ad_delivered (listener_key, episode_id, window_on, break_key, slot, creative_id, started_at, workspace_id, podcast_id,
+         campaign_id, line_item_id, serving_id, counted, country)
+       values ($2, 'ep_1', '2025-11-02', 'pre', 0, 'crv_1', '2025-11-02T10:00:00Z', 'ws_1', 'pod_1', 'cmp_1', 'li_1', $1, true, 'DE')`,
+      [serving, listener],
+    );
+  await delivered('srv_missing', 'anna');
+  await delivered('srv_whole', 'bert');
+  for (const stage of ['served', 'confirmed', 'delivered'])
+    await pool.query(
+      `insert into ad_entry (methodology_version, lists_version, restates, stage, quantity, serving_id, listener_key, window_on, workspace_id,
+         podcast_id, episode_id, campaign_id, line_item_id, creative_id, break_key, slot, hour, country, region, app, device, platform)
+       values ('method', 'lists', false, $1, 1, 'srv_whole', 'bert', '2025-11-02', 'ws_1', 'pod_1', 'ep_1', 'cmp_1', 'li_1', 'crv_1', 'pre', 0,
+         '2025-11-02T10:00:00Z', 'DE', 'BE', 'app', 'device', 'mobile')`,
+      [stage],
+    );
+  await pool.query(`insert into ad_serving (serving_id, decided_at, line_item_id, workspace_id, surface_class, reached) values
+    ('srv_decided', now(), null, null, null, 0), ('srv_whole', now(), 'li_1', 'ws_1', 'download', 7), ('srv_reported', now(), 'li_1', 'ws_1', 'download', 1)`);
+  await pool.query(
+    `insert into client_event (fact_id, serving_id, event, sequence, at, late, workspace_id, podcast_id, episode_id, campaign_id, line_item_id,
+       creative_id, break_key, slot, listener_key, address_verdict, country, region, lists_version, judgement)
+     values ('one', 'srv_reported', 'start', 0, now(), false, 'ws_1', 'pod_1', 'ep_1', 'cmp_1', 'li_1', 'crv_1', 'pre', 0, 'l', 'ok', 'DE', 'BE', '1',
+       'eligible')`,
+  );
+  await database.upgrade();
+  const { rows } = await pool.query<{ serving_id: string }>('select serving_id from unentered_serving order by 1');
+  expect(rows.map((row) => row.serving_id)).toEqual(['srv_decided', 'srv_missing', 'srv_reported']);
+});

@@ -36,7 +36,7 @@ function totalsOf(entries: readonly AdEntry[]) {
 }
 
 /** Appends entries and brings the hourly totals up to date, rows in key order. */
-async function appendEntries(tx: Transaction, entries: readonly AdEntry[], basis: ChangeBasis): Promise<void> {
+export async function appendEntries(tx: Transaction, entries: readonly AdEntry[], basis: ChangeBasis): Promise<void> {
   if (entries.length === 0) return;
   await copyRows(
     tx,
