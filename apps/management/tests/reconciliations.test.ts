@@ -290,6 +290,12 @@ test('what cannot be reconciled is refused with the field, and leaves nothing: n
   const w = createWorld(management);
   const { id: lineItemId } = (await w.booked()).lineItem;
   const draft = await w.lineItem();
+  const cancelled = await w.send('line_item.cancel', await w.lineItem(), { cause: 'A mistake.' });
+  const archived = await w.send(
+    'line_item.archive',
+    await w.send('line_item.cancel', await w.lineItem(), { cause: 'A mistake.' }),
+    { cause: 'A mistake.' },
+  );
   const { period } = await reconciliationChanges(w, lineItemId);
   const source = await fileSource(w, 'Line,Date,Impressions\n');
   const open = await w.upload('counts.csv', Buffer.from('x'));
@@ -312,7 +318,7 @@ test('what cannot be reconciled is refused with the field, and leaves nothing: n
       'custom',
     ],
     [{ sources: [source, source] }, '/changes/sources', 'custom'],
-    [{ scope: { line_item_ids: [draft.id] } }, '/changes/scope', 'nothing_sold'],
+    [{ scope: { line_item_ids: [draft.id, cancelled.id, archived.id] } }, '/changes/scope', 'nothing_sold'],
     [{ scope: { line_item_ids: [`li_${'0'.repeat(26)}`] } }, '/changes/scope/line_item_ids', 'link_not_found'],
     [{ scope: {} }, '/changes/scope', 'custom'],
   ];

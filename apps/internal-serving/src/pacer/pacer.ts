@@ -1,3 +1,4 @@
+import { createTurns } from '@longwave/worker-kit';
 import { changeMode } from './change-over.ts';
 import type { CohortFollower } from './cohort-follower.ts';
 import {
@@ -31,7 +32,6 @@ import { createAlertWatch, type AlertWatch } from './watch-alerts.ts';
 import type { RaisedAlert } from './alert-table.ts';
 import { listPlanDigests, readPlans } from './pacing-plan-table.ts';
 import type { ReturnCurves } from './return-curves.ts';
-import { createTurns } from './turns.ts';
 
 const hourMs = 3_600_000;
 /** For so long a new pacer lowers no lease of a line item whose cohorts it has not read: to it more is committed than there is. */

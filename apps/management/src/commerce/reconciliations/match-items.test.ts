@@ -37,18 +37,20 @@ const about = (hours: Ledger['hours'], changes: object = {}) => ({
   ledger: { hours, adjustments: [] } as Ledger,
   days: { first: dayOf('2026-10-01'), end: dayOf('2026-11-01') },
   timeZone: 'UTC',
-  ...{ tolerancePct: 10, smallest: 50, provisional: false },
+  ...{ tolerancePct: 10, smallest: 50, provisional: false, maxItems: 500_000 },
   ...changes,
 });
 const row = (lineItem: string, units: number, day: string | undefined = '2026-10-01', line = 2): CountedRow => ({
   ...{ line, lineItem, units },
   ...(day !== undefined && { day }),
 });
-const brief = (items: ReturnType<typeof matchSource>['items']) =>
+/** Within the bound of items. */
+const match = async (...asked: Parameters<typeof matchSource>) => (await matchSource(...asked))!;
+const brief = (items: Awaited<ReturnType<typeof match>>['items']) =>
   items.map((item) => [item.line_item_id, item.day, item.ours, item.theirs, item.ambiguity, item.beyond, item.verdict]);
 
-test('what is within the tolerance and unambiguous is decided as ours; beyond it, and with any ambiguity, a person decides', () => {
-  const { items } = matchSource(
+test('what is within the tolerance and unambiguous is decided as ours; beyond it, and with any ambiguity, a person decides', async () => {
+  const { items } = await match(
     source(),
     [row('G-1', 1_090), row('li_1', 1_200, '2026-10-02'), row('li_2', 1_000, '2026-10-03')],
     about([hour('2026-10-01T05:00', 1_000), hour('2026-10-02T05:00', 1_000), hour('2026-10-03T05:00', 1_000, 'li_2')]),
@@ -60,7 +62,7 @@ test('what is within the tolerance and unambiguous is decided as ours; beyond it
   ]);
 });
 
-test('the bound is the larger of the smallest difference and the per cent of our number, in both directions', () => {
+test('the bound is the larger of the smallest difference and the per cent of our number, in both directions', async () => {
   const by = { tolerancePct: 10, smallest: 50 };
   expect([1_050, 1_100, 1_101, 900, 899].map((theirs) => isBeyond(1_000, theirs, by))).toEqual([
     false,
@@ -72,16 +74,16 @@ test('the bound is the larger of the smallest difference and the per cent of our
   expect([50, 51].map((theirs) => isBeyond(0, theirs, by))).toEqual([false, true]);
 });
 
-test('what only one side has is named: missing_theirs and missing_ours, however small', () => {
-  const { items } = matchSource(source(), [row('li_1', 3, '2026-10-02')], about([hour('2026-10-01T05:00', 7)]));
+test('what only one side has is named: missing_theirs and missing_ours, however small', async () => {
+  const { items } = await match(source(), [row('li_1', 3, '2026-10-02')], about([hour('2026-10-01T05:00', 7)]));
   expect(brief(items)).toEqual([
     ['li_1', '2026-10-01', 7, 0, 'missing_theirs', false, null],
     ['li_1', '2026-10-02', 0, 3, 'missing_ours', false, null],
   ]);
 });
 
-test('a row that comes twice is summed and named; other dates and line items are counted and left out, unknown ids are listed with their lines', () => {
-  const { items, found } = matchSource(
+test('a row that comes twice is summed and named; other dates and line items are counted and left out, unknown ids are listed with their lines', async () => {
+  const { items, found } = await match(
     source(),
     [
       ...[row('li_1', 600), row('li_1', 400, '2026-10-01', 3), row('li_1', 5, '2026-11-01'), row('li_9', 5)],
@@ -103,18 +105,18 @@ describe('days', () => {
   /** A release at 02:00 UTC on 2 October is still 1 October in New York. */
   const release = [hour('2026-10-01T20:00', 100), hour('2026-10-02T02:00', 900), hour('2026-11-01T03:00', 60)];
 
-  test('of a source are those of its zone: our hours are moved there before anything is compared, at both ends of the period too', () => {
+  test('of a source are those of its zone: our hours are moved there before anything is compared, at both ends of the period too', async () => {
     const newYork = source({ time_zone: 'America/New_York' });
-    const { items } = matchSource(newYork, [row('li_1', 1_000), row('li_1', 60, '2026-10-31')], about(release));
+    const { items } = await match(newYork, [row('li_1', 1_000), row('li_1', 60, '2026-10-31')], about(release));
     expect(brief(items)).toEqual([
       ['li_1', '2026-10-01', 1_000, 1_000, 'none', false, 'ours'],
       ['li_1', '2026-10-31', 60, 60, 'none', false, 'ours'],
     ]);
-    const inUtc = matchSource(source(), [row('li_1', 1_000)], about(release));
+    const inUtc = await match(source(), [row('li_1', 1_000)], about(release));
     expect(inUtc.items.every(({ verdict }) => verdict === null)).toBe(true);
   });
 
-  test('of 23 and 25 hours keep all their hours', () => {
+  test('of 23 and 25 hours keep all their hours', async () => {
     const hours = Array.from({ length: 31 * 24 }, (_, nth) => ({
       ...{ lineItemId: 'li_1', creativeId: 'crv_1', hourMs: at('2026-10-01T00:00') + (nth - 2) * hourMs, units: 10 },
     }));
@@ -124,9 +126,9 @@ describe('days', () => {
     expect(['2026-10-24', '2026-10-25', '2026-10-26'].map(of)).toEqual([240, 250, 240]);
   });
 
-  test('of a source that names no zone are not compared: the whole period is, and people decide', () => {
+  test('of a source that names no zone are not compared: the whole period is, and people decide', async () => {
     const { time_zone: _zone, ...zoneless } = source() as ReconciliationSource & { time_zone: string };
-    const { items } = matchSource(
+    const { items } = await match(
       zoneless,
       [row('li_1', 900), row('li_1', 150, '2026-10-02')],
       about(release.slice(0, 2)),
@@ -135,17 +137,17 @@ describe('days', () => {
   });
 });
 
-test('totals of a campaign are spread over its line items by our numbers, and marked; with one line item nothing is spread', () => {
+test('totals of a campaign are spread over its line items by our numbers, and marked; with one line item nothing is spread', async () => {
   const totals = source({ columns: { campaign: 'C', units: 'U' } });
   const hours = [hour('2026-10-01T05:00', 3_000), hour('2026-10-02T05:00', 1_000, 'li_2')];
   const campaignRow: CountedRow = { line: 2, campaign: 'IO-1', units: 4_001 };
   const lineItems = about(hours).lineItems.map((one) => ({ ...one, basis: 'ad_delivered' }));
-  const { items } = matchSource(totals, [campaignRow], about(hours, { lineItems }));
+  const { items } = await match(totals, [campaignRow], about(hours, { lineItems }));
   expect(brief(items)).toEqual([
     ['li_1', null, 3_000, 3_001, 'spread', false, null],
     ['li_2', null, 1_000, 1_000, 'spread', false, null],
   ]);
-  const one = matchSource(
+  const one = await match(
     totals,
     [{ ...campaignRow, units: 3_010 }],
     about(hours.slice(0, 1), { lineItems: lineItems.slice(0, 1) }),
@@ -153,7 +155,7 @@ test('totals of a campaign are spread over its line items by our numbers, and ma
   expect(brief(one.items)).toEqual([['li_1', null, 3_000, 3_010, 'none', false, 'ours']]);
 });
 
-test('a source with creatives is compared creative by creative, and earlier adjustments of a day are part of our numbers', () => {
+test('a source with creatives is compared creative by creative, and earlier adjustments of a day are part of our numbers', async () => {
   const byCreative = source({ columns: { line_item: 'L', creative: 'A', day: 'D', units: 'U' } });
   const hours = [hour('2026-10-01T05:00', 300), hour('2026-10-01T06:00', 100, 'li_1', 'crv_2')];
   const adjustments = [{ lineItemId: 'li_1', day: '2026-10-01', quantity: -40 }];
@@ -161,17 +163,17 @@ test('a source with creatives is compared creative by creative, and earlier adju
     { ...row('li_1', 270), creative: 'A-1' },
     { ...row('li_1', 90), creative: 'A-2' },
   ];
-  const { items } = matchSource(byCreative, rows, about(hours, { ledger: { hours, adjustments } }));
+  const { items } = await match(byCreative, rows, about(hours, { ledger: { hours, adjustments } }));
   expect(items.map(({ creative_id: id, ours, theirs, verdict }) => [id, ours, theirs, verdict])).toEqual([
     ['crv_1', 270, 270, 'ours'],
     ['crv_2', 90, 90, 'ours'],
   ]);
-  const byDay = matchSource(source(), [row('li_1', 360)], about(hours, { ledger: { hours, adjustments } }));
+  const byDay = await match(source(), [row('li_1', 360)], about(hours, { ledger: { hours, adjustments } }));
   expect(brief(byDay.items)).toEqual([['li_1', '2026-10-01', 360, 360, 'none', false, 'ours']]);
 });
 
-test('in a provisional reconciliation people decide every item', () => {
-  const { items } = matchSource(
+test('in a provisional reconciliation people decide every item', async () => {
+  const { items } = await match(
     source(),
     [row('li_1', 1_000)],
     about([hour('2026-10-01T05:00', 1_000)], { provisional: true }),
@@ -179,9 +181,38 @@ test('in a provisional reconciliation people decide every item', () => {
   expect(brief(items)).toEqual([['li_1', '2026-10-01', 1_000, 1_000, 'provisional', false, null]]);
 });
 
-test('an item has the same id at every matching, and another for another source', () => {
-  const idsOf = (name: string) =>
-    matchSource(source({ name }), [row('li_1', 1)], about([])).items.map((item) => item.item_id);
-  expect(idsOf('gam')).toEqual(idsOf('gam'));
-  expect(idsOf('gam')).not.toEqual(idsOf('other'));
+test('an item has the same id at every matching, and another for another source', async () => {
+  const idsOf = async (name: string) =>
+    (await match(source({ name }), [row('li_1', 1)], about([]))).items.map((item) => item.item_id);
+  expect(await idsOf('gam')).toEqual(await idsOf('gam'));
+  expect(await idsOf('gam')).not.toEqual(await idsOf('other'));
+});
+
+describe('a large file', () => {
+  const lineItems = Array.from({ length: 1_000 }, (_, nth) => ({
+    ...{ id: `li_${nth}`, campaignId: 'cmp_1', basis: 'ad_delivered' },
+  }));
+  const totals = source({ columns: { campaign: 'C', day: 'D', units: 'U' } });
+  const rows = (count: number): CountedRow[] =>
+    Array.from({ length: count }, (_, nth) => ({ line: nth + 2, campaign: 'IO-1', units: 1, day: '2026-10-01' }));
+
+  test('of 200,000 rows over a campaign of 1,000 line items is divided once, to the last unit, while others have their turns', async () => {
+    let turns = 0;
+    const beat = setInterval(() => (turns += 1), 1);
+    const { items, found } = await match(totals, rows(200_000), about([], { lineItems }));
+    clearInterval(beat);
+    expect(found.rows).toBe(200_000);
+    expect(items).toHaveLength(1_000);
+    expect(new Set(items.map(({ theirs, ambiguity }) => `${theirs} ${ambiguity}`))).toEqual(
+      new Set(['200 duplicate_rows']),
+    );
+    expect(turns).toBeGreaterThan(5);
+  });
+
+  test('that would make more items than a reconciliation has ends before they are made', async () => {
+    expect(await matchSource(totals, rows(1), about([], { lineItems, maxItems: 999 }))).toBeUndefined();
+    expect((await matchSource(totals, rows(1), about([], { lineItems, maxItems: 1_000 })))!.items).toHaveLength(1);
+    const ofLedger = about([hour('2026-10-01T05:00', 5), hour('2026-10-02T05:00', 5)], { maxItems: 1 });
+    expect(await matchSource(source(), [row('li_1', 5)], ofLedger)).toBeUndefined();
+  });
 });

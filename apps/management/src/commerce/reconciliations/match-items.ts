@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { daysOf } from '@longwave/podcast-analytics/zoned-days';
+import { createTurns } from '@longwave/worker-kit';
 import type { Reconciliation, ReconciliationSource } from './reconciliation.ts';
 import { dateOf, type DayRange } from './reconciliation.ts';
 import type { CountedRow } from './counted-row.ts';
@@ -75,6 +76,9 @@ class Sums {
   entries() {
     return [...this.#units.values()];
   }
+  get size(): number {
+    return this.#units.size;
+  }
 }
 
 /**
@@ -130,35 +134,32 @@ interface Theirs {
   readonly found: SourceFound;
 }
 
-/** Sums the rows of a source by item. */
-function sumTheirs(
+/** Rows of a source about the same line item or campaign, creative and day, as one number. */
+interface RowTotal {
+  readonly lineItemIds: readonly string[];
+  readonly creativeId: string | null;
+  readonly day: string | null;
+  units: number;
+  isRepeated: boolean;
+}
+
+/** Sums the rows of a source by what they are about, so that a campaign in 200,000 rows is divided among its line items once a day. */
+async function sumRows(
   source: ReconciliationSource,
   rows: readonly CountedRow[],
-  about: {
-    readonly lineItems: readonly ScopedLineItem[];
-    readonly ids: IdMap;
-    readonly days: DayRange;
-    readonly grain: Grain;
-    readonly ours: Sums;
-  },
-): Theirs {
-  const { lineItems, ids, days, grain, ours } = about;
+  { lineItems, ids, days, grain }: MatchedAbout & { readonly grain: Grain },
+): Promise<{ readonly totals: Iterable<RowTotal>; readonly found: SourceFound }> {
   const inScope = new Set(lineItems.map(({ id }) => id));
   const ofCampaign = Map.groupBy(lineItems, ({ campaignId }) => campaignId);
   const [first, end] = [dateOf(days.first), dateOf(days.end)];
-  const sums = new Sums();
-  const [duplicated, spreadOver] = [new Set<string>(), new Set<string>()];
+  const totals = new Map<string, RowTotal>();
   const seen = new Set<string>();
   const unknown = new Map<string, { id: string; line: number; units: number }>();
   const found = { outside_period: 0, outside_scope: 0, unknown_rows: 0 };
-
-  const add = (key: ItemKey, units: number, row: { readonly isRepeated: boolean; readonly isSpread: boolean }) => {
-    sums.add(key, units);
-    if (row.isRepeated) duplicated.add(keyText(key));
-    if (row.isSpread) spreadOver.add(keyText(key));
-  };
+  const turn = createTurns();
 
   for (const { line, lineItem, campaign, creative, day: date, units } of rows) {
+    await turn();
     if (date !== undefined && (date < first || date >= end)) {
       found.outside_period += 1;
       continue;
@@ -173,8 +174,8 @@ function sumTheirs(
       else if (unknown.size < maxUnknownIds) unknown.set(strange, { id: strange, line, units });
       continue;
     }
-    const targets = lineItem === undefined ? (ofCampaign.get(named[0]!) ?? []).map(({ id }) => id) : named;
-    if (!targets.some((id) => inScope.has(id))) {
+    const [id] = named as [string];
+    if (lineItem === undefined ? !ofCampaign.has(id) : !inScope.has(id)) {
       found.outside_scope += 1;
       continue;
     }
@@ -182,17 +183,47 @@ function sumTheirs(
     const isRepeated = seen.has(raw);
     seen.add(raw);
     const day = grain.byDay ? (date ?? null) : null;
-    const keys = targets.map((id) => ({ lineItemId: id, creativeId: grain.byCreative ? creatives[0]! : null, day }));
-    const shares = spread(
-      units,
-      keys.map((key) => ours.of(key)),
-    );
-    for (const [index, key] of keys.entries()) add(key, shares[index]!, { isRepeated, isSpread: keys.length > 1 });
+    const text = keyText({ lineItemId: id, creativeId: creatives[0]!, day });
+    const total = totals.get(text);
+    if (total) {
+      total.units += units;
+      total.isRepeated ||= isRepeated;
+    } else {
+      const lineItemIds = lineItem === undefined ? ofCampaign.get(id)!.map((one) => one.id) : [id];
+      totals.set(text, { lineItemIds, creativeId: creatives[0]!, day, units, isRepeated });
+    }
   }
   return {
-    ...{ sums, duplicated, spread: spreadOver },
+    totals: totals.values(),
     found: { name: source.name, rows: rows.length, ...found, unknown_ids: [...unknown.values()] },
   };
+}
+
+/** Sums the rows of a source by item. Undefined when there are more than `maxItems` of them. */
+async function sumTheirs(
+  source: ReconciliationSource,
+  rows: readonly CountedRow[],
+  about: MatchedAbout & { readonly grain: Grain; readonly ours: Sums },
+): Promise<Theirs | undefined> {
+  const { totals, found } = await sumRows(source, rows, about);
+  const sums = new Sums();
+  const [duplicated, spreadOver] = [new Set<string>(), new Set<string>()];
+  const turn = createTurns();
+  for (const { lineItemIds, creativeId, day, units, isRepeated } of totals) {
+    await turn();
+    const keys = lineItemIds.map((lineItemId) => ({ lineItemId, creativeId, day }));
+    const shares = spread(
+      units,
+      keys.map((key) => about.ours.of(key)),
+    );
+    for (const [index, key] of keys.entries()) {
+      sums.add(key, shares[index]!);
+      if (isRepeated) duplicated.add(keyText(key));
+      if (keys.length > 1) spreadOver.add(keyText(key));
+    }
+    if (sums.size > about.maxItems) return undefined;
+  }
+  return { sums, duplicated, spread: spreadOver, found };
 }
 
 /** Whether a difference is beyond the tolerance: more than the smallest one, and more than the per cent of our number. */
@@ -205,32 +236,40 @@ export const isBeyond = (
   return delta > smallest && delta * 100 > Math.abs(ours) * tolerancePct;
 };
 
+/** What a source is matched with. */
+interface MatchedAbout {
+  readonly lineItems: readonly ScopedLineItem[];
+  /** What the ids of the source mean here. */
+  readonly ids: IdMap;
+  readonly ledger: Ledger;
+  /** Days of the period; they are counted in the zone of the source, else in that of the reconciliation. */
+  readonly days: DayRange;
+  /** Of the reconciliation. */
+  readonly timeZone: string;
+  readonly tolerancePct: number;
+  readonly smallest: number;
+  readonly provisional: boolean;
+  /** The most items that the source may make. */
+  readonly maxItems: number;
+}
+
 /**
- * The items of one source: every line item, creative and day for which the source or our ledger has units.
- * @param about.ids what the ids of the source mean here
- * @param about.days of the period; they are counted in the zone of the source, else in that of the reconciliation
+ * The items of one source: every line item, creative and day for which the source or our ledger has units. Undefined when they are more than
+ * `maxItems`, which it learns before they are in memory. Others have the event loop in between.
  */
-export function matchSource(
+export async function matchSource(
   source: ReconciliationSource,
   rows: readonly CountedRow[],
-  about: {
-    readonly lineItems: readonly ScopedLineItem[];
-    readonly ids: IdMap;
-    readonly ledger: Ledger;
-    readonly days: DayRange;
-    /** Of the reconciliation. */
-    readonly timeZone: string;
-    readonly tolerancePct: number;
-    readonly smallest: number;
-    readonly provisional: boolean;
-  },
-): { readonly items: readonly NewItem[]; readonly found: SourceFound } {
+  about: MatchedAbout,
+): Promise<{ readonly items: readonly NewItem[]; readonly found: SourceFound } | undefined> {
   const grain = grainOf(source, rows);
   const ours = sumOurs(about.ledger, about.days, source.time_zone ?? about.timeZone, grain);
-  const theirs = sumTheirs(source, rows, { ...about, grain, ours });
+  const theirs = ours.size > about.maxItems ? undefined : await sumTheirs(source, rows, { ...about, grain, ours });
+  if (!theirs) return undefined;
   const basisOf = new Map(about.lineItems.map(({ id, basis }) => [id, basis]));
   const isZoneUnknown = source.time_zone === undefined;
   const keys = new Map([...ours.entries(), ...theirs.sums.entries()].map(({ key }) => [keyText(key), key]));
+  if (keys.size > about.maxItems) return undefined;
 
   const ambiguityOf = (
     text: string,
@@ -247,7 +286,9 @@ export function matchSource(
   };
 
   const items: NewItem[] = [];
+  const turn = createTurns();
   for (const [text, key] of keys) {
+    await turn();
     const counted = { ours: ours.of(key), theirs: theirs.sums.of(key) };
     if (counted.ours === 0 && counted.theirs === 0) continue;
     const ambiguity = ambiguityOf(text, key, counted);

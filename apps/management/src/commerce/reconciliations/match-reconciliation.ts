@@ -39,6 +39,10 @@ type Matched = ChangesInput<'reconciliation.record_match'>;
 
 /** The most items of one reconciliation. */
 const maxItems = 500_000;
+const tooManyItems = {
+  code: 'too_many_items',
+  detail: `A reconciliation has at most ${maxItems.toLocaleString('en')} items. Cut the period or the scope.`,
+};
 const maxFindings = 100;
 
 /** The object that keeps a file for the life of its reconciliation; the upload may expire. */
@@ -70,7 +74,7 @@ async function readSource(
   const report = await findResource(pool, workspaceId, 'platform_evidence', source.evidence_id);
   const { granularity } = report!.attributes.evidence;
   const instants = instantsOf(daysOfPeriod(period, timeZone), source.time_zone ?? timeZone);
-  return { rows: await readEvidence(listEvidenceRows, workspaceId, source, { granularity, ...instants, signal }) };
+  return readEvidence(listEvidenceRows, workspaceId, source, { granularity, ...instants, signal });
 }
 
 /** The time that our ledger is read for: the days of the period in the zone of every source. */
@@ -120,6 +124,24 @@ const scopedOf = (lineItem: ResourceRow<'line_items'>) => ({
   basis: basisOf(lineItem),
 });
 
+/** Our side, and what ids of sources may lead to. */
+async function readKnown(
+  options: ReconciliationOptions,
+  reconciliation: ResourceRow<'reconciliations'>,
+  signal: AbortSignal,
+) {
+  const { pool } = options;
+  const { workspace_id: workspaceId } = reconciliation;
+  const ours = await readOurs(options, reconciliation, { signal });
+  const { lineItems } = ours;
+  const known = {
+    lineItems,
+    campaigns: await listCampaigns(pool, workspaceId, lineItems),
+    creatives: await listServedCreatives(pool, workspaceId, lineItems),
+  };
+  return { ...ours, known };
+}
+
 /** Matches every source; a source that cannot be read ends it with what is wrong. */
 async function match(
   options: ReconciliationOptions,
@@ -127,42 +149,36 @@ async function match(
   reconciliation: ResourceRow<'reconciliations'>,
   signal: AbortSignal,
 ): Promise<{ readonly items: readonly NewItem[]; readonly changes: Matched } | { readonly failure: Failure }> {
-  const { pool } = options;
-  const { workspace_id: workspaceId, attributes } = reconciliation;
-  const read = new Map<ReconciliationSource, SourceRows>();
-  for (const source of attributes.sources) read.set(source, await readSource(options, job, attributes, source, signal));
-  const findings = [...read].flatMap(([{ name }, one]) =>
-    'findings' in one ? one.findings.map((finding) => ({ source: name, ...finding })) : [],
-  );
-  if (findings.length > 0) {
-    const detail = 'A source has lines that cannot be read. Correct them, upload the file again and match again.';
-    return { failure: { problem: { code: 'source_unreadable', detail }, findings: findings.slice(0, maxFindings) } };
-  }
-  const { lineItems, knownAt, ledger } = await readOurs(options, reconciliation, { signal });
-  const known = {
-    lineItems,
-    campaigns: await listCampaigns(pool, workspaceId, lineItems),
-    creatives: await listServedCreatives(pool, workspaceId, lineItems),
-  };
+  const { attributes } = reconciliation;
+  const findings: Failure['findings'] = [];
   const items: NewItem[] = [];
   const found: Matched['found'] = [];
-  for (const [source, one] of read) {
-    const matched = matchSource(source, 'rows' in one ? one.rows : [], {
+  let ours: Awaited<ReturnType<typeof readKnown>> | undefined;
+  // The rows of one source are in memory at a time, and no items beyond the bound.
+  for (const source of attributes.sources) {
+    const read = await readSource(options, job, attributes, source, signal);
+    if ('findings' in read) findings.push(...read.findings.map((finding) => ({ source: source.name, ...finding })));
+    if (findings.length > 0 || !('rows' in read)) continue;
+    ours ??= await readKnown(options, reconciliation, signal);
+    const { lineItems, ledger, known } = ours;
+    const matched = await matchSource(source, read.rows, {
       lineItems: lineItems.map(scopedOf),
       ids: mapIds(source.name, known),
       ...{ ledger, days: daysOfPeriod(attributes.period, attributes.time_zone), timeZone: attributes.time_zone },
       tolerancePct: toleranceOf(attributes, source),
       smallest: attributes.smallest_difference,
       provisional: attributes.provisional,
+      maxItems: maxItems - items.length,
     });
+    if (!matched) return { failure: { problem: tooManyItems, findings: [] } };
     for (const item of matched.items) items.push(item);
     found.push(matched.found);
   }
-  if (items.length > maxItems) {
-    const detail = `A reconciliation has at most ${maxItems.toLocaleString('en')} items. Cut the period or the scope.`;
-    return { failure: { problem: { code: 'too_many_items', detail } } };
+  if (findings.length > 0) {
+    const detail = 'A source has lines that cannot be read. Correct them, upload the file again and match again.';
+    return { failure: { problem: { code: 'source_unreadable', detail }, findings: findings.slice(0, maxFindings) } };
   }
-  const changes = { known_at: knownAt.toISOString(), totals: totalsOf(items), found };
+  const changes = { known_at: ours!.knownAt.toISOString(), totals: totalsOf(items), found };
   return { items: inOrder(items), changes };
 }
 

@@ -5,19 +5,19 @@ import { maxFileBytes, readCounts } from './read-counts.ts';
 const columns = { line_item: 'Line', creative: 'Ad', day: 'Date', units: 'Count' };
 const read = (text: string | Uint8Array) => readCounts(typeof text === 'string' ? Buffer.from(text) : text, columns);
 const header = 'Date,Line,Ad,Count,Note\n';
-const findingsOf = (text: string | Uint8Array) => {
-  const outcome = read(text);
+const findingsOf = async (text: string | Uint8Array) => {
+  const outcome = await read(text);
   return 'findings' in outcome ? outcome.findings.map(({ line, code }) => [line, code]) : outcome.rows;
 };
 
-test('columns are found by their names, whatever stands between the cells, with a byte order mark, CRLF, quotes and commas in numbers', () => {
+test('columns are found by their names, whatever stands between the cells, with a byte order mark, CRLF, quotes and commas in numbers', async () => {
   const row = { line: 2, lineItem: 'L 1', creative: 'a"b', day: '2026-10-01', units: 1_234_567 };
   for (const text of [
     `\ufeff${header.replace('\n', '\r\n')}2026-10-01,"L 1","a""b","1,234,567",=1+1\r\n`,
     'Count;Note;Line;Ad;Date\n1234567;"two\nlines";L 1;"a""b";2026-10-01',
     'Line\tAd\tDate\tCount\n L 1 \t"a""b"\t2026-10-01\t1,234,567\n\n',
   ])
-    expect(read(text)).toEqual({ rows: [row] });
+    expect(await read(text)).toEqual({ rows: [row] });
 });
 
 test.each([
@@ -64,29 +64,33 @@ test.each([
   ['a line of totals', `${header}2026-10-01,,a,1,n\n`, [[2, 'empty_id']]],
   ['control characters', `${header}2026-10-01,x\u0000,a,1,n\n`, [[2, 'control_character']]],
   ['nothing', '', [[1, 'empty_file']]],
-])('a file with %s is refused with the line', (_what, text, found) => expect(findingsOf(text)).toEqual(found));
+])('a file with %s is refused with the line', async (_what, text, found) =>
+  expect(await findingsOf(text)).toEqual(found),
+);
 
-test('what is no UTF-8 is refused with its line: Latin-1, UTF-16, half a character', () => {
+test('what is no UTF-8 is refused with its line: Latin-1, UTF-16, half a character', async () => {
   const latin1 = Buffer.from(`${header}2026-10-01,Käse,a,1,n\n`, 'latin1');
-  expect(findingsOf(latin1)).toEqual([[2, 'not_utf8']]);
-  expect(findingsOf(Buffer.from(`\ufeff${header}`, 'utf16le'))[0]).toEqual([1, 'not_utf8']);
-  expect(findingsOf(Buffer.concat([Buffer.from(`${header}x,`), Buffer.from([0xe2, 0x82])]))).toEqual([[2, 'not_utf8']]);
+  expect(await findingsOf(latin1)).toEqual([[2, 'not_utf8']]);
+  expect((await findingsOf(Buffer.from(`\ufeff${header}`, 'utf16le')))[0]).toEqual([1, 'not_utf8']);
+  expect(await findingsOf(Buffer.concat([Buffer.from(`${header}x,`), Buffer.from([0xe2, 0x82])]))).toEqual([
+    [2, 'not_utf8'],
+  ]);
 });
 
-test('size, rows, columns and lengths are bounded, and so are the findings', () => {
-  expect(findingsOf(new Uint8Array(maxFileBytes + 1))).toEqual([[undefined, 'file_too_large']]);
-  expect(findingsOf(`${header}${'2026-10-01,x,a,1,n\n'.repeat(200_001)}`)).toEqual([[200_002, 'too_many_rows']]);
-  expect(findingsOf(`${header.trim()}${',x'.repeat(200)}\n`)).toEqual([[1, 'too_many_columns']]);
-  expect(findingsOf(`${header}2026-10-01,${'x'.repeat(256)},a,1,n\n`)).toEqual([[2, 'id_too_long']]);
-  expect(findingsOf(`${header}2026-10-01,${'x'.repeat(70_000)},a,1,n\n`)).toEqual([[2, 'line_too_long']]);
-  expect(findingsOf(`${header}${'2026-10-01,x,a,?,n\n'.repeat(5_000)}`)).toHaveLength(100);
+test('size, rows, columns and lengths are bounded, and so are the findings', async () => {
+  expect(await findingsOf(new Uint8Array(maxFileBytes + 1))).toEqual([[undefined, 'file_too_large']]);
+  expect(await findingsOf(`${header}${'2026-10-01,x,a,1,n\n'.repeat(200_001)}`)).toEqual([[200_002, 'too_many_rows']]);
+  expect(await findingsOf(`${header.trim()}${',x'.repeat(200)}\n`)).toEqual([[1, 'too_many_columns']]);
+  expect(await findingsOf(`${header}2026-10-01,${'x'.repeat(256)},a,1,n\n`)).toEqual([[2, 'id_too_long']]);
+  expect(await findingsOf(`${header}2026-10-01,${'x'.repeat(70_000)},a,1,n\n`)).toEqual([[2, 'line_too_long']]);
+  expect(await findingsOf(`${header}${'2026-10-01,x,a,?,n\n'.repeat(5_000)}`)).toHaveLength(100);
 });
 
-test('no bytes make it throw, and findings never repeat the file', () => {
+test('no bytes make it throw, and findings never repeat the file', async () => {
   const secret = 'XYZZY';
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), (bytes, isBehind) => {
-      const outcome = read(isBehind ? Buffer.concat([Buffer.from(`${header}${secret},`), bytes]) : bytes);
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.boolean(), async (bytes, isBehind) => {
+      const outcome = await read(isBehind ? Buffer.concat([Buffer.from(`${header}${secret},`), bytes]) : bytes);
       if ('findings' in outcome) expect(JSON.stringify(outcome.findings)).not.toContain(secret);
     }),
   );

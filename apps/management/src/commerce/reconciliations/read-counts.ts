@@ -1,11 +1,12 @@
 import { createRowReader, findDelimiter, isFormula, type CsvRow } from '@longwave/csv';
+import { createTurns } from '@longwave/worker-kit';
 import type { CountedRow, Finding, SourceRows } from './counted-row.ts';
 import type { ReconciliationSource } from './reconciliation.ts';
 
 type Columns = Extract<ReconciliationSource, { readonly storage_key: string }>['columns'];
 
 export const maxFileBytes = 20 * 2 ** 20;
-const maxRows = 200_000;
+export const maxRows = 200_000;
 const maxLineBytes = 64 * 1024;
 const maxColumns = 200;
 const maxCellLength = 255;
@@ -124,10 +125,10 @@ function rowOf(
 
 /**
  * Reads a CSV with a header (RFC 4180; commas, semicolons, tabs or bars between the cells). Every line must be readable: the first 100 lines
- * that are not are named with the reason, and then there are no rows. Findings never quote the file.
+ * that are not are named with the reason, and then there are no rows. Findings never quote the file. Others have the event loop in between.
  * @param bytes of the whole file, at most 20 MiB
  */
-export function readCounts(bytes: Uint8Array, columns: Columns): SourceRows {
+export async function readCounts(bytes: Uint8Array, columns: Columns): Promise<SourceRows> {
   if (bytes.length > maxFileBytes)
     return { findings: [{ code: 'file_too_large', detail: `A file has at most ${maxFileBytes / 2 ** 20} MiB.` }] };
   const found = createFindings();
@@ -161,7 +162,9 @@ export function readCounts(bytes: Uint8Array, columns: Columns): SourceRows {
     if (row) rows.push(row);
   }
 
+  const turn = createTurns();
   for (const [text, line] of linesOf(bytes, found)) {
+    await turn();
     reader ??= createRowReader(findDelimiter(text), take, { strict: true });
     reader.feed(text, line);
   }

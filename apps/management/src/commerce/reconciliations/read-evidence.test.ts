@@ -20,10 +20,12 @@ const list: ListEvidenceRows = async ({ firstRow, limit }) => ({ rows: rows.slic
 const about = { fromMs: at('2026-10-01T04:00'), toMs: at('2026-11-01T04:00'), signal: new AbortController().signal };
 
 test('hours of a platform become days of its zone; rows without the metric and outside of the period are left out', async () => {
-  expect(await readEvidence(list, 'ws_1', source, { ...about, granularity: 'hour' })).toEqual([
-    { line: 1, lineItem: 'P-1', day: '2026-10-01', units: 100 },
-    { line: 3, lineItem: 'P-2', day: '2026-10-02', units: 5 },
-  ]);
+  expect(await readEvidence(list, 'ws_1', source, { ...about, granularity: 'hour' })).toEqual({
+    rows: [
+      { line: 1, lineItem: 'P-1', day: '2026-10-01', units: 100 },
+      { line: 3, lineItem: 'P-2', day: '2026-10-02', units: 5 },
+    ],
+  });
 });
 
 test('a report by months, and one whose zone is not known, have one sum for each id', async () => {
@@ -32,8 +34,23 @@ test('a report by months, and one whose zone is not known, have one sum for each
     [source, 'month'],
     [zoneless, 'hour'],
   ] as const)
-    expect(await readEvidence(list, 'ws_1', one, { ...about, granularity })).toEqual([
-      { line: 1, lineItem: 'P-1', units: 100 },
-      { line: 3, lineItem: 'P-2', units: 5 },
-    ]);
+    expect(await readEvidence(list, 'ws_1', one, { ...about, granularity })).toEqual({
+      rows: [
+        { line: 1, lineItem: 'P-1', units: 100 },
+        { line: 3, lineItem: 'P-2', units: 5 },
+      ],
+    });
+});
+
+test('a report of more ids and days than a file has rows is refused, before all of it is in memory', async () => {
+  const { time_zone: _zone, ...zoneless } = source;
+  let pages = 0;
+  const endless: ListEvidenceRows = async ({ firstRow, limit }) => {
+    pages += 1;
+    return { rows: Array.from({ length: limit }, (_, nth) => row(`P-${firstRow + nth}`, '2026-10-02T02:00', 1n)) };
+  };
+  expect(await readEvidence(endless, 'ws_1', zoneless, { ...about, granularity: 'day' })).toEqual({
+    findings: [expect.objectContaining({ code: 'too_many_rows' })],
+  });
+  expect(pages).toBe(201);
 });

@@ -2,12 +2,17 @@ import type { Attributes } from '@longwave/command-catalog';
 import { daysOf } from '@longwave/podcast-analytics/zoned-days';
 import type { RpcClient } from '@longwave/rpc';
 import type { EvidenceServiceService } from '@longwave/rpc/audience';
-import type { CountedRow } from './counted-row.ts';
+import type { CountedRow, SourceRows } from './counted-row.ts';
+import { maxRows } from './read-counts.ts';
 import { dateOf, type ReconciliationSource } from './reconciliation.ts';
 
 export type ListEvidenceRows = RpcClient<typeof EvidenceServiceService>['listEvidenceRows'];
 
 const pageRows = 1000;
+const tooManyRows = {
+  code: 'too_many_rows',
+  detail: `A report has at most ${maxRows.toLocaleString('en')} ids and days. Cut the period.`,
+};
 /** Grains that a day consists of. */
 const withinDays: readonly string[] = ['hour', 'day'];
 
@@ -15,7 +20,7 @@ type EvidenceSource = Extract<ReconciliationSource, { readonly kind: 'platform_r
 
 /**
  * What an evidence report says of each id of the platform within a time, for the metric of the source: by day where the report is by hours
- * or days and the zone of its days is known, else as one sum.
+ * or days and the zone of its days is known, else as one sum. Too many of them are a finding.
  */
 export async function readEvidence(
   listEvidenceRows: ListEvidenceRows,
@@ -27,7 +32,7 @@ export async function readEvidence(
     readonly toMs: number;
     readonly signal: AbortSignal;
   },
-): Promise<readonly CountedRow[]> {
+): Promise<SourceRows> {
   const { time_zone: timeZone, evidence_id: evidenceId, metric } = source;
   const days = timeZone !== undefined && withinDays.includes(about.granularity) ? daysOf(timeZone) : undefined;
   const sums = new Map<string, CountedRow>();
@@ -47,6 +52,7 @@ export async function readEvidence(
         ...(day !== undefined && { day }),
       });
     }
-    if (page.rows.length < pageRows) return [...sums.values()];
+    if (sums.size > maxRows) return { findings: [tooManyRows] };
+    if (page.rows.length < pageRows) return { rows: [...sums.values()] };
   }
 }

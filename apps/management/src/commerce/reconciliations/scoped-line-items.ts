@@ -1,15 +1,16 @@
 import { listByIds, listLinked, type ResourceRow } from '@longwave/command-pipeline';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { unsoldStates } from '../../advertising/line-items/line-item.ts';
+import { listOnceBooked } from './booked-version-table.ts';
 import type { Reconciliation } from './reconciliation.ts';
 
 /** Line items of one reconciliation at most; the ledger is asked for so many at once. */
 export const maxLineItems = 1000;
 
-const wasSold = ({ lifecycle_state: state }: ResourceRow<'line_items'>) =>
-  !(unsoldStates as readonly string[]).includes(state);
+/** States that a line item may come to without having been booked. */
+const withoutBooking: readonly string[] = ['cancelled', 'archived'];
 
-/** The line items that a reconciliation is about: those that were sold. */
+/** The line items that a reconciliation is about: those that were sold, which a cancelled draft never was. */
 export async function listScoped(
   db: Pool | Transaction,
   workspaceId: string,
@@ -17,7 +18,17 @@ export async function listScoped(
 ): Promise<readonly ResourceRow<'line_items'>[]> {
   const named = await listByIds(db, workspaceId, 'line_items', lineItems);
   for (const id of campaigns ?? []) named.push(...(await listLinked(db, workspaceId, 'line_items', 'campaign', id)));
-  return named.filter(wasSold);
+  const candidates = named.filter(({ lifecycle_state: state }) => !(unsoldStates as readonly string[]).includes(state));
+  const doubtful = candidates.filter(({ lifecycle_state: state }) => withoutBooking.includes(state));
+  const booked = new Set(
+    doubtful.length === 0
+      ? []
+      : await listOnceBooked(
+          db,
+          doubtful.map(({ id }) => id),
+        ),
+  );
+  return candidates.filter(({ id, lifecycle_state: state }) => !withoutBooking.includes(state) || booked.has(id));
 }
 
 /** The campaigns of line items. */

@@ -1,6 +1,6 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
 
-/** Work goes on for so long before others have the event loop: this process decides ads too. */
+/** Work goes on for so long before others have the event loop. */
 const turnMs = 4;
 
 /** Called between two pieces of long work: lets others have the event loop once a turn is over. */
