@@ -116,7 +116,7 @@ export async function createApp(
     }),
   );
   redis.on('ready', () => recounting.wake());
-  const pacer = stack.use(startPacer(config, { pool, plans, tls, clock, logger }));
+  const pacer = stack.use(startPacer(config, { pool, plans, tls, logger }));
   const refreshing = stack.use(
     pollLoop({
       everyMs: refreshMs,

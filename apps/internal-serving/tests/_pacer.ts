@@ -7,7 +7,7 @@ import { createPacer, type Pacer, type PacerDeps } from '../src/pacer/pacer.ts';
 import { takeTerm } from '../src/pacer/pacer-term-table.ts';
 import { createReturnCurves } from '../src/pacer/return-curves.ts';
 import type { PlannedLine } from '../src/plans/paced-lines.ts';
-import { countGoalSlots } from '../src/decisions/line-item-count-table.ts';
+import { countGoalSlots, countGoalSlotsSince } from '../src/decisions/line-item-count-table.ts';
 
 export interface Lease {
   readonly nodeEpoch: number;
@@ -25,7 +25,7 @@ export async function startPacing() {
   const pool = createPool(() => database.url, 'serving', { name: 'test', max: 10, readsKeys: true });
   stack.defer(() => pool.end());
   await pool.query(`update serving_mode set mode = 'lease', wanted = 'lease'`);
-  const world = { nowMs: Date.now(), lines: [] as PlannedLine[], isAwaited: false };
+  const world = { nowMs: Date.now(), lines: [] as PlannedLine[], isOutdated: false };
   let answer: Partial<ReadCohortsResponse> | undefined;
   let ages: readonly ReadAgesResponse[] = [];
   const client: CohortClient = {
@@ -35,8 +35,13 @@ export async function startPacing() {
     },
   };
   const deps = (): PacerDeps => ({
-    ...{ pool, countGoalSlots, days: createLocalDays(), clock: () => new Date(world.nowMs) },
-    plans: { listPaced: () => world.lines, isAwaited: () => world.isAwaited, isReady: () => true },
+    ...{ pool, countGoalSlots, countGoalSlotsSince, days: createLocalDays() },
+    readNow: async () => world.nowMs,
+    plans: {
+      listPaced: () => world.lines,
+      isOutdated: () => world.isOutdated,
+      isReady: () => true,
+    },
     cohorts: createCohortFollower(client),
     curves: createReturnCurves({
       readAges: async ({ surfaceClass, afterWorkspaceId }) =>
@@ -60,10 +65,10 @@ export async function startPacing() {
       ages = next;
     },
     /** A pacer of a new term; the one before is out. */
-    newPacer: async (): Promise<Pacer> => {
+    newPacer: async (given: Partial<PacerDeps> = {}): Promise<Pacer> => {
       await pool.query('update pacer_term set expires_at = to_timestamp(0)');
       const term = await takeTerm(pool, 1 + Math.floor(Math.random() * 2 ** 40));
-      return createPacer(term!, deps());
+      return createPacer(term!, { ...deps(), ...given });
     },
     /** A node that lives and leaves goals to leases. */
     newNode: async (mode = 'lease'): Promise<number> => {

@@ -18,7 +18,7 @@ beforeEach(async () => {
   await pacing.pool.query(`update serving_node set closed_at = now()`);
   await pacing.pool.query(`update quota_lease set granted = used, closed = true, counted = true`);
   pacing.setCohorts(undefined);
-  Object.assign(pacing.world, { nowMs: Math.floor(Date.now() / hourMs) * hourMs, lines: [], isAwaited: false });
+  Object.assign(pacing.world, { nowMs: Math.floor(Date.now() / hourMs) * hourMs, lines: [], isOutdated: false });
 });
 
 const everything = { lineItemId: undefined, state: undefined, kind: undefined, limit: 100, before: undefined };
@@ -164,10 +164,10 @@ test('a line item that leaves its plan ends its alerts; a plan that is not loade
   await pass(pacer, 12);
   await evaluate(pacer, 3);
   expect((await alertsOf(line, { state: 'open' })).length).toBeGreaterThan(0);
-  Object.assign(pacing.world, { lines: [], isAwaited: true });
+  Object.assign(pacing.world, { lines: [], isOutdated: true });
   await evaluate(pacer, 1);
   expect(await alertsOf(line, { state: 'closed' })).toEqual([]);
-  pacing.world.isAwaited = false;
+  pacing.world.isOutdated = false;
   await evaluate(pacer, 1);
   expect(await alertsOf(line, { state: 'open' })).toEqual([]);
   expect((await alertsOf(line)).map(({ cleared }) => cleared?.cause)).toContain('ended');

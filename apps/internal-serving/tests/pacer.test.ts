@@ -18,7 +18,7 @@ beforeEach(async () => {
   await pacing.pool.query(`update quota_lease set granted = used, closed = true, counted = true`);
   pacing.setCohorts(undefined);
   pacing.setAges([]);
-  Object.assign(pacing.world, { nowMs: Date.now(), lines: [], isAwaited: false });
+  Object.assign(pacing.world, { nowMs: Date.now(), lines: [], isOutdated: false });
 });
 
 const cohortOf = (lineItemId: string, quarterMs: number, decided: number, delivered: number): Cohort => ({
@@ -103,19 +103,6 @@ test('a dead node is closed with what it used counted once, its unused units go 
   expect(await pacing.pacing(line.lineItemId)).toMatchObject({ closed_used: 10 });
 });
 
-test('a node that was seen again before it is closed stays open', async () => {
-  const line = plannedLine(pacing.world.nowMs);
-  pacing.world.lines = [line];
-  const node = await pacing.newNode();
-  const pacer = await pacing.newPacer();
-  await pacer.tick();
-  await pacing.pool.query(`update serving_node set seen_at = now() - interval '14 seconds' where node_epoch = $1`, [
-    node,
-  ]);
-  await pacer.tick();
-  expect(await pacing.leases(line.lineItemId)).toMatchObject([{ closed: false }]);
-});
-
 test('a goal that is lowered is in force with the next tick: nothing more is granted than what is used', async () => {
   const line = plannedLine(pacing.world.nowMs, { goal: 100 });
   pacing.world.lines = [line];
@@ -161,10 +148,10 @@ test('a line item that left its plan, or whose window is over, has its leases cl
   await pacer.tick();
   const before = await pacing.leases(kept!.lineItemId);
   pacing.world.lines = [{ ...kept! }, pacing.world.lines[2]!];
-  pacing.world.isAwaited = true;
+  pacing.world.isOutdated = true;
   await pacer.tick();
   expect(await pacing.leases(left!.lineItemId)).toMatchObject([{ closed: false }]);
-  pacing.world.isAwaited = false;
+  pacing.world.isOutdated = false;
   pacing.world.nowMs += hourMs;
   await pacer.tick();
   expect(await pacing.leases(kept!.lineItemId)).toMatchObject([{ ...before[0]!, closed: false }]);
@@ -296,6 +283,22 @@ test('the line items of a campaign never cost more than its budget, and one that
   // 100 units are paid for; what rounding leaves is less than a unit for each line item.
   expect(used[1]! + used[2]!).toBeGreaterThanOrEqual(68);
   expect(used[1]! + used[2]!).toBeLessThanOrEqual(70);
+});
+
+test('a budget pays what was given at the price of then, and the next pacer knows it', async () => {
+  const campaign = { campaignId: 'cmp_prices', campaignBudgetMicros: 1_000_000, basis: 'reserved' } as const;
+  const line = plannedLine(pacing.world.nowMs, { ...campaign, goal: 1_000, unitPriceMicros: 20_000_000 });
+  pacing.world.lines = [line];
+  const node = await pacing.newNode();
+  const first = await pacing.newPacer();
+  await first.tick();
+  // 40 units cost 0.80 of 1.00; at half the price the rest pays for 20.
+  await pacing.spend(node, line.lineItemId, 40);
+  await first.tick();
+  pacing.world.lines = [{ ...line, unitPriceMicros: 10_000_000 }];
+  await first.tick();
+  await (await pacing.newPacer()).tick();
+  expect(await pacing.spend(node, line.lineItemId, 1_000)).toBe(20);
 });
 
 test('the mode follows what is wanted once every live node counts by neither, and each mode begins with what the other gave', async () => {

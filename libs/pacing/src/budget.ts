@@ -1,11 +1,10 @@
-/** What a line item of a campaign with a budget has cost and may still cost. Prices are millionths of a currency for a thousand units. */
+/** What an open line item of a campaign with a budget has cost and may still cost. Prices are millionths of a currency for a thousand units. */
 export interface BudgetLine {
   readonly priceMicros: number;
   readonly goal: number;
-  /** Units that are spoken for. */
+  /** Units that are spoken for, and what they cost at the prices at which they were decided. */
   readonly committed: number;
-  /** False once it has left the plan: what it committed is spent, and it gets no more. */
-  readonly isOpen: boolean;
+  readonly committedMicros: number;
 }
 
 /** Millionths of the currency that so many units cost. */
@@ -16,10 +15,10 @@ export const costMicros = (units: number, priceMicros: number): number => (units
  * split by the value that is still planned. Infinite for a price of 0.
  */
 export function budgetUnits(budgetMicros: number, lines: readonly BudgetLine[]): readonly number[] {
-  const spent = lines.reduce((sum, { committed, priceMicros }) => sum + costMicros(committed, priceMicros), 0);
+  const spent = lines.reduce((sum, line) => sum + line.committedMicros, 0);
   const rest = Math.max(0, budgetMicros - spent);
-  const planned = lines.map(({ goal, committed, priceMicros, isOpen }) =>
-    isOpen ? costMicros(Math.max(0, goal - committed), priceMicros) : 0,
+  const planned = lines.map(({ goal, committed, priceMicros }) =>
+    costMicros(Math.max(0, goal - committed), priceMicros),
   );
   const sum = planned.reduce((all, value) => all + value, 0);
   return lines.map(({ committed, priceMicros }, at) => {
@@ -28,3 +27,7 @@ export function budgetUnits(budgetMicros: number, lines: readonly BudgetLine[]):
     return committed + (part * 1000) / priceMicros;
   });
 }
+
+/** Whole units that so much money pays for, in millionths of the currency; none where it is less than nothing. */
+export const affordableUnits = (micros: number, priceMicros: number): number =>
+  Math.max(0, Math.floor((micros * 1000) / priceMicros));

@@ -43,10 +43,12 @@ export interface CohortBook {
   ): readonly { readonly quarterMs: number; readonly decided: number; readonly confirmed: number }[];
   /**
    * @param watermarkMs time up to which facts are counted: it alone ages cohorts; undefined: nothing is returned
+   * @param range only the quarter hours that begin in it, half-open; absent: all
    */
   sums(
     watermarkMs: number | undefined,
     curves: Readonly<Partial<Record<SurfaceClass, ReturnCurve | undefined>>>,
+    range?: { readonly fromMs: number; readonly untilMs: number },
   ): CohortSums;
 }
 
@@ -94,12 +96,14 @@ export function createCohortBook(basis: GoalBasis): CohortBook {
       return found;
     },
 
-    sums(watermarkMs, curves) {
+    sums(watermarkMs, curves, { fromMs, untilMs } = { fromMs: -Infinity, untilMs: Infinity }) {
       let [decided, confirmed, returned, variance, settledDecided, settledConfirmed] = [0, 0, 0, 0, 0, 0];
       for (const surfaceClass of classes) {
         const column = columns[surfaceClass];
         if (!column) continue;
-        for (let at = 0; at < column.decided.length; at++) {
+        const first = Math.max(0, Math.ceil(fromMs / quarterMs) - column.first);
+        const last = Math.min(column.decided.length, Math.ceil(untilMs / quarterMs) - column.first);
+        for (let at = first; at < last; at++) {
           const d = column.decided[at]!;
           if (d === 0) continue;
           decided += d;

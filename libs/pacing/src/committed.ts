@@ -4,7 +4,8 @@ import type { CohortSums } from './cohort-sums.ts';
 const z = 3.1;
 
 /** Units that servings without a confirmation gave back to their goal. It depends on cohorts alone, so no slot that is given moves it. */
-const returnedUnits = ({ returned, variance }: CohortSums): number => Math.max(0, returned - z * Math.sqrt(variance));
+export const returnedUnits = ({ returned, variance }: CohortSums): number =>
+  Math.max(0, returned - z * Math.sqrt(variance));
 
 /**
  * Units of a goal that are spoken for: confirmed servings, those that may still be confirmed, and those that no cohort shows yet.

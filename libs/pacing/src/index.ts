@@ -6,12 +6,13 @@ export {
   type AlertKind,
   type AlertStreak,
 } from './alert-conditions.ts';
-export { budgetUnits, costMicros } from './budget.ts';
+export { affordableUnits, budgetUnits, costMicros } from './budget.ts';
 export { type Cohort, type GoalBasis, type SurfaceClass } from './cohort.ts';
 export { createCohortBook } from './cohort-sums.ts';
 export { fillDays } from './day-quotas.ts';
 export { type RatePrior } from './committed.ts';
 export { lowerGrants, raiseGrants, type NodeLease } from './grants.ts';
+export type { PastPrice } from './committed-money.ts';
 export { paceLine, type PacedLine } from './pace-line.ts';
 export { shapePace } from './pace-shape.ts';
 export { bucketOf, isStaleRate } from './quota.ts';

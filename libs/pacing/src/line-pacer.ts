@@ -1,5 +1,7 @@
 import { createCohortBook, noCohorts, type CohortBook, type CohortSums } from './cohort-sums.ts';
 import type { Cohort, SurfaceClass } from './cohort.ts';
+import { costMicros } from './budget.ts';
+import { committedMicros, priceRanges, type PastPrice } from './committed-money.ts';
 import { firstRatePrior, type RatePrior } from './committed.ts';
 import { moveTarget } from './line-verdict.ts';
 import { createNodeShares, type NodeShares } from './node-shares.ts';
@@ -50,6 +52,10 @@ export interface KeptPacing {
   readonly targetAtMs?: number | undefined;
   /** Number of the local day since 1970, and the slots that had been given when it began. */
   readonly day?: { readonly number: number; readonly usedAtStart: number } | undefined;
+  /** Its price then, those before, and what was committed at all of them; absent where nobody kept them. */
+  readonly unitPriceMicros?: number | undefined;
+  readonly pastPrices?: readonly PastPrice[] | undefined;
+  readonly committedMicros?: number | undefined;
 }
 
 /** One line item, as the pacer keeps it in memory. */
@@ -60,6 +66,8 @@ export interface LinePacer<L extends PacedLine> {
   /** Of the last tick; undefined before the first. */
   moment(): PacedMoment | undefined;
   committed(): number;
+  /** What that costs, each unit at the price at which it was decided. */
+  committedMicros(): number;
   sums(): CohortSums;
   cohorts(): CohortBook;
   /** A newer plan of the same line item; a changed basis loses its cohorts, which are to be read again. */
@@ -73,7 +81,14 @@ export interface LinePacer<L extends PacedLine> {
   settle(watermarkMs: number | undefined, curves: Curves): void;
   tick(tick: LineTick): PacedMoment;
   /** As it is to be kept. */
-  keep(): KeptPacing & { readonly used: number; readonly committed: number; readonly target: number };
+  keep(): KeptPacing & {
+    readonly used: number;
+    readonly committed: number;
+    readonly target: number;
+    readonly unitPriceMicros: number;
+    readonly pastPrices: readonly PastPrice[];
+    readonly committedMicros: number;
+  };
 }
 
 /** A shape is made again after so long, with what is left by then. */
@@ -107,6 +122,31 @@ export function createLinePacer<L extends PacedLine>(first: L, kept: KeptPacing,
   /** When the target was right, and where the plan stood then. */
   let targetAtMs = kept.targetAtMs;
   let last: PacedMoment | undefined;
+  let settled: { watermarkMs: number | undefined; curves: Curves } = { watermarkMs: undefined, curves: {} };
+  let price = kept.unitPriceMicros ?? first.unitPriceMicros ?? 0;
+  let pastPrices = kept.pastPrices ?? [];
+  let sumsByPrice = priceRanges(pastPrices, price).map(() => noCohorts);
+  let micros = kept.committedMicros ?? costMicros(kept.committed ?? used, price);
+
+  function sumByPrice(): void {
+    sumsByPrice =
+      pastPrices.length === 0
+        ? [sums]
+        : priceRanges(pastPrices, price).map((range) => book.sums(settled.watermarkMs, settled.curves, range));
+  }
+
+  /** What was given since the last tick was given at the dearer of two prices. */
+  function movePrice(atMs: number, usedNow: number): void {
+    const { unitPriceMicros: next = 0 } = line;
+    if (next === price) return;
+    const isDearer = price > next;
+    const usedUntil = isDearer ? usedNow : used;
+    const untilMs = isDearer ? atMs : (targetAtMs ?? atMs);
+    if (usedUntil > (pastPrices.at(-1)?.usedUntil ?? 0))
+      pastPrices = [...pastPrices, { priceMicros: price, usedUntil, untilMs }];
+    price = next;
+    sumByPrice();
+  }
 
   function moveDay(today: NumberedDay, usedNow: number): void {
     // What was used when the pacer looked last is no more than what was when the day began.
@@ -158,12 +198,14 @@ export function createLinePacer<L extends PacedLine>(first: L, kept: KeptPacing,
     },
     moment: () => last,
     committed: () => last?.committed ?? kept.committed ?? used,
+    committedMicros: () => micros,
     sums: () => sums,
     cohorts: () => book,
     replace(next) {
       if (next.basis !== line.basis) {
         book = createCohortBook(next.basis);
         sums = noCohorts;
+        sumByPrice();
       }
       line = next;
     },
@@ -179,11 +221,14 @@ export function createLinePacer<L extends PacedLine>(first: L, kept: KeptPacing,
     },
     settle(watermarkMs, curves) {
       sums = book.sums(watermarkMs, curves);
+      settled = { watermarkMs, curves };
+      sumByPrice();
     },
     tick({ atMs, usedOpen, budget, ratePrior }) {
       const usedNow = this.closedUsed + usedOpen;
       const today = days.dayAt(line.timeZone, atMs);
       moveDay(today, usedNow);
+      movePrice(atMs, usedNow);
       const of = moveOn(atMs, usedNow);
       const moment = paceLine(line, {
         ...{ atMs, used: usedNow, usedOpen, sums, budget, shape: of, target: target! },
@@ -193,12 +238,14 @@ export function createLinePacer<L extends PacedLine>(first: L, kept: KeptPacing,
       });
       target = moment.target;
       used = usedNow;
+      micros = committedMicros(pastPrices, price, used, sumsByPrice);
       last = moment;
       return moment;
     },
     keep() {
       const committed = last?.committed ?? used;
-      return { closedUsed: this.closedUsed, used, committed, target: target ?? used, targetAtMs, day };
+      const money = { unitPriceMicros: price, pastPrices, committedMicros: micros };
+      return { closedUsed: this.closedUsed, used, committed, target: target ?? used, targetAtMs, day, ...money };
     },
   };
 }

@@ -20,6 +20,8 @@ export interface PacedLine {
   readonly dailyMax: number | undefined;
   /** IANA name of the zone whose days bound it. */
   readonly timeZone: string;
+  /** Millionths of the currency for a thousand units; 0 or absent when it is not sold by units. */
+  readonly unitPriceMicros?: number;
 }
 
 /** A line item at one moment. */

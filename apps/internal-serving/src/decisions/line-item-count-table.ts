@@ -70,6 +70,29 @@ export async function countGoalSlots(
   return new Map(rows.map((row) => [row.line_item_id, row.slots]));
 }
 
+/**
+ * How many of these slots were given from a time on, in ms, which is another one for each line item. Counts are by the hour, so the hour in
+ * which it lies counts whole.
+ */
+export async function countGoalSlotsSince(
+  pool: Pool | Session,
+  since: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await pool.query<{ line_item_id: string; slots: number }>(
+    `with since as (
+       select id, date_trunc('hour', to_timestamp(ms / 1000.0), 'UTC') as since from unnest($1::text[], $2::float8[]) as one (id, ms))
+     select line_item_id, sum(slots)::int as slots
+     from (select line_item_id, goal_slots as slots from line_item_count join since on id = line_item_id and hour >= since
+           where goal_slots > 0
+           union all
+           select slot.id, 1 from decision cross join unnest(goal_line_items) as slot (id) join since on since.id = slot.id and at >= since
+           where goal_line_items && $1::text[] and workspace_id <> '') as counted
+     group by line_item_id`,
+    [[...since.keys()], [...since.values()]],
+  );
+  return new Map(rows.map((row) => [row.line_item_id, row.slots]));
+}
+
 /** Counts slots that leases paid for, which their decisions did not count here: for the guard, which counts from now on. */
 export async function insertLeasedSlots(tx: Session, slots: ReadonlyMap<string, number>): Promise<void> {
   await tx.query(

@@ -48,6 +48,15 @@ function askedOf(demand: Readonly<Record<string, { readonly asked?: unknown } | 
   return asked;
 }
 
+/** The database's time, in ms. */
+export async function readDatabaseTime(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ now_ms: number }>({
+    name: 'pacer-now',
+    text: 'select (extract(epoch from now()) * 1000)::float8 as now_ms',
+  });
+  return rows[0]!.now_ms;
+}
+
 /** The mode, and what the nodes report. */
 export async function readServingNodes(pool: Pool): Promise<ServingNodes> {
   const [mode, nodes] = await Promise.all([

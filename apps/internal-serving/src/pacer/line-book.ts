@@ -5,15 +5,19 @@ import type { PlannedLine } from '../plans/paced-lines.ts';
 import { createActivity, type Activity } from './activity.ts';
 import type { LiveNode } from './lease-grant-table.ts';
 import { listLinePacing, saveLinePacing, type LinePacing } from './line-pacing-table.ts';
-import type { PacedEntry, PlannedPacer, SpentLine } from './pace-lines.ts';
+import type { PacedEntry, PlannedPacer } from './pace-lines.ts';
 
 /** Rows of line items that are read or written at a time. */
 export const batchSize = 500;
 
 export interface LineBookDeps {
   readonly pool: Pool;
-  readonly plans: Pick<CurrentPlans, 'listPaced' | 'isAwaited' | 'isReady'>;
+  readonly plans: Pick<CurrentPlans, 'listPaced' | 'isOutdated' | 'isReady'>;
   readonly countGoalSlots: (session: Pool | Session, ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+  readonly countGoalSlotsSince: (
+    pool: Pool,
+    since: ReadonlyMap<string, number>,
+  ) => Promise<ReadonlyMap<string, number>>;
   readonly days: LocalDays;
 }
 
@@ -26,7 +30,7 @@ export function rowOf(pacer: PlannedPacer): LinePacing {
     ...{ lineItemId: line.lineItemId, workspaceId: line.workspaceId, goal: line.goal, basis: line.basis },
     ...{ windowStartMs: line.windowStartMs, windowEndMs: line.windowEndMs, planDigest: pacer.planDigest() },
     ...{ deliveryRate: moment?.deliveryRate ?? 1, urgency: moment?.urgency ?? 0, state: moment?.state ?? 'learning' },
-    ...{ campaignId: line.campaignId, unitPriceMicros: line.unitPriceMicros, pacingVersion: 0 },
+    ...{ campaignId: line.campaignId, pacingVersion: 0 },
     ...kept,
     day,
     updatedAtMs: targetAtMs ?? 0,
@@ -50,9 +54,11 @@ export interface LineBook {
   hasEnded(lineItemId: string, workspaceId: string): boolean;
   /** Lets go of a line item; answers what is to be kept of it, of one that was paced. */
   letGo(lineItemId: string, nowMs: number): LinePacing | undefined;
-  /** What line items that left their plans had committed of the budget of a campaign. */
-  spentOf(campaignId: string): readonly SpentLine[];
+  /** What the committed units of line items that left their plans cost, of a campaign, in millionths of the currency. */
+  spentMicrosOf(campaignId: string): number;
   setRow(row: LinePacing): void;
+  /** Takes up everything anew: other nodes than those of leases gave slots. @param rows as they are now */
+  restart(rows: readonly LinePacing[]): void;
   /** Sets what closed leases of a line item used. */
   setClosed(lineItemId: string, closedUsed: number): void;
 }
@@ -85,7 +91,7 @@ export async function openLineBook(term: number, deps: LineBookDeps): Promise<Li
   function replace(entry: PacedEntry, line: PlannedLine): void {
     const before = entry.pacer.line;
     if (before === line) return;
-    if (before.basis !== line.basis) entry.isKnown = false;
+    if (before.basis !== line.basis) Object.assign(entry, { isKnown: false, isSettled: false });
     entry.pacer.replace(line);
     if (!isSame(before, line)) activity.hurry(line.lineItemId);
   }
@@ -124,19 +130,31 @@ export async function openLineBook(term: number, deps: LineBookDeps): Promise<Li
     return [...first];
   }
 
+  /** Slots of today that the guard gave count for the most of a day. */
+  async function seedDays(lines: readonly PlannedLine[], nowMs: number): Promise<void> {
+    if (lines.length === 0) return;
+    const today = new Map(lines.map((line) => [line.lineItemId, days.dayAt(line.timeZone, nowMs)]));
+    const since = new Map([...today].map(([lineItemId, { startMs }]) => [lineItemId, startMs]));
+    const given = await deps.countGoalSlotsSince(pool, since);
+    for (const [lineItemId, { number }] of today) {
+      const row = rows.get(lineItemId)!;
+      const usedAtStart = Math.max(0, row.closedUsed - (given.get(lineItemId) ?? 0));
+      setRow({ ...row, day: { number, usedAtStart } });
+    }
+  }
+
   async function takeUp(lines: readonly PlannedLine[], nowMs: number): Promise<void> {
-    const unseen = lines.filter(({ lineItemId }) => !rows.has(lineItemId));
-    for (let from = 0; from < unseen.length; from += batchSize) {
-      const batch = unseen.slice(from, from + batchSize);
-      const counts = await deps.countGoalSlots(
-        pool,
-        batch.map((line) => line.lineItemId),
-      );
-      const first = batch.map((line) =>
-        rowOf(createLinePacer(line, { closedUsed: counts.get(line.lineItemId) ?? 0 }, days)),
-      );
+    for (let from = 0; from < lines.length; from += batchSize) {
+      const batch = lines.slice(from, from + batchSize);
+      const unseen = batch.filter(({ lineItemId }) => !rows.has(lineItemId));
+      const unseenIds = unseen.map((line) => line.lineItemId);
+      const counts = unseen.length > 0 ? await deps.countGoalSlots(pool, unseenIds) : new Map<string, number>();
+      for (const line of unseen)
+        setRow(rowOf(createLinePacer(line, { closedUsed: counts.get(line.lineItemId) ?? 0 }, days)));
+      const undated = batch.filter(({ lineItemId }) => rows.get(lineItemId)!.day === undefined);
+      await seedDays(undated, nowMs);
+      const first = unseenIds.map((lineItemId) => rows.get(lineItemId)!);
       await saveLinePacing(pool, term, first);
-      first.forEach(setRow);
     }
     for (const line of lines) {
       const row = rows.get(line.lineItemId)!;
@@ -147,12 +165,13 @@ export async function openLineBook(term: number, deps: LineBookDeps): Promise<Li
     }
   }
 
-  /** A plan that this node has not loaded says nothing of who left it. */
+  /** A plan that this node has not loaded says nothing of who left it, and an older one nothing of windows. */
   function hasLeft(lineItemId: string, nowMs: number): boolean {
     const line = entries.get(lineItemId)?.pacer.line;
     const workspaceId = line?.workspaceId ?? rows.get(lineItemId)?.workspaceId;
+    if (workspaceId !== undefined && plans.isOutdated(workspaceId)) return false;
     if ((line?.windowEndMs ?? Infinity) <= nowMs) return true;
-    return plans.isReady() && (workspaceId === undefined || !plans.isAwaited(workspaceId));
+    return plans.isReady();
   }
 
   (await listLinePacing(pool)).forEach(setRow);
@@ -172,7 +191,7 @@ export async function openLineBook(term: number, deps: LineBookDeps): Promise<Li
     unplanned: (lineItemIds) => [...lineItemIds].filter((id) => !planned.has(id) && hasLeft(id, -Infinity)),
 
     hasEnded: (lineItemId, workspaceId) =>
-      !entries.has(lineItemId) && !planned.has(lineItemId) && plans.isReady() && !plans.isAwaited(workspaceId),
+      !entries.has(lineItemId) && !planned.has(lineItemId) && plans.isReady() && !plans.isOutdated(workspaceId),
 
     letGo(lineItemId, nowMs) {
       leaving.delete(lineItemId);
@@ -186,15 +205,23 @@ export async function openLineBook(term: number, deps: LineBookDeps): Promise<Li
       return row;
     },
 
-    spentOf: (campaignId) =>
-      [...(rowsOf.get(campaignId) ?? [])].flatMap((lineItemId) => {
-        const row = rows.get(lineItemId)!;
-        return row.unitPriceMicros === 0 || entries.has(lineItemId)
-          ? []
-          : [{ priceMicros: row.unitPriceMicros, committed: row.committed }];
-      }),
+    spentMicrosOf(campaignId) {
+      let sum = 0;
+      for (const lineItemId of rowsOf.get(campaignId) ?? [])
+        if (!entries.has(lineItemId)) sum += rows.get(lineItemId)!.committedMicros;
+      return sum;
+    },
 
     setRow,
+
+    restart(list) {
+      list.forEach(setRow);
+      for (const lineItemId of [...entries.keys()]) {
+        activity.remove(lineItemId);
+        entries.delete(lineItemId);
+      }
+      followed = undefined;
+    },
 
     setClosed(lineItemId, closedUsed) {
       const entry = entries.get(lineItemId);

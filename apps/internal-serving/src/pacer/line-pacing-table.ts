@@ -1,3 +1,4 @@
+import type { PastPrice } from '@longwave/pacing';
 import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 import { underTerm } from './pacer-term-table.ts';
@@ -22,6 +23,9 @@ export interface LinePacing {
   readonly used: number;
   readonly campaignId: string | undefined;
   readonly unitPriceMicros: number;
+  /** Prices before that one, oldest first, and what is committed at all of them, in millionths of the currency. */
+  readonly pastPrices: readonly PastPrice[];
+  readonly committedMicros: number;
   readonly updatedAtMs: number;
   readonly pacingVersion: number;
 }
@@ -61,10 +65,13 @@ type Row = Columns<
   readonly day: { number: number; used_at_start: number } | null;
   readonly campaign_id: string | null;
   readonly unit_price_micros: number | null;
+  readonly past_prices: { price_micros: number; used_until: number; until_ms: number }[] | null;
+  readonly committed_micros: number;
 };
 
 const rowColumns = `line_item_id, workspace_id, basis, plan_digest, committed, target, delivery_rate, urgency, state, goal::float8,
-  closed_used::float8, used::float8, pacing_version::float8, day, campaign_id, unit_price_micros::float8,
+  closed_used::float8, used::float8, pacing_version::float8, day, campaign_id, unit_price_micros::float8, past_prices,
+  coalesce(committed_micros, committed * unit_price_micros / 1000, 0)::float8 as committed_micros,
   (extract(epoch from window_start) * 1000)::float8 as start_ms, (extract(epoch from window_end) * 1000)::float8 as end_ms,
   (extract(epoch from updated_at) * 1000)::float8 as updated_ms`;
 
@@ -86,6 +93,10 @@ const toLinePacing = (row: Row): LinePacing => ({
   used: row.used,
   campaignId: row.campaign_id ?? undefined,
   unitPriceMicros: row.unit_price_micros ?? 0,
+  pastPrices: (row.past_prices ?? []).map((one) => ({
+    ...{ priceMicros: one.price_micros, usedUntil: one.used_until, untilMs: one.until_ms },
+  })),
+  committedMicros: row.committed_micros,
   updatedAtMs: row.updated_ms,
   pacingVersion: row.pacing_version,
 });
@@ -109,6 +120,10 @@ export async function readLinePacing(
   return rows.map(toLinePacing);
 }
 
+const toStoredPrice = ({ priceMicros, usedUntil, untilMs }: PastPrice) => ({
+  ...{ price_micros: priceMicros, used_until: usedUntil, until_ms: untilMs },
+});
+
 const columns = (lines: readonly LinePacing[]) => [
   lines.map((one) => one.lineItemId),
   lines.map((one) => one.workspaceId),
@@ -127,6 +142,8 @@ const columns = (lines: readonly LinePacing[]) => [
   lines.map((one) => one.used),
   lines.map((one) => one.campaignId ?? null),
   lines.map((one) => one.unitPriceMicros),
+  lines.map(({ pastPrices }) => (pastPrices.length === 0 ? null : JSON.stringify(pastPrices.map(toStoredPrice)))),
+  lines.map((one) => one.committedMicros),
 ];
 
 /**
@@ -139,19 +156,22 @@ export async function saveLinePacing(pool: Pool, term: number, lines: readonly L
     name: 'pacer-save-lines',
     text: `${underTerm}
       insert into line_pacing as p (line_item_id, workspace_id, goal, basis, window_start, window_end, plan_digest, closed_used, committed,
-        target, delivery_rate, urgency, state, day, used, campaign_id, unit_price_micros, bound, pacing_version, updated_at)
+        target, delivery_rate, urgency, state, day, used, campaign_id, unit_price_micros, past_prices, committed_micros, bound,
+        pacing_version, updated_at)
       select line_item_id, workspace_id, goal, basis, to_timestamp(start_ms / 1000.0), to_timestamp(end_ms / 1000.0), plan_digest,
-        closed_used, committed, target, delivery_rate, urgency, state, day, used, campaign_id, unit_price_micros, goal, 1, now()
+        closed_used, committed, target, delivery_rate, urgency, state, day, used, campaign_id, unit_price_micros, past_prices, committed_micros, goal,
+        1, now()
       from term, unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::float8[], $7::float8[], $8::text[], $9::bigint[],
-        $10::float8[], $11::float8[], $12::float8[], $13::int[], $14::text[], $15::jsonb[], $16::bigint[], $17::text[], $18::bigint[])
+        $10::float8[], $11::float8[], $12::float8[], $13::int[], $14::text[], $15::jsonb[], $16::bigint[], $17::text[], $18::bigint[], $19::jsonb[],
+        $20::float8[])
         as one (line_item_id, workspace_id, goal, basis, start_ms, end_ms, plan_digest, closed_used, committed, target, delivery_rate,
-          urgency, state, day, used, campaign_id, unit_price_micros)
+          urgency, state, day, used, campaign_id, unit_price_micros, past_prices, committed_micros)
       order by line_item_id
       on conflict (line_item_id) do update set workspace_id = excluded.workspace_id, goal = excluded.goal, basis = excluded.basis,
         window_start = excluded.window_start, window_end = excluded.window_end, plan_digest = excluded.plan_digest,
         committed = excluded.committed, target = excluded.target, delivery_rate = excluded.delivery_rate, urgency = excluded.urgency,
         state = excluded.state, day = excluded.day, used = excluded.used, campaign_id = excluded.campaign_id,
-        unit_price_micros = excluded.unit_price_micros,
+        unit_price_micros = excluded.unit_price_micros, past_prices = excluded.past_prices, committed_micros = excluded.committed_micros,
         bound = greatest(excluded.goal, case when excluded.goal < p.goal then ceil(greatest(p.committed, excluded.committed))::bigint
           else coalesce(p.bound, p.goal) end), pacing_version = p.pacing_version + 1, updated_at = now()`,
     values: [term, ...columns(lines)],
@@ -206,13 +226,16 @@ export async function readHours(
   }));
 }
 
-/** Raises what line items had given before leases; used at change-over, when no lease is open. */
+/**
+ * Raises what line items had given before leases; used at change-over, when no lease is open. What their days had before is not known any
+ * more: counts by the hour say it.
+ */
 export async function carryCountsOver(
   session: Pick<Pool, 'query'>,
   counts: ReadonlyMap<string, number>,
 ): Promise<void> {
   await session.query(
-    `update line_pacing p set closed_used = greatest(p.closed_used, one.slots)
+    `update line_pacing p set closed_used = greatest(p.closed_used, one.slots), day = null
      from unnest($1::text[], $2::bigint[]) as one (line_item_id, slots) where p.line_item_id = one.line_item_id`,
     [[...counts.keys()], [...counts.values()]],
   );

@@ -1,4 +1,5 @@
 import {
+  affordableUnits,
   bucketOf,
   isStaleRate,
   budgetUnits,
@@ -91,12 +92,6 @@ export function workspaceRates(pacers: Iterable<PlannedPacer>): ReadonlyMap<stri
   );
 }
 
-/** What line items that have left their plans had committed of their campaign's budget. */
-export interface SpentLine {
-  readonly priceMicros: number;
-  readonly committed: number;
-}
-
 /** A campaign with a budget: what its open line items may reach, and what it may still grant in money. */
 export interface CampaignBudget {
   readonly budgetMicros: number;
@@ -108,11 +103,11 @@ export interface CampaignBudget {
 
 /**
  * The budgets of the campaigns of these line items, which are all that each of them has.
- * @param spentOf what line items that have left had committed, by campaign
+ * @param spentMicrosOf what the committed units of line items that have left cost, by campaign
  */
 export function campaignBudgets(
   pacers: Iterable<PlannedPacer>,
-  spentOf: (campaignId: string) => readonly SpentLine[],
+  spentMicrosOf: (campaignId: string) => number,
 ): ReadonlyMap<string, CampaignBudget> {
   const campaigns = new Map<string, PlannedPacer[]>();
   for (const pacer of pacers) {
@@ -123,19 +118,15 @@ export function campaignBudgets(
   }
   return new Map(
     [...campaigns].map(([campaignId, open]) => {
-      const left = spentOf(campaignId);
-      const lines = [
-        ...open.map((pacer) => ({
-          ...{ priceMicros: pacer.line.unitPriceMicros, goal: pacer.line.goal },
-          ...{ committed: pacer.committed(), isOpen: true },
-        })),
-        ...left.map((one) => ({ ...one, goal: one.committed, isOpen: false })),
-      ];
+      const spentMicros = spentMicrosOf(campaignId);
+      const lines = open.map((pacer) => ({
+        ...{ priceMicros: pacer.line.unitPriceMicros, goal: pacer.line.goal },
+        ...{ committed: pacer.committed(), committedMicros: pacer.committedMicros() },
+      }));
       const budgetMicros = Math.min(...open.map((pacer) => pacer.line.campaignBudgetMicros!));
-      const units = budgetUnits(budgetMicros, lines);
-      const spentMicros = sumOf(left.map((one) => costMicros(one.committed, one.priceMicros)));
+      const units = budgetUnits(budgetMicros - spentMicros, lines);
       const byLine = new Map(open.map((pacer, at) => [pacer.line.lineItemId, units[at]!]));
-      const committedMicros = sumOf(lines.map((one) => costMicros(one.committed, one.priceMicros)));
+      const committedMicros = spentMicros + sumOf(lines.map((one) => one.committedMicros));
       return [campaignId, { budgetMicros, units: byLine, spentMicros, committedMicros }] as const;
     }),
   );
@@ -144,7 +135,7 @@ export function campaignBudgets(
 /** What a line item's leases and what it committed cost at most. */
 function heldMicros({ pacer, nodes }: PacedLeases): number {
   const open = sumOf(nodes.map(({ granted, used }) => granted - used));
-  return costMicros(pacer.committed() + open, pacer.line.unitPriceMicros);
+  return pacer.committedMicros() + costMicros(open, pacer.line.unitPriceMicros);
 }
 
 const changeOf = ({ pacer, nodes }: PacedLeases, at: number, granted: number): Grant => {
@@ -233,9 +224,11 @@ export function raisings(
   );
   const isLimited = ({ pacer }: PacedLeases) =>
     pacer.line.campaignBudgetMicros !== undefined && pacer.line.unitPriceMicros > 0;
-  for (const line of lines)
-    if (isLimited(line))
-      roomMicros.set(line.pacer.line.campaignId, roomMicros.get(line.pacer.line.campaignId)! - heldMicros(line));
+  for (const line of lines) {
+    const { campaignId } = line.pacer.line;
+    const room = roomMicros.get(campaignId);
+    if (room !== undefined) roomMicros.set(campaignId, room - heldMicros(line));
+  }
   const raise: Grant[] = [];
   const open: Opening[] = [];
 
@@ -252,7 +245,7 @@ export function raisings(
     const { campaignId, unitPriceMicros, workspaceId } = pacer.line;
     const granted = sumOf(nodes.map((node) => node.granted));
     const affordable = isLimited(line)
-      ? granted + Math.max(0, Math.floor((roomMicros.get(campaignId)! * 1000) / unitPriceMicros))
+      ? granted + affordableUnits(roomMicros.get(campaignId)!, unitPriceMicros)
       : Infinity;
     let more = 0;
     raiseGrants({ ...bounds, maxGranted: Math.min(bounds.maxGranted, affordable) }).forEach((to, at) => {

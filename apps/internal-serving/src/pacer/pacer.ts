@@ -47,7 +47,8 @@ const keepIdleMs = 300_000;
 export interface PacerDeps extends LineBookDeps {
   readonly cohorts: CohortFollower;
   readonly curves: ReturnCurves;
-  readonly clock: () => Date;
+  /** Time of the database, in ms: days, windows and plans go by it, whatever the clock of the process that is the pacer says. */
+  readonly readNow: () => Promise<number>;
 }
 
 /** The pacer of all line items, under one term. A term that may be lost is given up with everything that it knew. */
@@ -82,12 +83,12 @@ function isToKeep({ pacer, kept }: PacedEntry, hour: number, nowMs: number): boo
 
 /** @param term every statement names it */
 export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer> {
-  const { pool, cohorts, clock } = deps;
+  const { pool, cohorts, readNow } = deps;
   const book = await openLineBook(term, deps);
   const { entries, activity } = book;
   const alerts = await createAlertWatch(pool, term);
   const given = new GivenRates();
-  const beganMs = clock().getTime();
+  const beganMs = await readNow();
   let readAllAtMs = -Infinity;
   let rates: ReturnType<typeof workspaceRates> | undefined;
 
@@ -127,10 +128,13 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
   const isUnread = ({ pacer: { line }, isSettled }: PacedEntry, nowMs: number) =>
     nowMs - beganMs < graceMs && line.basis !== 'reserved' && !isSettled && book.isInherited(line.lineItemId);
 
+  /** Leases stay as they are while another goal than the one that this pacer knows may be published. */
+  const isCurrent = ({ pacer: { line } }: PacedEntry) => !deps.plans.isOutdated(line.workspaceId);
+
   const budgetsOf = (due: readonly PacedEntry[]) =>
     campaignBudgets(
       due.map(({ pacer }) => pacer),
-      book.spentOf,
+      book.spentMicrosOf,
     );
 
   async function pace(leases: LeasesByLine, due: readonly PacedEntry[], nowMs: number) {
@@ -214,11 +218,7 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
     await close({ silent, gone: [], lineItemIds: [] });
     if (live.some((node) => node.mode !== 'none')) return;
     await close({ silent: [], gone: [], lineItemIds: [...(await readLeasesOf(pool, createTurns())).keys()] });
-    if (!(await changeMode(pool, term, deps.countGoalSlots))) return;
-    for (const row of await listLinePacing(pool)) {
-      book.setRow(row);
-      book.setClosed(row.lineItemId, row.closedUsed);
-    }
+    if (await changeMode(pool, term, deps.countGoalSlots)) book.restart(await listLinePacing(pool));
   }
 
   async function learnPlans(): Promise<void> {
@@ -236,13 +236,19 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
 
   async function learnCohorts(nowMs: number): Promise<void> {
     const followed = [...entries.values()].filter(({ pacer }) => pacer.line.basis !== 'reserved');
+    const books = new Map(followed.map(({ pacer }) => [pacer.line.lineItemId, pacer.cohorts()]));
+    /** Ticks go on meanwhile: one that began anew, or counts in another basis, has not had what was told before. */
+    const askedEntry = (lineItemId: string): PacedEntry | undefined => {
+      const entry = entries.get(lineItemId);
+      return entry?.pacer.cohorts() === books.get(lineItemId) ? entry : undefined;
+    };
     await cohorts.read(
       followed.map(({ pacer, isKnown }) => ({ ...pacer.line, isKnown })),
       nowMs,
       (answer) => {
-        for (const cohort of answer.cohorts) entries.get(cohort.lineItemId)?.pacer.putCohorts([cohort]);
+        for (const cohort of answer.cohorts) askedEntry(cohort.lineItemId)?.pacer.putCohorts([cohort]);
         for (const lineItemId of answer.lineItemIds) {
-          const entry = entries.get(lineItemId);
+          const entry = askedEntry(lineItemId);
           if (entry) entry.isKnown = true;
         }
       },
@@ -261,8 +267,7 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
     lines: () => [...entries.values()].map(({ pacer }) => pacer),
 
     async tick() {
-      const nowMs = clock().getTime();
-      const nodes = await readServingNodes(pool);
+      const [nowMs, nodes] = await Promise.all([readNow(), readServingNodes(pool)]);
       if (nodes.mode !== nodes.wanted) {
         await changeOver(nodes);
         return true;
@@ -279,25 +284,25 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
       const due = activity.take(nowMs);
       const leases = await readLeases(nodes, due, nowMs);
       await pace(leases, due, nowMs);
-      await grant(nodes, leases, due, nowMs);
+      await grant(nodes, leases, due.filter(isCurrent), nowMs);
       await keep(leases, due, nowMs);
       return false;
     },
 
-    watch: () =>
+    watch: async () =>
       alerts.evaluate(
         {
           pacers: judged().map(({ pacer }) => pacer),
           budgets: budgetsOf([...entries.values()]),
           hasEnded: ({ lineItemId, workspaceId }) => book.hasEnded(lineItemId, workspaceId),
         },
-        clock().getTime(),
+        await readNow(),
       ),
 
     countAlerts: alerts.countOpen,
 
     async learn() {
-      const nowMs = clock().getTime();
+      const nowMs = await readNow();
       await learnPlans();
       // Cohorts are read without new curves too.
       const measured = deps.curves.refresh(nowMs);

@@ -3,9 +3,10 @@ import { openChannel, type Tls } from '@longwave/rpc';
 import { CohortServiceService } from '@longwave/rpc/audience';
 import type { Logger } from '@longwave/service-kit';
 import type { ServingConfig } from '../config.ts';
-import { countGoalSlots } from '../decisions/line-item-count-table.ts';
+import { countGoalSlots, countGoalSlotsSince } from '../decisions/line-item-count-table.ts';
 import type { CurrentPlans } from '../plans/current-plans.ts';
 import { createCohortFollower } from './cohort-follower.ts';
+import { readDatabaseTime } from './lease-grant-table.ts';
 import { createLocalDays } from './local-days.ts';
 import { createReturnCurves } from './return-curves.ts';
 import { runPacer, type RunningPacer } from './run-pacer.ts';
@@ -14,19 +15,19 @@ export interface PacerParts {
   readonly pool: Pool;
   readonly plans: CurrentPlans;
   readonly tls: Tls;
-  readonly clock: () => Date;
   readonly logger: Logger;
 }
 
 /** Starts the pacer of this process, which paces while it has the term. It starts without analytics-sink too. */
 export function startPacer(
   config: Pick<ServingConfig, 'ANALYTICS_SINK_ADDRESS'>,
-  { pool, plans, tls, clock, logger }: PacerParts,
+  { pool, plans, tls, logger }: PacerParts,
 ): Pick<RunningPacer, 'wake'> & AsyncDisposable {
   const sink = openChannel(config.ANALYTICS_SINK_ADDRESS, 'analytics-sink', tls);
   const pacer = runPacer(
     {
-      ...{ pool, plans, countGoalSlots, clock },
+      ...{ pool, plans, countGoalSlots, countGoalSlotsSince },
+      readNow: () => readDatabaseTime(pool),
       cohorts: createCohortFollower(sink.client(CohortServiceService)),
       curves: createReturnCurves(sink.client(CohortServiceService)),
       days: createLocalDays(),

@@ -23,6 +23,8 @@ export interface CurrentPlans {
   find(workspaceId: string): CurrentPlan | undefined;
   /** True while the workspace has, or may have, an active plan that this node has not loaded. */
   isAwaited(workspaceId: string): boolean;
+  /** True while this node has another plan of the workspace than the one that was published last, or none of it. */
+  isOutdated(workspaceId: string): boolean;
   /**
    * Reads the table and loads new plans; answers whether a plan was added or removed. Rejects when the table cannot be read; a plan
    * that cannot be loaded is logged and tried again, at most once a minute.
@@ -51,8 +53,8 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
   let plans: ReadonlyMap<string, PacedPlan> = new Map();
   let paced: readonly PlannedLine[] = [];
   const failures = new Map<string, Failure>();
-  /** Workspaces that have an active plan, loaded or not. */
-  let planned: ReadonlySet<string> = new Set();
+  /** The digest of each workspace's active plan, loaded or not. */
+  let published: ReadonlyMap<string, string> = new Map();
   let ready = false;
 
   async function load({ workspaceId, servingPlanId, ...digests }: PlanPointer): Promise<PacedPlan | undefined> {
@@ -84,7 +86,7 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
   async function readPlans(): Promise<boolean> {
     const pointers = await listCurrentPlans(pool, clock());
     // Set before loading, which may take long: until then a workspace with a plan gets no decision, instead of one without ads.
-    planned = new Set(pointers.map((pointer) => pointer.workspaceId));
+    published = new Map(pointers.map(({ workspaceId, digest }) => [workspaceId, digest]));
     const next = new Map<string, PacedPlan>();
     for (let from = 0; from < pointers.length; from += maxConcurrentLoads) {
       const batch = pointers.slice(from, from + maxConcurrentLoads);
@@ -106,7 +108,8 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
   let reading: Promise<boolean> | undefined;
   return {
     find: (workspaceId) => plans.get(workspaceId),
-    isAwaited: (workspaceId) => !plans.has(workspaceId) && (!ready || planned.has(workspaceId)),
+    isAwaited: (workspaceId) => !plans.has(workspaceId) && (!ready || published.has(workspaceId)),
+    isOutdated: (workspaceId) => !ready || plans.get(workspaceId)?.digest !== published.get(workspaceId),
     refresh: () => (reading ??= readPlans().finally(() => (reading = undefined))),
     listGoals: () => {
       const nowMs = clock().getTime();

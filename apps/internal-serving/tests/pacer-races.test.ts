@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import type { ReadCohortsResponse } from '@longwave/rpc/audience';
+import { until } from '@longwave/test-kit';
+import { createCohortFollower } from '../src/pacer/cohort-follower.ts';
+import { readDatabaseTime } from '../src/pacer/lease-grant-table.ts';
+import { startPacing, sumOf, type Pacing } from './_pacer.ts';
+import { hourMs, plannedLine } from './_planned-line.ts';
+
+let pacing: Pacing;
+
+beforeAll(async () => {
+  pacing = await startPacing();
+});
+
+afterAll(() => pacing[Symbol.asyncDispose]());
+
+beforeEach(async () => {
+  await pacing.pool.query(`update serving_node set closed_at = now()`);
+  await pacing.pool.query(`update quota_lease set granted = used, closed = true, counted = true`);
+  await pacing.pool.query(`update serving_mode set mode = 'lease', wanted = 'lease'`);
+  Object.assign(pacing.world, { nowMs: Date.now(), lines: [], isOutdated: false });
+});
+
+const dayOf = async (lineItemId: string) => {
+  const rows = await pacing.rowsOf<{ day: { number: number; used_at_start: number } }>(
+    'select day from line_pacing where line_item_id = $1',
+    [lineItemId],
+  );
+  return rows[0]!.day;
+};
+
+test('a node that is seen again while the pacer closes it stays open, with its leases', async () => {
+  const line = plannedLine(pacing.world.nowMs);
+  pacing.world.lines = [line];
+  const node = await pacing.newNode();
+  const pacer = await pacing.newPacer();
+  await pacer.tick();
+  await pacing.use(node, line.lineItemId, 10);
+  await pacing.fallSilent(node);
+  const session = await pacing.pool.connect();
+  try {
+    await session.query('begin');
+    await session.query('update serving_node set seen_at = now() where node_epoch = $1', [node]);
+    // To the pacer the node is silent: it waits for the row that the node's report has locked.
+    const ticked = pacer.tick();
+    await until(async () => {
+      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return (await pacing.rowsOf(waiting)).length > 0;
+    });
+    await session.query('commit');
+    await ticked;
+  } finally {
+    session.release();
+  }
+  expect(await pacing.rowsOf('select from serving_node where node_epoch = $1 and closed_at is null', [node])).toEqual([
+    {},
+  ]);
+  expect(await pacing.leases(line.lineItemId)).toMatchObject([{ closed: false, used: 10 }]);
+  await pacer.tick();
+  expect(await pacing.use(node, line.lineItemId, 1)).toBe(true);
+});
+
+test('in the tick that closes a node what it used counts once', async () => {
+  const line = plannedLine(pacing.world.nowMs, { goal: 100 });
+  pacing.world.lines = [line];
+  const [dead, other] = [await pacing.newNode(), await pacing.newNode()];
+  const pacer = await pacing.newPacer();
+  await pacer.tick();
+  await pacing.use(dead, line.lineItemId, 10);
+  await pacing.fallSilent(dead);
+  await pacer.tick();
+  expect(
+    pacer
+      .lines()
+      .find(({ line: { lineItemId } }) => lineItemId === line.lineItemId)!
+      .moment(),
+  ).toMatchObject({
+    committed: 10,
+    maxGranted: 90,
+  });
+});
+
+test('days and windows go by the clock of the database, whatever that of the pacer says', async () => {
+  const line = plannedLine(pacing.world.nowMs, { dailyMax: 10, basis: 'reserved' });
+  pacing.world.lines = [line];
+  const node = await pacing.newNode();
+  const pacer = await pacing.newPacer({ readNow: () => readDatabaseTime(pacing.pool) });
+  await pacer.tick();
+  expect(await pacing.spend(node, line.lineItemId, 20)).toBe(10);
+  const dayMs = 24 * hourMs;
+  jest.useFakeTimers({ now: Date.now() + 2 * dayMs, advanceTimers: true, doNotFake: ['nextTick', 'setImmediate'] });
+  try {
+    await pacer.tick();
+  } finally {
+    jest.useRealTimers();
+  }
+  expect(await pacing.spend(node, line.lineItemId, 20)).toBe(0);
+  const today = (
+    await pacing.rowsOf<{ number: number }>(`select floor(extract(epoch from now()) / 86400)::int as number`)
+  )[0]!;
+  expect(await dayOf(line.lineItemId)).toEqual({ number: today.number, used_at_start: 0 });
+});
+
+test('what the guard gave today counts for the most of the day, also of a line item that had leases before', async () => {
+  const { pool, world } = pacing;
+  world.nowMs = Date.UTC(2027, 2, 10, 20);
+  const gave = (lineItemId: string, at: number, slots: number) =>
+    pool.query(
+      `insert into line_item_count (line_item_id, hour, batch_id, goal_slots, share_servings, share_opportunities, mode)
+       values ($1, to_timestamp($2 / 1000.0), gen_random_uuid(), $3, 0, 0, 'guard')`,
+      [lineItemId, at, slots],
+    );
+  const terms = { dailyMax: 40, timeZone: 'Asia/Kolkata', basis: 'reserved', goal: 1_000 } as const;
+  const leased = plannedLine(world.nowMs - 72 * hourMs, terms);
+  const fresh = plannedLine(world.nowMs - 72 * hourMs, terms);
+  world.lines = [leased];
+  const node = await pacing.newNode();
+  const pacer = await pacing.newPacer();
+  await pacer.tick();
+  await pacing.spend(node, leased.lineItemId, 5);
+  await pacer.tick();
+  await pool.query(`update serving_mode set wanted = 'guard'`);
+  await pool.query(`update serving_node set mode = 'none'`);
+  await pacer.tick();
+  // In Kolkata the day began at 18:30 of UTC: the hour in which that lies counts whole.
+  for (const { lineItemId } of [leased, fresh]) {
+    await gave(lineItemId, Date.UTC(2027, 2, 10, 17), 300);
+    await gave(lineItemId, Date.UTC(2027, 2, 10, 18), 10);
+    await gave(lineItemId, Date.UTC(2027, 2, 10, 19), 15);
+  }
+  world.lines = [leased, fresh];
+  await pool.query(`update serving_mode set wanted = 'lease'`);
+  await pacer.tick();
+  await pacer.tick();
+  for (const { lineItemId } of [leased, fresh]) {
+    expect(await pacing.spend(node, lineItemId, 100)).toBe(15);
+    await pacer.tick();
+    expect(await pacing.spend(node, lineItemId, 100)).toBe(0);
+  }
+});
+
+test('while another plan than the known one is published nothing is raised, lowered or closed, and a dead node is closed all the same', async () => {
+  const { world } = pacing;
+  const [line, over] = [1, 2].map(() => plannedLine(world.nowMs, { goal: 100, basis: 'reserved' }));
+  world.lines = [line!, { ...over!, windowEndMs: world.nowMs + hourMs }];
+  const [node, dead] = [await pacing.newNode(), await pacing.newNode()];
+  const pacer = await pacing.newPacer();
+  await pacer.tick();
+  await pacing.spend(node, line!.lineItemId, 50);
+  await pacing.fallSilent(dead);
+  const before = await pacing.leases(line!.lineItemId);
+  // The plan that could not be loaded has a lower goal, and a longer window.
+  Object.assign(world, { isOutdated: true, nowMs: world.nowMs + 2 * hourMs });
+  await pacer.tick();
+  await pacing.newNode();
+  await pacer.tick();
+  expect(await pacing.leases(line!.lineItemId)).toEqual([
+    before[0],
+    { ...before[1]!, granted: before[1]!.used, closed: true },
+  ]);
+  expect((await pacing.leases(over!.lineItemId))[0]).toMatchObject({ closed: false });
+  Object.assign(world, { isOutdated: false, lines: [{ ...line!, goal: 60 }, over!] });
+  await pacer.tick();
+  expect(sumOf(await pacing.leases(line!.lineItemId), 'granted')).toBe(60);
+});
+
+test('cohorts that are told while a line item begins anew, or changes its basis, are asked for again whole', async () => {
+  const { world } = pacing;
+  const startMs = world.nowMs - 30 * hourMs;
+  const terms = { goal: 100, windowStartMs: startMs };
+  const lines = [1, 2].map(() => plannedLine(world.nowMs, terms));
+  world.lines = lines;
+  await pacing.newNode();
+  const asked: { readonly ids: readonly string[]; readonly isWhole: boolean }[] = [];
+  let answering = Promise.resolve();
+  const cohorts = createCohortFollower({
+    readCohorts: async ({ lineItemIds = [], sinceMs }) => {
+      asked.push({ ids: lineItemIds, isWhole: sinceMs === undefined });
+      await answering;
+      const answer: ReadCohortsResponse = {
+        cohorts: [],
+        completeUntilMs: BigInt(startMs + 25 * hourMs),
+        untilMs: 1n,
+        isBehind: false,
+      };
+      return answer;
+    },
+  });
+  const pacer = await pacing.newPacer({ cohorts });
+  await pacer.tick();
+  await pacer.learn();
+  expect(asked.splice(0)).toEqual([{ ids: lines.map(({ lineItemId }) => lineItemId), isWhole: true }]);
+  const [began, rebased] = lines;
+  const answered = Promise.withResolvers<void>();
+  answering = answered.promise;
+  const learned = pacer.learn();
+  await until(() => Promise.resolve(asked.length > 0));
+  world.lines = [{ ...rebased!, basis: 'served_bytes' }];
+  await pacer.tick();
+  world.lines = [began!, { ...rebased!, basis: 'served_bytes' }];
+  await pacer.tick();
+  answered.resolve();
+  await learned;
+  asked.length = 0;
+  await pacer.learn();
+  expect(asked).toEqual([{ ids: expect.arrayContaining(lines.map(({ lineItemId }) => lineItemId)), isWhole: true }]);
+});
