@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ResourceView } from '@longwave/events';
+import { transaction } from '@longwave/postgres';
 import { until } from '@longwave/test-kit';
 import { startJobRunner } from '../src/background/job-runner.ts';
+import { readFixedMicros } from '../src/advertising/campaigns/campaign-budget.ts';
 import { createCloneHandler } from '../src/advertising/campaigns/clone-campaign.ts';
 import { startFollowed, type Followed } from './_followed.ts';
+import { refusalOf } from './_management.ts';
 import { hour, service, window } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
 
@@ -285,4 +288,49 @@ test('archiving a creative that an encoder prepares ends that operation and its 
   expect(await operations(creative.id, 'creative.attach_media')).toEqual(['cancelled']);
   const { rows } = await management.pool.query('select state from job where id = $1', [lease.job_id]);
   expect(rows).toEqual([{ state: 'stopped' }]);
+});
+
+describe('the budget of a campaign', () => {
+  const eur = (units: number) => ({ amount_micros: String(units * 1_000_000), currency: 'EUR' });
+  const unlimited = { type: 'non_guaranteed', goal: { unit: 'unlimited' } };
+
+  test('refuses line items with a price for each ad and no goal, which nothing would stop at it, and is refused with them', async () => {
+    const world = createWorld(management);
+    const bounded = await world.booked();
+    const campaign = await world.send('campaign.revise', bounded.campaign, { budget: eur(500) });
+    const refusal = await refusalOf(world.booked(unlimited, campaign));
+    expect(refusal).toMatchObject({ code: 'line_item_not_bookable', message: expect.stringContaining('no goal') });
+    await world.booked({ type: 'non_guaranteed' }, campaign);
+
+    const free = await world.booked(unlimited);
+    const { code, context } = await refusalOf(world.send('campaign.revise', free.campaign, { budget: eur(500) }));
+    expect(code).toBe('validation_failed');
+    expect(context.errors?.map((error) => error.code)).toEqual(['budget_not_kept']);
+    const goal = { unit: 'impressions', quantity: 5 };
+    const lineItem = await world.send('line_item.amend', free.lineItem, { goal });
+    await world.send('campaign.revise', free.campaign, { budget: eur(500) });
+    expect((await refusalOf(world.send('line_item.amend', lineItem, { goal: unlimited.goal }))).code).toBe(
+      'line_item_not_bookable',
+    );
+  });
+
+  test('has what flat prices and prices of days cost put aside, and is not oversold by them', async () => {
+    const world = createWorld(management);
+    const days = { window: { start: '2027-03-01T00:00:00Z', end: '2027-03-11T00:00:00Z' } };
+    const draft = await world.activeCampaign();
+    const campaign = await world.send('campaign.revise', draft, { budget: eur(100), window: days.window });
+    await world.booked({ ...days, rate: { model: 'flat', price: eur(30) } }, campaign);
+    await world.booked({ ...days, rate: { model: 'cpd', price: eur(2) } }, campaign);
+    const fixed = () =>
+      transaction(management.pool, (tx) =>
+        readFixedMicros(tx, {
+          ...{ workspaceId: world.workspaceId, campaignId: campaign.id, timeZone: 'UTC' },
+          campaign: { budget: eur(100), window: days.window },
+        }),
+      );
+    expect(await fixed()).toBe(50_000_000n);
+    const refusal = await refusalOf(world.booked({ ...days, rate: { model: 'flat', price: eur(51) } }, campaign));
+    expect(refusal.code).toBe('line_item_not_bookable');
+    expect(await fixed()).toBe(50_000_000n);
+  });
 });

@@ -2,9 +2,12 @@ import type { productCatalog, CommandWithRule } from '@longwave/command-catalog'
 import { listLinked, type Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
 import { finishJob, hasJob, insertJob } from '../../background/job-table.ts';
+import { refuseField } from '../../workspace/refuse-field.ts';
 import { requireCurrency } from '../../workspace/require-currency.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
+import { timeZoneOf } from '../../workspace/time-zone-of.ts';
 import { endedLineItemStates } from './campaign.ts';
+import { findBudgetIssue } from './campaign-budget.ts';
 
 type Catalog = typeof productCatalog;
 type CampaignRules = Pick<Rules<Catalog>, Extract<CommandWithRule<Catalog>, `campaign.${string}`>>;
@@ -18,9 +21,16 @@ export const campaignRules: CampaignRules = {
     return { attributes: changes };
   },
 
-  'campaign.revise': async ({ tx, workspaceId, current, changes }) => {
+  'campaign.revise': async ({ tx, workspaceId, subjectId, current, changes }) => {
     await requireCurrency(tx, workspaceId, changes.budget, '/changes/budget');
-    return { attributes: { ...current, ...changes } };
+    const attributes = { ...current, ...changes };
+    if (changes.budget) {
+      const timeZone = await timeZoneOf(tx, workspaceId);
+      const campaign = { workspaceId, campaignId: subjectId, campaign: attributes, timeZone };
+      const issue = await findBudgetIssue(tx, campaign);
+      if (issue) refuseField('/changes/budget', 'budget_not_kept', issue);
+    }
+    return { attributes };
   },
 
   'campaign.complete': async ({ tx, workspaceId, subjectId, current }) => {

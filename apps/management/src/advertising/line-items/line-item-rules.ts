@@ -3,9 +3,11 @@ import { findResource, holdResource, listLinked, type Rules } from '@longwave/co
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { openCampaignStates } from '../campaigns/campaign.ts';
+import { findBudgetIssue } from '../campaigns/campaign-budget.ts';
 import { refuseField } from '../../workspace/refuse-field.ts';
 import { requireCurrency } from '../../workspace/require-currency.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
+import { timeZoneOf } from '../../workspace/time-zone-of.ts';
 import { requireProductTerms } from '../products/require-product.ts';
 import { assertSettled } from '../../commerce/billing/billing-statement-rules.ts';
 import type { CheckAvailability } from '../../commerce/forecasts/check-availability.ts';
@@ -54,6 +56,17 @@ async function campaignOf(
   const campaign = await findResource(db, workspaceId, 'campaigns', id);
   const { window, advertiser_id: advertiserId } = campaign!.attributes;
   return { state: campaign!.lifecycle_state, window, advertiserId };
+}
+
+/** Throws for a line item as it is to be sold whose campaign has a budget that could not be kept. */
+async function checkBudget(tx: Transaction, workspaceId: string, id: string, attributes: LineItem): Promise<void> {
+  const campaignId = attributes.campaign_id;
+  await holdResource(tx, workspaceId, 'campaigns', campaignId);
+  const { attributes: campaign } = (await findResource(tx, workspaceId, 'campaigns', campaignId))!;
+  if (!campaign.budget) return;
+  const timeZone = await timeZoneOf(tx, workspaceId);
+  const issue = await findBudgetIssue(tx, { workspaceId, campaignId, campaign, timeZone }, { id, attributes });
+  if (issue) throw refuse(issue);
 }
 
 /** Throws unless the same advertiser has bought the line item that is made good: a makegood may be booked without a price. */
@@ -178,6 +191,7 @@ const sellingRules = (options: LineItemOptions) => {
           const states = { assignment: ['active'], creative: ['approved'] };
           if ((await countCreatives(tx, workspaceId, subjectId, states)) === 0)
             throw refuse('Activate the assignment of an approved creative first.');
+          await checkBudget(tx, workspaceId, subjectId, locked);
           const terms = await requireTerms(tx, workspaceId, subjectId, locked);
           const found = await requireAvailability?.({ tx, workspaceId, now }, changes.allow_overbook === true);
           const attributes = flight.unreserved(locked);
@@ -205,6 +219,7 @@ const sellingRules = (options: LineItemOptions) => {
           assertMakesGood(locked, changes);
           if (changes.rate) flight.checkRate(amended);
           flight.checkCurrency(locked, changes);
+          if (changes.rate ?? changes.goal ?? changes.window) await checkBudget(tx, workspaceId, subjectId, amended);
           await check(tx, workspaceId, changes);
           if (changes.window) {
             const campaign = await campaignOf(tx, workspaceId, locked);
@@ -230,6 +245,7 @@ const sellingRules = (options: LineItemOptions) => {
         return async ({ tx, current: locked, changes: { end: until, cause: extensionCause, allow_overbook }, now }) => {
           const campaign = await campaignOf(tx, workspaceId, locked);
           const attributes = flight.extended(locked, { end: until, extensionCause }, campaign.window, now);
+          await checkBudget(tx, workspaceId, subjectId, attributes);
           const decidedBy = await requireProductTerms(tx, workspaceId, subjectId, attributes);
           const found = await requireAvailability!({ tx, workspaceId, now }, allow_overbook === true);
           return {

@@ -53,6 +53,17 @@ function rowsOf(given: Case['given']): PlanInputs {
 const compile = (inputs: PlanInputs) =>
   compilePlan({ id: 'ws_1', timeZone: 'Europe/Berlin' }, plan.effective_from, inputs);
 
+test.each([
+  [5_000_000_000n, 15_000_000_000],
+  [30_000_000_000n, 0],
+])('a budget has for units what fixed prices of %d leave of it: %d', (fixed, left) => {
+  const { line_items: lineItems } = compile({ ...rowsOf({}), fixedMicros: new Map([['cmp_1', fixed]]) });
+  const budgets = lineItems
+    .map(({ pacing }) => pacing?.campaign_budget_micros)
+    .filter((budget) => budget !== undefined);
+  expect(new Set(budgets)).toEqual(new Set([left]));
+});
+
 test('the base case is a plan with every field of the format filled', () => {
   expect(compile(rowsOf({}))).toEqual(plan);
   expect(servingPlanSchema.parse(plan)).toEqual(plan);

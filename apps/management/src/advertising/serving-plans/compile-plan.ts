@@ -29,6 +29,8 @@ export interface PlanInputs {
   readonly creatives: readonly ResourceRow<'creatives'>[];
   readonly assignments: readonly ResourceRow<'creative_assignments'>[];
   readonly inventoryUnits: readonly ResourceRow<'inventory_units'>[];
+  /** By campaign what its line items cost whatever they deliver, in millionths of the currency; absent: nothing. */
+  readonly fixedMicros?: ReadonlyMap<string, bigint>;
 }
 
 /** The states in which a resource may serve. */
@@ -194,7 +196,7 @@ export function compilePlan(
       window,
       targeting,
       creatives: rotation.map(({ plan }) => plan!),
-      pacing: planPacing(lineItem, campaign, timeZone),
+      pacing: planPacing(lineItem, campaign, timeZone, inputs.fixedMicros?.get(campaignRow.id) ?? 0n),
     });
   }
   for (const unit of units.values()) if (concernsEveryLineItem(unit)) used.set(unit.id, unit);

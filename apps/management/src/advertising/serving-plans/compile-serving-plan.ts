@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { productCatalog } from '@longwave/command-catalog';
-import { findResource, listInStates, type ExecuteCommand } from '@longwave/command-pipeline';
+import { listInStates, type ExecuteCommand } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import { transaction, type Pool } from '@longwave/postgres';
 import canonicalize from 'canonicalize';
 import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf } from '../../background/job-table.ts';
 import { executeAsManagement } from '../../background/execute-as-management.ts';
+import { timeZoneOf } from '../../workspace/time-zone-of.ts';
+import { readFixedMicros } from '../campaigns/campaign-budget.ts';
 import { compilePlan, servingStates } from './compile-plan.ts';
 import { savePlanContent } from './plan-content-table.ts';
 
@@ -36,10 +38,16 @@ export const createCompileHandler = ({
         const list = <T extends keyof typeof servingStates>(type: T) =>
           listInStates(tx, job.workspace_id, type, servingStates[type]);
         const { workspace_id: id } = job;
-        const workspace = await findResource(tx, id, 'workspaces', id);
-        return compilePlan({ id, timeZone: workspace?.attributes.time_zone ?? 'UTC' }, effectiveFrom, {
+        const timeZone = await timeZoneOf(tx, id);
+        const campaigns = await list('campaigns');
+        const fixedMicros = new Map<string, bigint>();
+        for (const { id: campaignId, attributes: campaign } of campaigns)
+          if (campaign.budget)
+            fixedMicros.set(campaignId, await readFixedMicros(tx, { workspaceId: id, campaignId, campaign, timeZone }));
+        return compilePlan({ id, timeZone }, effectiveFrom, {
+          fixedMicros,
           advertisers: await list('advertisers'),
-          campaigns: await list('campaigns'),
+          campaigns,
           lineItems: await list('line_items'),
           creatives: await list('creatives'),
           assignments: await list('creative_assignments'),

@@ -8,6 +8,9 @@ type PlanPacing = NonNullable<PlanLineItem['pacing']>;
 const planMicros = (micros: bigint) =>
   Number(micros < BigInt(Number.MAX_SAFE_INTEGER) ? micros : Number.MAX_SAFE_INTEGER);
 
+const budgetLeft = ({ amount_micros: amount }: NonNullable<Campaign['budget']>, fixedMicros: bigint) =>
+  planMicros(BigInt(amount) > fixedMicros ? BigInt(amount) - fixedMicros : 0n);
+
 /** Price of a thousand units; undefined when the line item is not sold by units. */
 function unitPriceOf({ model, price }: LineItem['rate']): number | undefined {
   if (!price || (model !== 'cpm' && model !== 'cpcv')) return undefined;
@@ -17,8 +20,14 @@ function unitPriceOf({ model, price }: LineItem['rate']): number | undefined {
 /**
  * What the pacer needs of a line item (docs/pacing.md). A budget in another currency than the line item's price bounds nothing.
  * @param timeZone the workspace's
+ * @param fixedMicros what line items of the campaign cost whatever they deliver: the budget has so much less for units
  */
-export function planPacing(lineItem: LineItem, { budget }: Campaign, timeZone: string): PlanPacing {
+export function planPacing(
+  lineItem: LineItem,
+  { budget }: Campaign,
+  timeZone: string,
+  fixedMicros: bigint,
+): PlanPacing {
   const { goal, rate, counting_basis: basis } = lineItem;
   // Line items of the first release have no pacing of their own.
   const { mode = 'even', velocity = 1, finish_early_pct: finishEarly = 0 } = lineItem.pacing ?? {};
@@ -30,7 +39,7 @@ export function planPacing(lineItem: LineItem, { budget }: Campaign, timeZone: s
     ...(goal.daily_max !== undefined && { daily_max: goal.daily_max }),
     counting_basis: basis,
     ...(unitPrice !== undefined && { unit_price_micros: unitPrice }),
-    ...(isPaidFrom && { campaign_budget_micros: planMicros(BigInt(budget.amount_micros)) }),
+    ...(isPaidFrom && { campaign_budget_micros: budgetLeft(budget, fixedMicros) }),
     time_zone: timeZone,
   };
 }

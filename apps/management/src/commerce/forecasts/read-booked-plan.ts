@@ -3,6 +3,7 @@ import { findResource, listInStates, listLinked, type ResourceRow } from '@longw
 import type { PlanLineItem, ServingPlanDocument } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
 import type { PlanInputs, PlanWorkspace } from '../../advertising/serving-plans/compile-plan.ts';
+import { timeZoneOf } from '../../workspace/time-zone-of.ts';
 import { bookedPlan, contendingParts, contendingStates, prospectiveLine, type Prospective } from './booked-plan.ts';
 import type { LineItem, Window } from '../../advertising/line-items/line-item.ts';
 
@@ -10,8 +11,7 @@ type Db = Pool | Transaction;
 
 /** A workspace as its plans need it. */
 export async function findPlanWorkspace(db: Db, workspaceId: string): Promise<PlanWorkspace> {
-  const workspace = await findResource(db, workspaceId, 'workspaces', workspaceId);
-  return { id: workspaceId, timeZone: workspace?.attributes.time_zone ?? 'UTC' };
+  return { id: workspaceId, timeZone: await timeZoneOf(db, workspaceId) };
 }
 
 const listUnits = (db: Db, workspaceId: string) =>

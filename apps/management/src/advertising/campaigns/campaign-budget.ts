@@ -1,0 +1,101 @@
+import { listLinked, type ResourceRow } from '@longwave/command-pipeline';
+import { daysOf } from '@longwave/podcast-analytics/zoned-days';
+import type { Transaction } from '@longwave/postgres';
+import { listFlightVersions } from '../../commerce/billing/flight-history-table.ts';
+import { afterAmendment, countedUnits, type LineItem } from '../line-items/line-item.ts';
+import type { Campaign } from './campaign.ts';
+
+type LineItemRow = ResourceRow<'line_items'>;
+type Budget = NonNullable<Campaign['budget']>;
+
+/** States in which a line item is charged, or has been. */
+const chargedStates: readonly string[] = [
+  'booked',
+  'delivering',
+  'delivery_extended',
+  'paused',
+  'completed',
+  'stopped',
+];
+
+const isPaidFrom = ({ price }: LineItem['rate'], { currency }: Budget) => price?.currency === currency;
+
+/** Sold by units, with a price for each, and without a goal that says how many: only a pacer bounds those, by leases that it has not. */
+const isUnbounded = ({ rate: { model }, goal }: LineItem) =>
+  (model === 'cpm' || model === 'cpcv') && !countedUnits.includes(goal.unit);
+
+/**
+ * What a line item costs whatever it delivers, in millionths: its flat price, or its price of a day for each local day of its window.
+ * @param campaignEnd an extended flight lasts until then
+ */
+function fixedMicrosOf({ attributes, lifecycle_state: state }: LineItemRow, campaignEnd: string, timeZone: string) {
+  const { rate, window, makegood_of: makegoodOf, type } = attributes;
+  if (!rate.price || makegoodOf !== undefined || type === 'house') return 0n;
+  const price = BigInt(rate.price.amount_micros);
+  if (rate.model === 'flat') return price;
+  if (rate.model !== 'cpd') return 0n;
+  const { dayAt } = daysOf(timeZone);
+  const end = state === 'delivery_extended' ? campaignEnd : window.end;
+  return price * BigInt(Math.max(1, dayAt(Date.parse(end) - 1) - dayAt(Date.parse(window.start)) + 1));
+}
+
+/** The line items of a campaign that are charged, or have been; an archived one where it had begun. */
+async function listCharged(tx: Transaction, workspaceId: string, campaignId: string): Promise<readonly LineItemRow[]> {
+  const rows = await listLinked(tx, workspaceId, 'line_items', 'campaign', campaignId);
+  const archived = rows.filter(({ lifecycle_state: state }) => state === 'archived');
+  const until = new Date(Math.max(0, ...archived.map((row) => row.updated_at.getTime())));
+  const ids = archived.map(({ id }) => id);
+  const versions = ids.length > 0 ? await listFlightVersions(tx, ids, until) : undefined;
+  const hadBegun = ({ id }: LineItemRow) =>
+    versions?.get(id)?.some(({ state }) => state === 'completed' || state === 'stopped') === true;
+  return rows.filter((row) => chargedStates.includes(row.lifecycle_state) || hadBegun(row));
+}
+
+/** A campaign with its budget, in a workspace's zone. */
+interface BudgetedCampaign {
+  readonly workspaceId: string;
+  readonly campaignId: string;
+  readonly campaign: Pick<Campaign, 'budget' | 'window'>;
+  readonly timeZone: string;
+}
+
+/** What the line items of a campaign cost whatever they deliver, in millionths of the currency: its budget has that less for units. */
+export async function readFixedMicros(
+  tx: Transaction,
+  { workspaceId, campaignId, campaign, timeZone }: BudgetedCampaign,
+): Promise<bigint> {
+  if (!campaign.budget) return 0n;
+  const charged = await listCharged(tx, workspaceId, campaignId);
+  return sumFixed(charged, campaign.budget, campaign.window.end, timeZone);
+}
+
+const sumFixed = (rows: readonly LineItemRow[], budget: Budget, campaignEnd: string, timeZone: string): bigint =>
+  rows
+    .filter(({ attributes }) => isPaidFrom(attributes.rate, budget))
+    .reduce((sum, row) => sum + fixedMicrosOf(row, campaignEnd, timeZone), 0n);
+
+/**
+ * Why the budget of a campaign could not be kept (docs/pacing.md#budgets), in words for the seller; undefined where it can.
+ * @param selling a line item as it would be sold, in place of what it is
+ */
+export async function findBudgetIssue(
+  tx: Transaction,
+  { workspaceId, campaignId, campaign, timeZone }: BudgetedCampaign,
+  selling?: Pick<LineItemRow, 'id' | 'attributes'>,
+): Promise<string | undefined> {
+  const { budget, window } = campaign;
+  if (!budget) return undefined;
+  const others = (await listCharged(tx, workspaceId, campaignId)).filter(({ id }) => id !== selling?.id);
+  const sold = selling ? [...others, { ...selling, lifecycle_state: 'booked' } as LineItemRow] : others;
+  const unbounded = sold.find(
+    ({ attributes }) =>
+      isPaidFrom(attributes.rate, budget) &&
+      [attributes, afterAmendment(attributes)].some((one) => one && isUnbounded(one)),
+  );
+  if (unbounded)
+    return `The campaign has a budget, and line item ${unbounded.id} has a price for each ad and no goal, so nothing would stop it at the budget. Give it a goal in impressions or completes, or the campaign no budget.`;
+  const fixed = sumFixed(sold, budget, window.end, timeZone);
+  if (fixed > BigInt(budget.amount_micros))
+    return `The line items with a flat price or a price of days together cost more than the campaign's budget.`;
+  return undefined;
+}
