@@ -33,6 +33,7 @@ import { pacingService } from './pacer/pacing-service.ts';
 import { startPacer } from './pacer/start-pacer.ts';
 import { createCurrentPlans } from './plans/current-plans.ts';
 import { createPlanFollower, planFollowerGroup } from './plans/follow-plans.ts';
+import type { PlannedLine } from './plans/paced-lines.ts';
 import { createForgetSampled } from './sample/forget-sampled.ts';
 import { createPlayListeners } from './sample/play-listeners.ts';
 import { createSampleHours } from './sample/sample-hours.ts';
@@ -56,8 +57,8 @@ const sampleMs = 60_000;
 
 /** Days that opportunities and verdicts by the hour are kept. */
 const numberDays = 100;
-/** How long a node that starts waits for its first leases before it serves. */
-const firstGrantsMs = 2_000;
+/** How long a node that starts waits for its first leases before it serves, and a new plan for those of its line items before it is used. */
+const firstLeasesMs = 2_000;
 
 export interface ServingApp extends RunningApp {
   readonly grpcPort: number;
@@ -67,9 +68,10 @@ export interface ServingApp extends RunningApp {
 export async function createApp(
   config: ServingConfig,
   logger: Logger,
-  overrides: { readonly clock?: () => Date } = {},
+  overrides: { readonly clock?: () => Date; readonly firstLeasesMs?: number } = {},
 ): Promise<ServingApp> {
   const clock = overrides.clock ?? (() => new Date());
+  const mostWaitMs = overrides.firstLeasesMs ?? firstLeasesMs;
   const reasonOf = (event: string) => (error: unknown) => logger.warn({ reason: (error as Error).message }, event);
   await using stack = new AsyncDisposableStack();
   const tls = tlsFromConfig(config);
@@ -117,13 +119,24 @@ export async function createApp(
   );
   redis.on('ready', () => recounting.wake());
   const pacer = stack.use(startPacer(config, { pool, plans, tls, logger }));
+  /** A new plan is used once the line items that it adds can serve: no play of its first moments goes without them. */
+  function awaitLeases(added: readonly PlannedLine[], signal: AbortSignal): Promise<void> {
+    pacer.wake();
+    const nowMs = clock().getTime();
+    const begun = added.filter((line) => line.windowStartMs <= nowMs && nowMs < line.windowEndMs);
+    return node.awaitLeases(
+      begun.map((line) => line.lineItemId),
+      mostWaitMs,
+      signal,
+    );
+  }
   const refreshing = stack.use(
     pollLoop({
       everyMs: refreshMs,
-      run: async () => {
-        if (!(await plans.refresh())) return;
+      run: async (signal) => {
+        if (!(await plans.refresh((added) => awaitLeases(added, signal)))) return;
         recounting.wake();
-        // A line item serves as soon as it has a lease.
+        // Line items that left give back their leases, and those that still have none get them.
         pacer.wake();
         node.hasten();
       },
@@ -233,7 +246,7 @@ export async function createApp(
       onError: reasonOf('sample.failed'),
     }),
   );
-  if (plans.listGoals().length > 0) await node.awaitGrants(firstGrantsMs);
+  if (plans.listGoals().length > 0) await node.awaitGrants(mostWaitMs);
   const decidePlay = createDecidePlay({
     ...{ noteListener: playListeners.add, countVerdicts: verdicts.add },
     ...{ decisions, plans, suspensions, node, listeners, shares, write, logger },

@@ -161,7 +161,8 @@ export interface Engines extends AsyncDisposable {
   storePid(): number;
   stopStore(): Promise<void>;
   startStore(): Promise<void>;
-  startNode(): Promise<Node>;
+  /** @param firstLeasesMs how long it waits for leases that are to come; 0 where the test grants them afterwards */
+  startNode(firstLeasesMs?: number): Promise<Node>;
   /** Puts the document where management puts it; answers its digest. */
   storePlan(plan: ServingPlanDocument): Promise<string>;
   /** The same for the policies of a plan, each of version 1. */
@@ -172,6 +173,10 @@ export interface Engines extends AsyncDisposable {
   bus(): EventBus;
   /** Stores and announces a plan, as management does for `serving_plan.publish`. */
   publishPlan(workspaceId: string, lineItems: PlanLineItem[]): Promise<PublishedPlan>;
+  /** Of a process of the service. */
+  environment(): Readonly<Record<string, string>>;
+  /** For files of the test; removed at the end. */
+  readonly folder: string;
   /** A client of the node with the certificate of another service. */
   clientAs(name: ClientName, port: number): ServingClient;
 }
@@ -296,6 +301,20 @@ export async function startEngines(mode: ServingMode = 'guard'): Promise<Engines
   const clientAs: Engines['clientAs'] = (name, port) =>
     openChannel(`127.0.0.1:${port}`, 'internal-serving', readTls(identities[name])).client(ServingServiceService);
 
+  const environment = () => ({
+    ...{ HEALTH_LISTEN: '127.0.0.1:0', GRPC_LISTEN: '127.0.0.1:0' },
+    TLS_CA: identities['internal-serving'].ca,
+    TLS_CERT: identities['internal-serving'].cert,
+    TLS_KEY: identities['internal-serving'].key,
+    ANALYTICS_SINK_ADDRESS: '127.0.0.1:1',
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    S3_ENDPOINT: storeServer.endpoint,
+    S3_BUCKET: 'longwave',
+    S3_ACCESS_KEY: 'test-access',
+    S3_SECRET_KEY: 'test-secret-key',
+  });
+
   const storePlan: Engines['storePlan'] = async (plan) => {
     const bytes = Buffer.from(canonicalize(plan)!);
     const digest = createHash('sha256').update(bytes).digest('hex');
@@ -337,9 +356,7 @@ export async function startEngines(mode: ServingMode = 'guard'): Promise<Engines
     startStore: async () => {
       storeServer = await runStore();
     },
-    clientAs,
-    storePlan,
-    storePolicies,
+    ...{ clientAs, environment, folder, storePlan, storePolicies },
     announce,
     tell,
     bus: () => bus,
@@ -348,26 +365,13 @@ export async function startEngines(mode: ServingMode = 'guard'): Promise<Engines
       await announce(workspaceId, published);
       return published;
     },
-    startNode: async () => {
-      const identity = identities['internal-serving'];
-      const config = readConfiguration({
-        HEALTH_LISTEN: '127.0.0.1:0',
-        GRPC_LISTEN: '127.0.0.1:0',
-        TLS_CA: identity.ca,
-        TLS_CERT: identity.cert,
-        TLS_KEY: identity.key,
-        ANALYTICS_SINK_ADDRESS: '127.0.0.1:1',
-        DATABASE_URL: database.url,
-        REDIS_URL: redis.url,
-        S3_ENDPOINT: storeServer.endpoint,
-        S3_BUCKET: 'longwave',
-        S3_ACCESS_KEY: 'test-access',
-        S3_SECRET_KEY: 'test-secret-key',
-      });
+    startNode: async (firstLeasesMs = 0) => {
+      const config = readConfiguration(environment());
       const lines: string[] = [];
       const app = await createApp(
         config,
         createLogger('internal-serving', 'info', { write: (line) => void lines.push(line) }),
+        { firstLeasesMs },
       );
       const client = clientAs('public-delivery', app.grpcPort);
       return {

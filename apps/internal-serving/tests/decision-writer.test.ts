@@ -7,6 +7,7 @@ import { createDecisionWriter } from '../src/decisions/decision-writer.ts';
 import { unpackRow } from '../src/decisions/packed-decision.ts';
 import type { NewDecision } from '../src/decisions/stored-decision.ts';
 import { decisionOf, insertInto, textsOf } from './_decision.ts';
+import { changeMode } from './_leases.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -14,6 +15,7 @@ let pool: Pool;
 beforeAll(async () => {
   database = await startTestDatabase({ schema: 'serving', migrations: 'apps/internal-serving/prisma' });
   pool = createPool(database.url, 'serving', { name: 'test', max: 5 });
+  await changeMode(pool, 'guard');
 });
 
 afterAll(async () => {

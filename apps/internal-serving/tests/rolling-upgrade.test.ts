@@ -12,10 +12,15 @@ import { changeMode } from './_leases.ts';
 
 let database: TestDatabase;
 let pool: Pool;
+let firstMode: string;
+
+const modeOf = async (of: Pool) => (await of.query<{ mode: string }>('select mode from serving_mode')).rows[0]!.mode;
 
 beforeAll(async () => {
   database = await startTestDatabase({ schema: 'serving', migrations: 'apps/internal-serving/prisma' });
   pool = createPool(database.url, 'serving', { name: 'test', max: 8 });
+  firstMode = await modeOf(pool);
+  await changeMode(pool, 'guard');
 });
 
 afterAll(async () => {
@@ -89,7 +94,7 @@ test('shares are counted over the decisions of all releases that run', async () 
   expect(await since(later - 3_600_000 / 2)).toEqual({ served: 2, opportunities: 13 });
 });
 
-test('shares of the day before the upgrade are in the window afterwards', async () => {
+test('a new installation counts goals by leases, one that served before the upgrade by the guard; shares of the day before it are in the window afterwards', async () => {
   await using earlier = await startEarlierDatabase('apps/internal-serving/prisma', '_quota_leases');
   const lineItemId = newId('li');
   const nowMs = Date.now();
@@ -100,6 +105,7 @@ test('shares of the day before the upgrade are in the window afterwards', async 
   await countByRelease7(earlier.pool, lineItemId, nowMs, 1, 1);
   const shares = await sumShares(earlier.pool, [lineItemId], new Date(nowMs - 2 * 3_600_000));
   expect(shares.get(lineItemId)).toEqual({ served: 4, opportunities: 8 });
+  expect([firstMode, await modeOf(earlier.pool)]).toEqual(['lease', 'guard']);
 });
 
 test('while leases pay, releases that know none give no slots of goals', async () => {

@@ -39,6 +39,11 @@ export interface ServingNode extends AsyncDisposable {
   hasten(): void;
   /** Resolves once goals can serve: by the guard, or by a first lease. Resolves too when the time is over. */
   awaitGrants(atMostMs: number): Promise<void>;
+  /**
+   * Resolves once each of these line items has a lease; at once while leases do not count here. Resolves too when the time is over or the
+   * signal is aborted. Reports follow each other quickly meanwhile.
+   */
+  awaitLeases(lineItemIds: readonly string[], atMostMs: number, signal: AbortSignal): Promise<void>;
 }
 
 export interface ServingNodeOptions {
@@ -75,7 +80,7 @@ export function createServingNode(
   };
   const current = createCurrentMode();
   const countings: Readonly<Record<NodeMode, GoalCounting>> = { guard, lease: credits, none: noCounting };
-  const granted = Promise.withResolvers<void>();
+  const waiters = new Set<{ readonly isMet: () => boolean; readonly done: () => void }>();
   let nodeEpoch: number | undefined;
   let revisedAt = new Date(0);
   let urgenciesAtMs = -Infinity;
@@ -134,7 +139,25 @@ export function createServingNode(
     const next = nextNodeMode(row);
     if (next !== current.current()) await follow(epoch, next);
     else if (next === 'lease') await readNewLeases(epoch);
-    if (current.current() === 'guard' || credits.isGranted()) granted.resolve();
+    for (const { isMet, done } of waiters) if (isMet()) done();
+  }
+
+  /** Waits for a report after which a condition is met. */
+  async function waitUntil(isMet: () => boolean, atMostMs: number, signal?: AbortSignal): Promise<void> {
+    if (isMet()) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiter = { isMet, done: resolve };
+    const over = new AbortController();
+    waiters.add(waiter);
+    await Promise.race([promise, sleep(atMostMs, signal ? AbortSignal.any([over.signal, signal]) : over.signal)]);
+    over.abort();
+    waiters.delete(waiter);
+  }
+
+  function hasten(): void {
+    hastyUntilMs = monotonicMs() + hastyMs;
+    pause.abort();
+    reporting.wake();
   }
 
   const reporting = pollLoop({
@@ -162,16 +185,15 @@ export function createServingNode(
 
     mode: () => current.current(),
 
-    hasten() {
-      hastyUntilMs = monotonicMs() + hastyMs;
-      pause.abort();
-      reporting.wake();
-    },
+    hasten,
 
-    async awaitGrants(atMostMs) {
-      const over = new AbortController();
-      await Promise.race([granted.promise, sleep(atMostMs, over.signal)]);
-      over.abort();
+    awaitGrants: (atMostMs) => waitUntil(() => current.current() === 'guard' || credits.isGranted(), atMostMs),
+
+    async awaitLeases(lineItemIds, atMostMs, signal) {
+      const haveCome = () => current.current() !== 'lease' || lineItemIds.every((id) => credits.find(id));
+      if (haveCome()) return;
+      hasten();
+      await waitUntil(haveCome, atMostMs, signal);
     },
 
     async [Symbol.asyncDispose]() {

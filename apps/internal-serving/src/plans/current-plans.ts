@@ -28,11 +28,16 @@ export interface CurrentPlans {
   /**
    * Reads the table and loads new plans; answers whether a plan was added or removed. Rejects when the table cannot be read; a plan
    * that cannot be loaded is logged and tried again, at most once a minute.
+   * @param beforeUse called with the line items with a goal that loaded plans have and those before them had not; the plans are used when it
+   * resolves, and until then those before them
    */
-  refresh(): Promise<boolean>;
+  refresh(beforeUse?: (added: readonly PlannedLine[]) => Promise<void>): Promise<boolean>;
   /** Goals of line items whose windows have not ended, of all plans. */
   listGoals(): readonly Goal[];
-  /** Line items of all plans that have a goal of units, with what the pacer needs of them: the same list while the plans are the same. */
+  /**
+   * Line items of all plans that have a goal of units, with what the pacer needs of them: the same list while the plans are the same. Those of
+   * loaded plans that are not used yet are among them.
+   */
   listPaced(): readonly PlannedLine[];
   /** Line items of all plans that have a share of breaks. */
   listShared(): readonly string[];
@@ -55,6 +60,8 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
   const failures = new Map<string, Failure>();
   /** The digest of each workspace's active plan, loaded or not. */
   let published: ReadonlyMap<string, string> = new Map();
+  /** The digest of each workspace's plan that `paced` is of: loaded, and used or about to be; undefined before the table was read. */
+  let pacedDigests: ReadonlyMap<string, string> | undefined;
   let ready = false;
 
   async function load({ workspaceId, servingPlanId, ...digests }: PlanPointer): Promise<PacedPlan | undefined> {
@@ -83,7 +90,16 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
     }
   }
 
-  async function readPlans(): Promise<boolean> {
+  /** Line items of loaded plans that their workspace did not have before. */
+  const addedBy = (next: ReadonlyMap<string, PacedPlan>): readonly PlannedLine[] =>
+    [...next].flatMap(([workspaceId, plan]) => {
+      const before = plans.get(workspaceId);
+      if (before?.index === plan.index) return [];
+      const known = new Set(before?.paced.map((line) => line.lineItemId));
+      return plan.paced.filter((line) => !known.has(line.lineItemId));
+    });
+
+  async function readPlans(beforeUse: (added: readonly PlannedLine[]) => Promise<void>): Promise<boolean> {
     const pointers = await listCurrentPlans(pool, clock());
     // Set before loading, which may take long: until then a workspace with a plan gets no decision, instead of one without ads.
     published = new Map(pointers.map(({ workspaceId, digest }) => [workspaceId, digest]));
@@ -98,9 +114,18 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
     }
     const named = new Set(pointers.map((pointer) => pointer.servingPlanId));
     for (const servingPlanId of failures.keys()) if (!named.has(servingPlanId)) failures.delete(servingPlanId);
+    pacedDigests = new Map([...next].map(([workspaceId, { digest }]) => [workspaceId, digest]));
     const changed = next.size !== plans.size || [...next].some(([id, plan]) => plans.get(id)?.index !== plan.index);
+    if (changed) {
+      const nextPaced = [...next.values()].flatMap((plan) => plan.paced);
+      const added = addedBy(next);
+      if (added.length > 0) {
+        paced = [...new Map([...paced, ...nextPaced].map((line) => [line.lineItemId, line])).values()];
+        await beforeUse(added);
+      }
+      paced = nextPaced;
+    }
     plans = next;
-    if (changed) paced = [...plans.values()].flatMap((plan) => plan.paced);
     ready = true;
     return changed;
   }
@@ -109,8 +134,9 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
   return {
     find: (workspaceId) => plans.get(workspaceId),
     isAwaited: (workspaceId) => !plans.has(workspaceId) && (!ready || published.has(workspaceId)),
-    isOutdated: (workspaceId) => !ready || plans.get(workspaceId)?.digest !== published.get(workspaceId),
-    refresh: () => (reading ??= readPlans().finally(() => (reading = undefined))),
+    isOutdated: (workspaceId) => !pacedDigests || pacedDigests.get(workspaceId) !== published.get(workspaceId),
+    refresh: (beforeUse = async () => undefined) =>
+      (reading ??= readPlans(beforeUse).finally(() => (reading = undefined))),
     listGoals: () => {
       const nowMs = clock().getTime();
       return [...plans.values()].flatMap(({ index }) =>
