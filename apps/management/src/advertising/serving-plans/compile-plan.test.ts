@@ -6,7 +6,7 @@ import { servingPlanSchema, type PlanLineItem, type ServingPlanDocument } from '
 import fc from 'fast-check';
 import { compilePlan, type PlanInputs } from './compile-plan.ts';
 
-type Kind = keyof PlanInputs;
+type Kind = Exclude<keyof PlanInputs, 'fixedMicros'>;
 /** Resources by kind and id: their attributes and state. */
 type Given = Readonly<Record<Kind, Readonly<Record<string, { readonly state: string } & Record<string, unknown>>>>>;
 interface Case {
