@@ -69,6 +69,7 @@ export async function createApp(config: ForecasterConfig, logger: Logger): Promi
               ...{ commands, jobs, pacing, logger },
               forecast: (question, ended) => thread.ask(question, ended),
               makePlans: (question, ended) => thread.ask(question, ended),
+              findRisks: (question, ended) => thread.ask(question, ended),
             },
             signal,
           );

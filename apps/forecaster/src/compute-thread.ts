@@ -6,6 +6,7 @@ import { SampleServiceService } from '@longwave/rpc/serving';
 import { LRUCache } from 'lru-cache';
 import { backtestWorkspace } from './compute/backtest-workspace.ts';
 import { checkAvailability } from './compute/check-availability.ts';
+import { findRisks } from './compute/find-risks.ts';
 import type { ForecastInputs } from './compute/forecast-inputs.ts';
 import { makeForecast } from './compute/make-forecast.ts';
 import { makePacingPlans } from './compute/make-pacing-plans.ts';
@@ -52,13 +53,14 @@ async function inputsOf({ type, workspaceId, deadlineMs }: Question): Promise<Fo
     committed.push(
       ...(await sample.readCommitted({ lineItemIds: ids.slice(at, at + maxIds) }, { deadlineMs })).lineItems,
     );
-  const ratios = type === 'forecast' ? ratiosOf(workspaceId, { past, booking }) : [];
+  const ratios = type === 'forecast' || type === 'risks' ? ratiosOf(workspaceId, { past, booking }) : [];
   return { nowMs, past, booking, committed, backtests: ratios, maxPlays: config.FORECASTER_PLAYS_MAX };
 }
 
 async function answer(question: Question): Promise<Answers[keyof Answers]> {
   const inputs = await inputsOf(question);
   if (question.type === 'plans') return makePacingPlans(inputs);
+  if (question.type === 'risks') return findRisks(inputs, question.lineItemIds);
   if (question.type === 'backtest') return backtestWorkspace(inputs, question.weeks);
   return question.type === 'forecast' ? makeForecast(inputs, question.input) : checkAvailability(inputs, question.line);
 }

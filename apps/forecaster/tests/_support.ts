@@ -18,6 +18,7 @@ import {
   PacingServiceService,
   SampleServiceService,
   type Committed,
+  type PutFindingsRequest,
   type PutPlansRequest,
   type SampledPlay,
 } from '@longwave/rpc/serving';
@@ -47,6 +48,8 @@ interface Told {
   committed: Committed[];
   /** Plans that internal-serving was given. */
   readonly put: PutPlansRequest[];
+  /** Line items at risk that it was told of. */
+  readonly found: PutFindingsRequest[];
   /** Jobs that were ended without a report. */
   readonly ended: Set<string>;
   releases: ScheduledEpisode[];
@@ -154,6 +157,7 @@ const servingOf = (world: Told): readonly RpcService[] => [
     {
       ...{ readPacing: [], readPacingHours: [], readFunnel: [], listAlerts: [], readAlertEvents: [] },
       putPlans: ['forecaster'],
+      putFindings: ['forecaster'],
     },
     {
       readPacing: async () => ({ lineItems: [] }),
@@ -164,6 +168,10 @@ const servingOf = (world: Told): readonly RpcService[] => [
       putPlans: async (request) => {
         world.put.push(request);
         return { changed: request.plans.length, removed: 0 };
+      },
+      putFindings: async (request) => {
+        world.found.push(request);
+        return {};
       },
     },
   ),
@@ -201,7 +209,7 @@ export async function createWorld(): Promise<World> {
       sampleReads: 0,
       isSampleAway: false,
     },
-    ...{ put: [], ended: new Set(), releases: [] },
+    ...{ put: [], found: [], ended: new Set(), releases: [] },
     beforeSample: async () => undefined,
   };
   const serve = async (name: 'management' | 'internal-serving', of: (world: Told) => readonly RpcService[]) => {

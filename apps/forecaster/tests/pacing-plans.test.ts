@@ -113,3 +113,25 @@ function weeklyPlays(days: number) {
     )
     .toSorted((a, b) => Number(a.atMs - b.atMs));
 }
+
+test('line items that will end short by a forecast are told with what they miss and the main verdict; those that end well, far ahead or without enough facts are not', async () => {
+  world.plays = evenPlays(35, 480);
+  // 480 breaks a day, of which another line item of the same kind has its part.
+  const [short, well, far] = [guaranteed(20_000, [-2, 7]), guaranteed(300, [-2, 7]), guaranteed(90_000, [-2, 100])];
+  world.committed = [{ lineItemId: short.line_item_id, units: 1_000, deliveryRate: 1 }];
+  await plansOf([short, well, far]);
+  const [told, ...others] = world.found.filter(({ workspaceId }) => workspaceId === world.plan.workspace_id);
+  expect(others).toEqual([]);
+  expect(told).toMatchObject({ kind: 'at_risk', findings: [{ lineItemId: short.line_item_id }] });
+  const { units, detailJson } = told!.findings[0]!;
+  const { forecast } = JSON.parse(detailJson) as { forecast: { p10: number; p50: number; main_verdict: string } };
+  expect(units).toBe(20_000 - forecast.p50);
+  expect(forecast.p50).toBeGreaterThan(1_000 + 2_000);
+  expect(forecast.p50).toBeLessThan(1_000 + 4_500);
+  expect(forecast.p10).toBeLessThanOrEqual(forecast.p50);
+  expect(forecast.main_verdict).not.toBe('');
+  world.committed = [];
+  world.plays = evenPlays(5, 480);
+  await plansOf([short]);
+  expect(world.found.at(-1)).toMatchObject({ workspaceId: world.plan.workspace_id, findings: [] });
+});

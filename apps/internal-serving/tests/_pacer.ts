@@ -2,6 +2,7 @@ import { startTestDatabase } from '@longwave/fleet';
 import { createPool } from '@longwave/postgres';
 import type { ReadAgesResponse, ReadCohortsResponse } from '@longwave/rpc/audience';
 import { createCohortFollower, type CohortClient } from '../src/pacer/cohort-follower.ts';
+import { createPodcastJudgement } from '../src/pacer/judge-podcasts.ts';
 import { createLocalDays } from '../src/pacer/local-days.ts';
 import { createPacer, type Pacer, type PacerDeps } from '../src/pacer/pacer.ts';
 import { takeTerm } from '../src/pacer/pacer-term-table.ts';
@@ -43,6 +44,7 @@ export async function startPacing() {
       isReady: () => true,
     },
     cohorts: createCohortFollower(client),
+    podcasts: createPodcastJudgement(pool, () => 2_000_000),
     curves: createReturnCurves({
       readAges: async ({ surfaceClass, afterWorkspaceId }) =>
         ages.find((one) => surfaceClass === 'stream' && one.workspaceId > afterWorkspaceId) ?? {

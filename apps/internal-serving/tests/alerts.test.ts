@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { newId } from '@longwave/ids';
 import type { Cohort } from '@longwave/rpc/audience';
+import { saveFindings } from '../src/pacer/alert-finding-table.ts';
 import { listAlertEvents, listAlerts, type AlertFilter } from '../src/pacer/alert-list-table.ts';
 import type { Pacer } from '../src/pacer/pacer.ts';
 import type { PlannedLine } from '../src/plans/paced-lines.ts';
+import { saveOpportunities } from '../src/numbers/opportunity-table.ts';
 import { startPacing, type Pacing } from './_pacer.ts';
 import { hourMs, plannedLine } from './_planned-line.ts';
 
@@ -21,7 +24,14 @@ beforeEach(async () => {
   Object.assign(pacing.world, { nowMs: Math.floor(Date.now() / hourMs) * hourMs, lines: [], isOutdated: false });
 });
 
-const everything = { lineItemId: undefined, state: undefined, kind: undefined, limit: 100, before: undefined };
+const everything = {
+  lineItemId: undefined,
+  podcastId: undefined,
+  state: undefined,
+  kind: undefined,
+  limit: 100,
+  before: undefined,
+};
 const alertsOf = ({ workspaceId }: PlannedLine, filter: Partial<AlertFilter> = {}) =>
   listAlerts(pacing.pool, { ...everything, workspaceId, ...filter });
 const eventsOf = async ({ workspaceId }: PlannedLine) =>
@@ -211,4 +221,91 @@ test('a line item of which nothing is given for an hour, and one whose campaign 
   expect((await alertsOf(stalled)).map(({ kind }) => kind)).toEqual(['stalled']);
   const [budget] = await alertsOf(costly, { kind: 'budget' });
   expect(budget!.raised.figures.budgetPercent).toBeGreaterThanOrEqual(90);
+});
+
+test('what the forecaster and management find about a line item raises its alert, and clears it when they find it no more; of another workspace they find nothing, and older inputs say nothing', async () => {
+  const line = await evenLine();
+  pacing.world.lines = [line];
+  await pacing.newNode();
+  const pacer = await newPacer();
+  const forecast = {
+    forecast: { p10: 8_000, p50: 9_500, as_of: '2027-03-01T00:00:00.000Z', main_verdict: 'outranked' },
+  };
+  const atRisk = { lineItemId: line.lineItemId, units: 500, detail: forecast };
+  const discrepancy = { source: 'spotify', days: 3, ours: 1_000, theirs: 800, reconciliation_id: 'rec_1' };
+  const found = (asOfMs: number, findings = [atRisk]) =>
+    saveFindings(pacing.pool, line.workspaceId, 'at_risk', { asOfMs, findings });
+  await found(2_000);
+  await found(1_000, []);
+  await saveFindings(pacing.pool, newId('ws'), 'discrepancy', { asOfMs: 2_000, findings: [atRisk] });
+  await evaluate(pacer, 3);
+  const kindsOf = async (state: 'open' | 'closed') => (await alertsOf(line, { state })).map(({ kind }) => kind);
+  expect(await kindsOf('open')).toEqual(['at_risk']);
+  expect((await alertsOf(line))[0]!.raised.figures).toMatchObject({ goal: 10_000, units: 500, detail: forecast });
+  await found(3_000, []);
+  const differs = { lineItemId: line.lineItemId, units: 200, detail: { discrepancy } };
+  await saveFindings(pacing.pool, line.workspaceId, 'discrepancy', { asOfMs: 1, findings: [differs] });
+  await evaluate(pacer, 6);
+  expect([await kindsOf('open'), await kindsOf('closed')]).toEqual([['discrepancy'], ['at_risk']]);
+  expect((await alertsOf(line))[0]!.raised.figures.detail).toEqual({ discrepancy });
+});
+
+test('a podcast of whose slots unusually many stay empty in a week raises an alert, with the reason and what they are worth, until the weeks are usual', async () => {
+  const { pool } = pacing;
+  const workspaceId = newId('ws');
+  const [empty, usual] = [newId('pod'), newId('pod')];
+  const untilMs = pacing.world.nowMs;
+  const slots = (podcastId: string, noAdReason: string, opportunities: number) => ({
+    ...{
+      podcastId,
+      episodeId: 'ep_1',
+      country: 'DE',
+      breakKey: 'mid',
+      noAdReason,
+      requests: 0,
+      breaks: 0,
+      opportunities,
+    },
+  });
+  const countedAgo = (hours: number, counts: ReturnType<typeof slots>[]) =>
+    saveOpportunities(pool, workspaceId, new Date(untilMs - hours * hourMs), counts);
+  await countedAgo(
+    7 * 24 + 1,
+    [empty, usual].flatMap((id) => [slots(id, '', 800), slots(id, 'no_candidate', 200)]),
+  );
+  await countedAgo(7 * 24, [slots(empty, '', 500), slots(empty, 'no_candidate', 100), slots(empty, 'all_capped', 300)]);
+  await countedAgo(7 * 24, [slots(usual, '', 800), slots(usual, 'no_candidate', 200)]);
+  const countedUntil = (ms: number) =>
+    pool.query(
+      `insert into sample_progress (next_hour) values ($1) on conflict (only_row) do update set next_hour = excluded.next_hour`,
+      [new Date(ms)],
+    );
+  await countedUntil(untilMs);
+  pacing.setCohorts({ completeUntilMs: BigInt(untilMs), untilMs: 1n });
+  const pacer = await newPacer();
+  const listed = () => listAlerts(pool, { ...everything, workspaceId });
+  await evaluate(pacer, 3);
+  const [open, ...others] = await listed();
+  expect(others).toEqual([]);
+  expect(open).toMatchObject({
+    ...{ kind: 'unfilled', lineItemId: '', podcastId: empty, cleared: undefined },
+    raised: {
+      figures: {
+        units: 400,
+        detail: {
+          unfilled: {
+            ...{ opportunities: 900, percent: 44.4, usual_percent: 20 },
+            ...{ no_ad_reason: 'all_capped', value_at_floor_micros: 800_000 },
+          },
+        },
+      },
+    },
+  });
+  expect(await listAlerts(pool, { ...everything, workspaceId, podcastId: usual })).toEqual([]);
+  // A week later the busy hour is in the weeks before.
+  await countedUntil(untilMs + 7 * 24 * hourMs);
+  await pacer.learn();
+  await evaluate(pacer, 6);
+  expect((await listed())[0]!.cleared?.cause).toBe('recovered');
+  await countedUntil(untilMs + 60 * 24 * hourMs);
 });

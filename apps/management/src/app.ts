@@ -140,7 +140,7 @@ export async function createApp(
   const asked = openServices(config, tls, stack);
   const { probe, ledger, stores, findPlan, findPresentation, listAdEvents } = asked;
   const countConfirmed = createCountConfirmed(asked.countAds, clock);
-  const measureDelivery = createMeasureDelivery({ countConfirmed, ledger, clock });
+  const measureDelivery = createMeasureDelivery({ countConfirmed, ledger });
   const checkAvailability = createCheckAvailability(asked.checkAvailability);
   const guardedFetch = createGuardedFetch({
     allowOrigins: [new URL(config.MEDIA_URL).origin, ...config.FETCH_ALLOW_ORIGINS],

@@ -28,14 +28,14 @@ export function openServices(config: Config, tls: ReturnType<typeof tlsFromConfi
   const { exportDays, findFirstDownloads, countAds, readReport } = sink.client(AudienceServiceService);
   const { listAdEvents } = sink.client(AdEventServiceService);
   const { listEvidenceRows } = sink.client(EvidenceServiceService);
-  const { readPacing, readPacingHours, readFunnel, listAlerts, readAlertEvents } =
+  const { readPacing, readPacingHours, readFunnel, listAlerts, readAlertEvents, putFindings } =
     internalServing.client(PacingServiceService);
   const { findPlan } = authServer.client(AccountServiceService);
   const { findPresentation } = delivery.client(EnclosureServiceService);
   return {
     probe: encoder.client(ProbeServiceService),
     ...{ checkAvailability, findPresentation, findPlan, countAds, listAdEvents },
-    alerts: { readAlertEvents },
+    alerts: { readAlertEvents, putFindings },
     listAlerts: createListAlerts({ listAlerts }),
     ledger: sink.client(LedgerServiceService),
     credentials: authServer.client(CredentialServiceService),

@@ -12,6 +12,7 @@ import { createWorld } from './_world.ts';
 const figures: AlertFigures = {
   ...{ goal: 10_000n, target: 3_000, committed: 2_000, confirmed: 1_900, units: 1_000, shortBy: 'plan' },
   budgetPercent: undefined,
+  detailJson: '',
 };
 
 /** An internal-serving with the alerts that the test gives it, the oldest first. */
@@ -21,12 +22,13 @@ function servingWith(alerts: Alert[], events: AlertEvent[]) {
     asked,
     listAlerts: async (request: ListAlertsRequest) => {
       asked.push(request);
-      const { workspaceId, lineItemId, state, kind, limit, before } = request;
+      const { workspaceId, lineItemId, podcastId, state, kind, limit, before } = request;
       const listed = alerts.map((alert, at) => ({ alert, position: BigInt(at + 1) })).reverse();
       return {
         alerts: listed
           .filter(({ alert, position }) => alert.workspaceId === workspaceId && (before === 0n || position < before))
           .filter(({ alert }) => lineItemId === '' || alert.lineItemId === lineItemId)
+          .filter(({ alert }) => podcastId === '' || alert.podcastId === podcastId)
           .filter(({ alert }) => kind === '' || alert.kind === kind)
           .filter(({ alert }) => state === '' || (state === 'open') === (alert.cleared === undefined))
           .slice(0, limit),
@@ -40,7 +42,7 @@ function servingWith(alerts: Alert[], events: AlertEvent[]) {
 
 const raisedAtMs = () => BigInt(Date.now() + 1_000);
 const openAlert = (workspaceId: string, lineItemId: string, given: Partial<Alert> = {}): Alert => ({
-  ...{ alertId: newId('alr'), workspaceId, lineItemId, kind: 'behind_plan', raisedAtMs: raisedAtMs() },
+  ...{ alertId: newId('alr'), workspaceId, lineItemId, podcastId: '', kind: 'behind_plan', raisedAtMs: raisedAtMs() },
   ...{ raised: figures, clearedAtMs: undefined, cleared: undefined, clearedBy: '' },
   ...given,
 });
@@ -151,4 +153,31 @@ test('alerts are read page by page, by line item, state and kind, by whoever see
   expect(theirs!.status).toBe(404);
   expect(withoutTrace(theirs!).replaceAll(lineItem.id, 'ID')).toBe(withoutTrace(none!).replaceAll(missing, 'ID'));
   expect(serving.asked.map((request) => request.workspaceId)).not.toContain(stranger.workspaceId);
+});
+
+test('an alert of a podcast says what stays empty, and is told and listed as one of the podcast', async () => {
+  const world = createWorld(webhooks.management);
+  const { id: podcastId } = await world.podcast();
+  const subscription = await webhooks.subscribe(['podcast.alert_raised'], world);
+  const unfilled = { opportunities: 900, percent: 44.4, usual_percent: 20, no_ad_reason: 'all_capped' };
+  const none = { goal: 0n, target: 0, committed: 0, confirmed: 0, shortBy: '', budgetPercent: undefined };
+  const alert = openAlert(world.workspaceId, '', {
+    ...{ podcastId, kind: 'unfilled', raised: { ...none, units: 400, detailJson: JSON.stringify({ unfilled }) } },
+  });
+  const position = (events.at(-1)?.position ?? 10n) + 1n;
+  events.push({ position, eventId: newId('evt'), alert });
+  await tellAll();
+  const token = api.tokenFor(world.actor);
+  const [notice] = await noticesOf(world.workspaceId, token);
+  expect(notice).toMatchObject({ type: 'podcast.alert_raised', subject: { id: podcastId } });
+  const [delivery] = await subscription.deliveries();
+  const { data } = webhookMessageSchema('podcast.alert_raised').parse(JSON.parse(delivery!.body));
+  expect(data).toMatchObject({
+    resource_type: 'podcasts',
+    alert: { podcast_id: podcastId, raised: { units: 400, unfilled } },
+  });
+  expect(data['alert']).not.toHaveProperty('line_item_id');
+  alerts.push(alert, openAlert(world.workspaceId, newId('li')));
+  const { json } = await api.call(`/workspaces/${world.workspaceId}/alerts?podcast_id=${podcastId}`, { token });
+  expect((json.rows as { alert_id: string }[]).map(({ alert_id: id }) => id)).toEqual([alert.alertId]);
 });

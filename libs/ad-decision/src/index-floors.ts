@@ -12,6 +12,8 @@ export interface IndexedFloors {
   readonly belowFloor: (podcastId: string) => OrdinalRange;
   /** Under its floor at one position, without those that are under it at every one. */
   readonly belowFloorAt: (podcastId: string, position: BreakPosition) => OrdinalRange;
+  /** The least of the floors that a podcast has at its positions, in micros for 1,000 slots; 0 without one. */
+  readonly leastFloor: (podcastId: string) => number;
 }
 
 export type BreakPosition = PlanLineItem['break_positions'][number];
@@ -47,11 +49,13 @@ export function indexFloors(
     }
     return low;
   };
-  const lowest = (podcastId: string) => firstBelow(Math.min(...positions.map((one) => floorOf(podcastId, one))));
+  const leastFloor = (podcastId: string) => Math.min(...positions.map((one) => floorOf(podcastId, one)));
+  const lowest = (podcastId: string) => firstBelow(leastFloor(podcastId));
   const isByPosition = floors.some(({ position }) => position !== undefined);
   return {
     belowFloor: (podcastId) => ({ from: isByPosition ? lowest(podcastId) : firstBelow(floorOf(podcastId, 'pre')), to }),
     belowFloorAt: (podcastId, position) =>
       isByPosition ? { from: firstBelow(floorOf(podcastId, position)), to: lowest(podcastId) } : { from: to, to },
+    leastFloor,
   };
 }

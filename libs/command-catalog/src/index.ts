@@ -56,6 +56,7 @@ export {
   lineItemAlertKinds,
   lineItemAlertSchema,
   lineItemAlertStates,
+  podcastAlertEvents,
   type LineItemAlert,
 } from './commerce/line-item-alert.ts';
 export { operationEnded, webhookTest, webhookTypeOf } from './workspace/webhook-endpoint.ts';

@@ -1,8 +1,16 @@
 import type { PacingMode } from './pace-shape.ts';
 import type { ShortBy } from './line-verdict.ts';
 
-/** What an alert of a line item can be about (docs/pacing.md#alerts). */
-export const alertKinds = ['behind_plan', 'stalled', 'ending', 'over', 'budget'] as const;
+/** Kinds of alerts that follow from how a line item is paced (docs/pacing.md#alerts). */
+const pacedKinds = ['behind_plan', 'stalled', 'ending', 'over', 'budget'] as const;
+type PacedKind = (typeof pacedKinds)[number];
+/** Kinds of alerts of line items that other services find: the forecaster and management. */
+export const foundKinds = ['at_risk', 'discrepancy'] as const;
+export type FoundKind = (typeof foundKinds)[number];
+/** What an alert of a line item can be about. */
+export const lineAlertKinds = [...pacedKinds, ...foundKinds] as const;
+/** What an alert can be about; `unfilled` is one of podcasts. */
+export const alertKinds = [...lineAlertKinds, 'unfilled'] as const;
 export type AlertKind = (typeof alertKinds)[number];
 
 /** A line item at the moment of an evaluation. Units are those of its counting basis. */
@@ -53,7 +61,7 @@ function missingAtPace({ atMs, windowEndMs, goal, committed, dayAgo }: AlertMome
  * The units that each kind is about while its condition holds, else undefined: behind the plan, expected slots of which none was given,
  * missing at the end, above the goal; of `budget` the units committed.
  */
-const conditions: Readonly<Record<AlertKind, (moment: AlertMoment) => number | undefined>> = {
+const conditions: Readonly<Record<PacedKind, (moment: AlertMoment) => number | undefined>> = {
   behind_plan: (moment) => {
     const { goal, target, isLearning } = moment;
     const units = behind(moment);
@@ -81,10 +89,10 @@ const conditions: Readonly<Record<AlertKind, (moment: AlertMoment) => number | u
   budget: ({ budgetPercent = 0, committed }) => (budgetPercent >= budgetPercentMax ? committed : undefined),
 };
 
-/** The kinds whose condition holds, each with the units that it is about. */
-export const evaluateAlerts = (moment: AlertMoment): ReadonlyMap<AlertKind, number> =>
+/** The kinds that follow from pacing whose condition holds, each with the units that it is about. */
+export const evaluateAlerts = (moment: AlertMoment): ReadonlyMap<PacedKind, number> =>
   new Map(
-    alertKinds.flatMap((kind) => {
+    pacedKinds.flatMap((kind) => {
       const units = conditions[kind](moment);
       return units === undefined ? [] : [[kind, units] as const];
     }),

@@ -3,13 +3,13 @@ import type { ForecastJobInput, PlanLineItem } from '@longwave/events';
 import {
   forecastDelivery,
   forecastTraffic,
-  intervalOf,
   type Interval,
   type TimeRange,
   type TrafficModel,
 } from '@longwave/forecasting';
 import { findAhead } from './find-ahead.ts';
 import { aheadOf, deliveryInputs, modelOf, type ForecastInputs } from './forecast-inputs.ts';
+import { intervalIn } from './interval-in.ts';
 import { hidesTargeted } from './rare-values.ts';
 
 export type ForecastResult = ChangesInput<'forecast.complete'>;
@@ -41,21 +41,6 @@ const confidenceOf = ({ level, low, high, method }: Interval) => ({
   high: whole(high),
   method,
 });
-
-/** The interval of a number of a window. */
-function intervalIn(
-  { nowMs, backtests }: Pick<ForecastInputs, 'nowMs' | 'backtests'>,
-  range: TimeRange,
-  estimate: number,
-  samplingError?: number,
-): Interval {
-  const days = Math.max(1, (range.toMs - range.fromMs) / dayMs);
-  const horizonDays = Math.max(1, (range.toMs - nowMs) / dayMs);
-  return intervalOf(estimate, {
-    ...{ perDay: estimate / days, horizonDays, backtests },
-    ...(samplingError !== undefined && { samplingError }),
-  });
-}
 
 /** What the result says of its inputs. */
 function basisOf(inputs: ForecastInputs, model: TrafficModel, range: TimeRange, line: PlanLineItem | undefined) {

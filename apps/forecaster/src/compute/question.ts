@@ -2,6 +2,7 @@ import type { ForecastJobInput, PlanLineItem } from '@longwave/events';
 import type { ForecasterConfig } from '../config.ts';
 import type { WorkspaceBacktest } from './backtest-workspace.ts';
 import type { CheckedAvailability } from './check-availability.ts';
+import type { FoundRisks } from './find-risks.ts';
 import type { ForecastResult } from './make-forecast.ts';
 import type { MadePlans } from './make-pacing-plans.ts';
 
@@ -20,6 +21,13 @@ export type Question =
       readonly deadlineMs: number;
     }
   | { readonly type: 'plans'; readonly workspaceId: string; readonly deadlineMs: number }
+  | {
+      readonly type: 'risks';
+      readonly workspaceId: string;
+      /** Line items with a goal of whose traffic enough is known. */
+      readonly lineItemIds: readonly string[];
+      readonly deadlineMs: number;
+    }
   | { readonly type: 'backtest'; readonly workspaceId: string; readonly weeks: number; readonly deadlineMs: number };
 
 /** The answer to each type of question. */
@@ -27,6 +35,7 @@ export interface Answers {
   readonly forecast: ForecastResult;
   readonly availability: CheckedAvailability;
   readonly plans: MadePlans;
+  readonly risks: FoundRisks;
   readonly backtest: WorkspaceBacktest;
 }
 

@@ -1,17 +1,20 @@
 import type { RpcClient } from '@longwave/rpc';
 import type { Job, JobServiceService } from '@longwave/rpc/job';
 import type { PacingPlan, PacingServiceService } from '@longwave/rpc/serving';
+import type { FoundRisks } from '../compute/find-risks.ts';
 import type { MadePlans } from '../compute/make-pacing-plans.ts';
 import type { Question } from '../compute/question.ts';
 
 export interface PlansJobDeps {
   readonly jobs: Pick<RpcClient<typeof JobServiceService>, 'endJob'>;
-  readonly pacing: Pick<RpcClient<typeof PacingServiceService>, 'putPlans'>;
+  readonly pacing: Pick<RpcClient<typeof PacingServiceService>, 'putPlans' | 'putFindings'>;
   readonly makePlans: (question: Extract<Question, { type: 'plans' }>, signal: AbortSignal) => Promise<MadePlans>;
+  readonly findRisks: (question: Extract<Question, { type: 'risks' }>, signal: AbortSignal) => Promise<FoundRisks>;
 }
 
 /** Plans and hours of one request. */
 const maxPlans = 300;
+const maxFindings = 10_000;
 const readMs = 60_000;
 const putMs = 30_000;
 const endMs = 10_000;
@@ -24,13 +27,13 @@ function piecesOf(plans: readonly PacingPlan[]): readonly (readonly PacingPlan[]
 }
 
 /**
- * Makes the plans of the job's workspace and gives them to internal-serving. A try that fails gives the same plans again; a job that ended
+ * Makes the plans of the job's workspace and gives them to internal-serving; then finds by a forecast which line items will end short. A try that fails gives the same plans again; a job that ended
  * meanwhile did so in full, as the newest inputs win.
  * @param signal aborted with a `LeaseEnded` when the lease has ended
  */
 export async function makePlansJob(
   { jobId, leaseId, workspaceId }: Job,
-  { jobs, pacing, makePlans }: PlansJobDeps,
+  { jobs, pacing, makePlans, findRisks }: PlansJobDeps,
   signal: AbortSignal,
 ): Promise<'completed' | 'lost'> {
   const { asOfMs, plans } = await makePlans({ type: 'plans', workspaceId, deadlineMs: readMs }, signal);
@@ -40,6 +43,13 @@ export async function makePlansJob(
     const request = { workspaceId, asOfMs: BigInt(asOfMs), plans: [...piece], isLast: at === pieces.length - 1 };
     await pacing.putPlans(request, { deadlineMs: putMs });
   }
+  const lineItemIds = plans.flatMap(({ lineItemId, learning }) => (learning ? [] : [lineItemId]));
+  const risks = await findRisks({ type: 'risks', workspaceId, lineItemIds, deadlineMs: readMs }, signal);
+  const findings = risks.findings.slice(0, maxFindings);
+  await pacing.putFindings(
+    { workspaceId, kind: 'at_risk', asOfMs: BigInt(risks.asOfMs), findings },
+    { deadlineMs: putMs },
+  );
   const { ended } = await jobs.endJob({ jobId, leaseId }, { deadlineMs: endMs });
   return ended ? 'completed' : 'lost';
 }

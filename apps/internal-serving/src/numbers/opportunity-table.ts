@@ -1,3 +1,4 @@
+import type { FilledSlots } from '@longwave/pacing';
 import type { Pool } from '@longwave/postgres';
 import type { OpportunityCount } from './opportunity-tally.ts';
 
@@ -83,6 +84,34 @@ export async function sumOpportunities(
     values: [workspaceId, from, to],
   });
   return rows;
+}
+
+/** Slots of a podcast in the last week, and in the four weeks before it. */
+export interface PodcastWeeks {
+  readonly workspaceId: string;
+  readonly podcastId: string;
+  readonly week: FilledSlots;
+  readonly before: FilledSlots;
+  /** Why most of the slots stayed empty in the last week; undefined where none did. */
+  readonly noAdReason: string | undefined;
+}
+
+/** The weeks of all podcasts that end with a whole hour. It reads five weeks of counts: some seconds where there are many podcasts. */
+export async function listPodcastWeeks(pool: Pool, until: Date): Promise<readonly PodcastWeeks[]> {
+  const { rows } = await pool.query<PodcastWeeks & { readonly noAdReason: string | null }>({
+    name: 'list-podcast-weeks',
+    text: `with reason as (
+             select workspace_id, podcast_id, no_ad_reason, coalesce(sum(opportunities) filter (where hour >= $1 - interval '7 days'), 0) as week,
+               coalesce(sum(opportunities) filter (where hour < $1 - interval '7 days'), 0) as before
+             from opportunity_hour where hour >= $1 - interval '35 days' and hour < $1 group by workspace_id, podcast_id, no_ad_reason)
+           select workspace_id as "workspaceId", podcast_id as "podcastId",
+             json_build_object('opportunities', sum(week), 'unfilled', coalesce(sum(week) filter (where no_ad_reason <> ''), 0)) as week,
+             json_build_object('opportunities', sum(before), 'unfilled', coalesce(sum(before) filter (where no_ad_reason <> ''), 0)) as before,
+             (array_agg(no_ad_reason order by week desc, no_ad_reason) filter (where no_ad_reason <> '' and week > 0))[1] as "noAdReason"
+           from reason group by workspace_id, podcast_id`,
+    values: [until],
+  });
+  return rows.map((row) => ({ ...row, noAdReason: row.noAdReason ?? undefined }));
 }
 
 /** Removes counts of hours before a time; at most so many. */

@@ -4,7 +4,10 @@ import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 import { underTerm } from './pacer-term-table.ts';
 
-/** How a line item stood when an alert of it was raised or cleared. */
+/** What a kind says beside the figures, by the name that readers see; as readers see it. */
+export type AlertDetail = Readonly<Partial<Record<'forecast' | 'unfilled' | 'discrepancy', object>>>;
+
+/** How a line item stood when an alert of it was raised or cleared; of a podcast all but the units and the detail are 0. */
 export interface AlertFigures {
   readonly goal: number;
   readonly target: number;
@@ -13,11 +16,13 @@ export interface AlertFigures {
   readonly units: number;
   readonly shortBy: string | undefined;
   readonly budgetPercent: number | undefined;
+  readonly detail: AlertDetail | undefined;
 }
 
-/** What an alert is about: a line item has at most one open alert of a kind. */
+/** What an alert is about: a line item, or a podcast, has at most one open alert of a kind. The id of the other is empty. */
 export interface AlertSubject {
   readonly lineItemId: string;
+  readonly podcastId: string;
   readonly workspaceId: string;
   readonly kind: AlertKind;
 }
@@ -43,10 +48,12 @@ const isOpen = `a.state = 'open' and not exists (select from alert c where c.ale
 
 /** All alerts that are open. */
 export async function listOpenAlerts(pool: Pool): Promise<readonly AlertSubject[]> {
-  const { rows } = await pool.query<Columns<'alert', 'line_item_id' | 'workspace_id'> & { readonly kind: AlertKind }>(
-    `select line_item_id, workspace_id, kind from alert a where ${isOpen}`,
-  );
-  return rows.map((row) => ({ lineItemId: row.line_item_id, workspaceId: row.workspace_id, kind: row.kind }));
+  const { rows } = await pool.query<
+    Columns<'alert', 'line_item_id' | 'podcast_id' | 'workspace_id'> & { readonly kind: AlertKind }
+  >(`select line_item_id, podcast_id, workspace_id, kind from alert a where ${isOpen}`);
+  return rows.map((row) => ({
+    ...{ lineItemId: row.line_item_id, podcastId: row.podcast_id, workspaceId: row.workspace_id, kind: row.kind },
+  }));
 }
 
 /** Bounds of line items, and how they stood at the end of the hour before the last, and a day before that of the last. */
@@ -94,11 +101,16 @@ const columns = (alerts: readonly ClearedAlert[]) => [
   alerts.map(({ figures }) => figures?.units ?? null),
   alerts.map(({ figures }) => figures?.shortBy ?? null),
   alerts.map(({ figures }) => figures?.budgetPercent ?? null),
+  alerts.map((one) => one.podcastId),
+  alerts.map(({ figures }) => (figures?.detail ? JSON.stringify(figures.detail) : null)),
 ];
 
 const columnArrays = `$3::text[], $4::text[], $5::text[], $6::bigint[], $7::float8[], $8::float8[], $9::float8[], $10::float8[],
-  $11::text[], $12::float8[]`;
-const columnNames = 'event_id, line_item_id, kind, goal, target, committed, confirmed, units, short_by, budget_percent';
+  $11::text[], $12::float8[], $13::text[], $14::jsonb[]`;
+const columnNames =
+  'event_id, line_item_id, kind, goal, target, committed, confirmed, units, short_by, budget_percent, podcast_id, detail';
+/** SQL: an alert `a` is about the same as `one`. */
+const isSameSubject = 'a.line_item_id = one.line_item_id and a.podcast_id = one.podcast_id and a.kind = one.kind';
 
 /** Raises alerts, each once: one that is open stays as it is, and under another term none is raised. Answers those that were raised. */
 export async function openAlerts(
@@ -113,12 +125,12 @@ export async function openAlerts(
     name: 'pacer-open-alerts',
     text: `${underTerm}
       insert into alert (event_id, alert_id, state, kind, workspace_id, line_item_id, occurred_at, goal, target, committed, confirmed,
-        units, short_by, budget_percent)
+        units, short_by, budget_percent, podcast_id, detail)
       select one.event_id, one.alert_id, 'open', one.kind, one.workspace_id, one.line_item_id, to_timestamp($2::float8 / 1000), one.goal,
-        one.target, one.committed, one.confirmed, one.units, one.short_by, one.budget_percent
-      from term, unnest(${columnArrays}, $13::text[], $14::text[]) as one (${columnNames}, alert_id, workspace_id)
-      where not exists (select from alert a where a.line_item_id = one.line_item_id and a.kind = one.kind and ${isOpen})
-      order by one.line_item_id, one.kind returning alert_id`,
+        one.target, one.committed, one.confirmed, one.units, one.short_by, one.budget_percent, one.podcast_id, one.detail
+      from term, unnest(${columnArrays}, $15::text[], $16::text[]) as one (${columnNames}, alert_id, workspace_id)
+      where not exists (select from alert a where ${isSameSubject} and ${isOpen})
+      order by one.line_item_id, one.podcast_id, one.kind returning alert_id`,
     values: [term, nowMs, ...columns(alerts), alertIds, alerts.map((one) => one.workspaceId)],
   });
   const raised = new Set(rows.map((row) => row.alert_id));
@@ -137,12 +149,12 @@ export async function closeAlerts(
     name: 'pacer-close-alerts',
     text: `${underTerm}
       insert into alert (event_id, alert_id, state, kind, workspace_id, line_item_id, occurred_at, cause, goal, target, committed,
-        confirmed, units, short_by, budget_percent)
-      select one.event_id, a.alert_id, 'closed', a.kind, a.workspace_id, a.line_item_id, to_timestamp($2::float8 / 1000), $13::text,
+        confirmed, units, short_by, budget_percent, podcast_id, detail)
+      select one.event_id, a.alert_id, 'closed', a.kind, a.workspace_id, a.line_item_id, to_timestamp($2::float8 / 1000), $15::text,
         coalesce(one.goal, a.goal), coalesce(one.target, a.target), coalesce(one.committed, a.committed),
-        coalesce(one.confirmed, a.confirmed), coalesce(one.units, a.units), one.short_by, one.budget_percent
+        coalesce(one.confirmed, a.confirmed), coalesce(one.units, a.units), one.short_by, one.budget_percent, a.podcast_id, one.detail
       from term, unnest(${columnArrays}) as one (${columnNames})
-        join alert a on a.line_item_id = one.line_item_id and a.kind = one.kind and ${isOpen}
+        join alert a on ${isSameSubject} and ${isOpen}
       order by a.position`,
     values: [term, nowMs, ...columns(alerts), cause],
   });

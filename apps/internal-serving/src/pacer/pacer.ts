@@ -30,6 +30,7 @@ import {
 } from './pace-lines.ts';
 import { createAlertWatch, type AlertWatch } from './watch-alerts.ts';
 import type { RaisedAlert } from './alert-table.ts';
+import type { PodcastJudgement } from './judge-podcasts.ts';
 import { listPlanDigests, readPlans } from './pacing-plan-table.ts';
 import type { ReturnCurves } from './return-curves.ts';
 
@@ -47,6 +48,7 @@ const keepIdleMs = 300_000;
 export interface PacerDeps extends LineBookDeps {
   readonly cohorts: CohortFollower;
   readonly curves: ReturnCurves;
+  readonly podcasts: PodcastJudgement;
   /** Time of the database, in ms: days, windows and plans go by it, whatever the clock of the process that is the pacer says. */
   readonly readNow: () => Promise<number>;
 }
@@ -55,9 +57,9 @@ export interface PacerDeps extends LineBookDeps {
 export interface Pacer {
   /** One round; answers whether the next is to begin soon, as the mode changes. */
   tick(): Promise<boolean>;
-  /** Reads plans, curves and cohorts. Rejects when a service is away: what was known stands. */
+  /** Reads plans, curves, cohorts and podcasts. Rejects when a service is away: what was known stands. */
   learn(): Promise<void>;
-  /** Evaluates the alerts of its line items; answers those that were raised. */
+  /** Evaluates the alerts of its line items and of podcasts; answers those that were raised. */
   watch(): Promise<readonly RaisedAlert[]>;
   /** How many alerts are open, by kind. */
   countAlerts: AlertWatch['countOpen'];
@@ -294,6 +296,7 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
         {
           pacers: judged().map(({ pacer }) => pacer),
           budgets: budgetsOf([...entries.values()]),
+          podcasts: deps.podcasts.list(),
           hasEnded: ({ lineItemId, workspaceId }) => book.hasEnded(lineItemId, workspaceId),
         },
         await readNow(),
@@ -304,11 +307,14 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
     async learn() {
       const nowMs = await readNow();
       await learnPlans();
-      // Cohorts are read without new curves too.
+      // Cohorts are read without new curves too, and hold up no podcasts.
+      const judging = deps.podcasts.read();
+      judging.catch(() => undefined);
       const measured = deps.curves.refresh(nowMs);
       await measured.catch(() => undefined);
       await learnCohorts(nowMs);
       await measured;
+      await judging;
     },
   };
 }

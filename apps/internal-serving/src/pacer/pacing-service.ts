@@ -1,9 +1,11 @@
+import { foundKinds } from '@longwave/pacing';
 import type { Pool } from '@longwave/postgres';
 import { parseOrProblem } from '@longwave/problems';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { PacingServiceService, type Alert, type AlertFigures as FiguresMessage } from '@longwave/rpc/serving';
 import { z } from 'zod';
-import type { AlertFigures } from './alert-table.ts';
+import { saveFindings } from './alert-finding-table.ts';
+import type { AlertDetail, AlertFigures } from './alert-table.ts';
 import { listAlerts, listAlertEvents, type StoredAlert } from './alert-list-table.ts';
 import { readFunnel } from '../numbers/read-funnel.ts';
 import { readHours, readLinePacing } from './line-pacing-table.ts';
@@ -57,16 +59,44 @@ const alertsRequest = z.strictObject({
   lineItemId: any,
   state: z.enum(['', 'open', 'closed']).transform((state) => state || undefined),
   kind: any,
+  podcastId: any,
   limit: z.int().min(1).max(201),
   before: position.transform((before) => (before === 0n ? undefined : before)),
 });
 const alertEventsRequest = z.strictObject({ after: position });
 const maxEvents = 100;
 
-const figuresMessage = ({ goal, shortBy = '', ...figures }: AlertFigures): FiguresMessage => ({
+const figuresMessage = ({ goal, shortBy = '', detail, ...figures }: AlertFigures): FiguresMessage => ({
   ...figures,
-  ...{ goal: BigInt(goal), shortBy },
+  ...{ goal: BigInt(goal), shortBy, detailJson: detail ? JSON.stringify(detail) : '' },
 });
+
+/** One name of `AlertDetail`; management checks the rest, as readers see it. */
+const detailJson = z
+  .string()
+  .max(4_000)
+  .transform((text, context): AlertDetail => {
+    try {
+      return detailSchema.parse(JSON.parse(text));
+    } catch {
+      context.addIssue({ code: 'custom', message: 'The detail is not JSON of one known name.' });
+      return z.NEVER;
+    }
+  });
+const detailSchema = z.strictObject({
+  forecast: z.record(z.string(), z.unknown()).optional(),
+  discrepancy: z.record(z.string(), z.unknown()).optional(),
+});
+const findingsRequest = z
+  .strictObject({
+    workspaceId: id,
+    kind: z.enum(foundKinds),
+    asOfMs: instant,
+    findings: z.array(z.strictObject({ lineItemId: id, units: z.number().min(0), detailJson })).max(10_000),
+  })
+  .refine(({ findings }) => new Set(findings.map(({ lineItemId }) => lineItemId)).size === findings.length, {
+    message: 'A line item has one finding of a kind.',
+  });
 
 const alertMessage = ({ raised, cleared, ...alert }: StoredAlert): Alert => ({
   ...alert,
@@ -84,6 +114,7 @@ export const pacingService = (pool: Pool): RpcService =>
       readPacing: ['management', 'operator'],
       readPacingHours: ['management', 'operator'],
       putPlans: ['forecaster', 'operator'],
+      putFindings: ['forecaster', 'management', 'operator'],
       readFunnel: ['management', 'operator'],
       listAlerts: ['management', 'operator'],
       readAlertEvents: ['management', 'operator'],
@@ -95,6 +126,12 @@ export const pacingService = (pool: Pool): RpcService =>
         const changed = await savePlans(pool, workspaceId, asOfMs, made);
         const removed = isLast ? await removeOlderPlans(pool, workspaceId, asOfMs) : 0;
         return { changed, removed };
+      },
+      putFindings: async (request) => {
+        const { workspaceId, kind, asOfMs, findings } = parseOrProblem(findingsRequest, request);
+        const found = findings.map(({ detailJson: detail, ...finding }) => ({ ...finding, detail }));
+        await saveFindings(pool, workspaceId, kind, { asOfMs, findings: found });
+        return {};
       },
       readPacing: async (request) => {
         const { workspaceId, lineItemIds } = parseOrProblem(readRequest, request);

@@ -6,6 +6,7 @@ import type { ServingConfig } from '../config.ts';
 import { countGoalSlots, countGoalSlotsSince } from '../decisions/line-item-count-table.ts';
 import type { CurrentPlans } from '../plans/current-plans.ts';
 import { createCohortFollower } from './cohort-follower.ts';
+import { createPodcastJudgement } from './judge-podcasts.ts';
 import { readDatabaseTime } from './lease-grant-table.ts';
 import { createLocalDays } from './local-days.ts';
 import { createReturnCurves } from './return-curves.ts';
@@ -31,6 +32,10 @@ export function startPacer(
       cohorts: createCohortFollower(sink.client(CohortServiceService)),
       curves: createReturnCurves(sink.client(CohortServiceService)),
       days: createLocalDays(),
+      podcasts: createPodcastJudgement(
+        pool,
+        (workspaceId, podcastId) => plans.find(workspaceId)?.index.leastFloor(podcastId) ?? 0,
+      ),
     },
     () => performance.now(),
     logger,

@@ -1,5 +1,15 @@
-import { alertKinds, evaluateAlerts, moveStreak, noAlert, type AlertKind, type AlertStreak } from '@longwave/pacing';
+import {
+  alertKinds,
+  evaluateAlerts,
+  lineAlertKinds,
+  moveStreak,
+  noAlert,
+  type AlertKind,
+  type AlertStreak,
+  type FoundKind,
+} from '@longwave/pacing';
 import type { Pool } from '@longwave/postgres';
+import { findingKey, listFindings, type AlertFinding } from './alert-finding-table.ts';
 import {
   closeAlerts,
   listOpenAlerts,
@@ -12,17 +22,20 @@ import {
   type RaisedAlert,
 } from './alert-table.ts';
 import type { CampaignBudget, PlannedPacer } from './pace-lines.ts';
+import type { JudgedPodcast } from './judge-podcasts.ts';
 
 /** What is judged in one evaluation. */
 interface Watched {
   /** Line items whose window has begun and of which everything is known. */
   readonly pacers: readonly PlannedPacer[];
   readonly budgets: ReadonlyMap<string, CampaignBudget>;
+  /** Podcasts of which enough is known, with what speaks for an alert; undefined while nothing is known of any. */
+  readonly podcasts: readonly JudgedPodcast[] | undefined;
   /** Whether a line item is in no plan any more, or its window is over. */
   readonly hasEnded: (alert: AlertSubject) => boolean;
 }
 
-/** Raises and clears the alerts of line items, under one term. */
+/** Raises and clears the alerts of line items and podcasts, under one term. */
 export interface AlertWatch {
   /** One evaluation; answers the alerts that it raised. */
   evaluate(watched: Watched, nowMs: number): Promise<readonly RaisedAlert[]>;
@@ -34,7 +47,8 @@ interface Watching extends AlertSubject {
   readonly streak: AlertStreak;
 }
 
-const keyOf = ({ lineItemId, kind }: Pick<AlertSubject, 'lineItemId' | 'kind'>) => `${lineItemId} ${kind}`;
+type AlertKey = Pick<AlertSubject, 'lineItemId' | 'podcastId' | 'kind'>;
+const keyOf = ({ lineItemId, podcastId, kind }: AlertKey) => `${lineItemId}${podcastId} ${kind}`;
 
 function budgetPercentOf({ line }: PlannedPacer, budgets: Watched['budgets']): number | undefined {
   const budget = line.campaignBudgetMicros === undefined ? undefined : budgets.get(line.campaignId);
@@ -42,28 +56,58 @@ function budgetPercentOf({ line }: PlannedPacer, budgets: Watched['budgets']): n
   return budget.budgetMicros === 0 ? 100 : (budget.committedMicros / budget.budgetMicros) * 100;
 }
 
-/** The kinds whose condition holds for a line item, and its figures with the units of a kind. */
-function judge(
+/** A line item or a podcast: the kinds that it is judged by, those of them whose condition holds, and its figures with the units of a kind. */
+interface Judged {
+  readonly subject: Omit<AlertSubject, 'kind'>;
+  readonly kinds: readonly AlertKind[];
+  readonly holding: ReadonlySet<AlertKind>;
+  readonly figuresOf: (kind: AlertKind) => AlertFigures;
+}
+
+function judgeLine(
   pacer: PlannedPacer,
   { bound, hourAgo, dayAgo }: LineHistory,
-  budgets: Watched['budgets'],
+  { budgets, found }: Pick<Watched, 'budgets'> & { readonly found: ReadonlyMap<FoundKind, AlertFinding> | undefined },
   nowMs: number,
-) {
+): Judged {
   const { line } = pacer;
   const { target, committed, deliveryRate, shortBy } = pacer.moment()!;
   const { used } = pacer.keep();
   const confirmed = line.basis === 'reserved' ? used : pacer.sums().confirmed;
   const budgetPercent = budgetPercentOf(pacer, budgets);
-  const holding = evaluateAlerts({
+  const paced = evaluateAlerts({
     ...{ atMs: nowMs, windowEndMs: line.windowEndMs, mode: line.mode, goal: line.goal },
     ...{ bound, target, committed, confirmed, used, deliveryRate, shortBy, hourAgo, dayAgo, budgetPercent },
     isLearning: pacer.isLearning(),
   });
-  const figuresOf = (kind: AlertKind): AlertFigures => ({
-    ...{ goal: line.goal, target, committed, confirmed, shortBy, budgetPercent },
-    units: holding.get(kind) ?? 0,
-  });
-  return { holding, figuresOf };
+  const units: ReadonlyMap<AlertKind, number> = new Map([
+    ...paced,
+    ...[...(found ?? [])].map(([kind, finding]) => [kind, finding.units] as const),
+  ]);
+  const details: ReadonlyMap<AlertKind, AlertFinding> = found ?? new Map();
+  return {
+    subject: { lineItemId: line.lineItemId, podcastId: '', workspaceId: line.workspaceId },
+    kinds: lineAlertKinds,
+    holding: new Set(units.keys()),
+    figuresOf: (kind) => ({
+      ...{ goal: line.goal, target, committed, confirmed, shortBy, budgetPercent },
+      ...{ units: units.get(kind) ?? 0, detail: details.get(kind)?.detail },
+    }),
+  };
+}
+
+const ofNoLineItem = { goal: 0, target: 0, committed: 0, confirmed: 0, shortBy: undefined, budgetPercent: undefined };
+
+function judgePodcast({ podcastId, workspaceId, unfilled }: JudgedPodcast): Judged {
+  return {
+    subject: { lineItemId: '', podcastId, workspaceId },
+    kinds: ['unfilled'],
+    holding: new Set(unfilled ? (['unfilled'] as const) : []),
+    figuresOf: () => ({
+      ...{ ...ofNoLineItem, units: unfilled?.units ?? 0 },
+      detail: unfilled && { unfilled: unfilled.detail },
+    }),
+  };
 }
 
 /**
@@ -76,30 +120,38 @@ export async function createAlertWatch(pool: Pool, term: number): Promise<AlertW
     watching.set(keyOf(alert), { ...alert, streak: { isOpen: true, against: 0 } });
 
   return {
-    async evaluate({ pacers, budgets, hasEnded }, nowMs) {
-      const history = await readHistory(
-        pool,
-        pacers.map(({ line }) => line.lineItemId),
-        nowMs,
-      );
+    async evaluate({ pacers, budgets, podcasts, hasEnded }, nowMs) {
+      const [history, findings] = await Promise.all([
+        readHistory(
+          pool,
+          pacers.map(({ line }) => line.lineItemId),
+          nowMs,
+        ),
+        listFindings(pool),
+      ]);
+      const lines = pacers.flatMap((pacer) => {
+        const { lineItemId, workspaceId } = pacer.line;
+        const past = history.get(lineItemId);
+        const found = findings.get(findingKey(workspaceId, lineItemId));
+        return past ? [judgeLine(pacer, past, { budgets, found }, nowMs)] : [];
+      });
+      const judged = [...lines, ...(podcasts ?? []).map(judgePodcast)];
       const raised: RaisedAlert[] = [];
       const recovered: ClearedAlert[] = [];
       const moved = new Map<string, Watching | undefined>();
-      for (const pacer of pacers) {
-        const { lineItemId, workspaceId } = pacer.line;
-        const past = history.get(lineItemId);
-        if (!past) continue;
-        const { holding, figuresOf } = judge(pacer, past, budgets, nowMs);
-        for (const kind of alertKinds) {
-          const subject = { lineItemId, workspaceId, kind };
+      for (const { subject: about, kinds, holding, figuresOf } of judged)
+        for (const kind of kinds) {
+          const subject = { ...about, kind };
           const before = watching.get(keyOf(subject))?.streak ?? noAlert;
           const streak = moveStreak(before, holding.has(kind));
           moved.set(keyOf(subject), streak.isOpen || streak.against > 0 ? { ...subject, streak } : undefined);
           if (streak.isOpen !== before.isOpen)
             (streak.isOpen ? raised : recovered).push({ ...subject, figures: figuresOf(kind) });
         }
-      }
-      const ended = [...watching.values()].filter((one) => hasEnded(one));
+      const known = podcasts && new Set(podcasts.map(({ podcastId }) => podcastId));
+      const isOver = (one: AlertSubject) =>
+        one.podcastId === '' ? hasEnded(one) : known !== undefined && !known.has(one.podcastId);
+      const ended = [...watching.values()].filter(isOver);
       for (const one of ended) moved.set(keyOf(one), undefined);
       const open = ended.filter(({ streak }) => streak.isOpen);
       await closeAlerts(pool, term, recovered, { nowMs, cause: 'recovered' });

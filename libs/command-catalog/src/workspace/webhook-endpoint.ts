@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineCommand, defineResource, type CommandDefinition } from '../definition.ts';
-import { lineItemAlertEvents } from '../commerce/line-item-alert.ts';
+import { lineItemAlertEvents, podcastAlertEvents } from '../commerce/line-item-alert.ts';
 import { cause, instant, longText, reference, stateReason, webUrl } from '../fields.ts';
 import { operations } from './operation.ts';
 
@@ -35,7 +35,8 @@ export const webhookTypes = (commands: readonly Announcing[]): string[] => {
   const events = commands.flatMap(({ subject, event, consequences = [] }) =>
     subject === operations.type ? consequences : [event, ...consequences],
   );
-  const further = [operationEnded, endpointDisabled, ...Object.values(lineItemAlertEvents)];
+  const alerts = [lineItemAlertEvents, podcastAlertEvents].flatMap((one) => Object.values(one));
+  const further = [operationEnded, endpointDisabled, ...alerts];
   return [...new Set([...events.map(webhookTypeOf), ...further])].sort();
 };
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lineItemAlertEvents, lineItemAlertSchema } from '../commerce/line-item-alert.ts';
+import { lineItemAlertEvents, lineItemAlertSchema, podcastAlertEvents } from '../commerce/line-item-alert.ts';
 import { foundProblem } from '../fields.ts';
 import { operationEnded, webhookTest } from './webhook-endpoint.ts';
 
@@ -49,13 +49,15 @@ const endedOperation = z.strictObject({
   url: z.url().describe('The operation in the Management API.'),
 });
 
-/** An alert changes nothing of the line item, so it names no version of it. */
-const alertOfLineItem = z.strictObject({
+/** An alert changes nothing of the line item or podcast, so it names no version of it. */
+const alertData = z.strictObject({
   ...resourceReference.pick({ resource_type: true, resource_id: true, url: true }).shape,
   alert: lineItemAlertSchema,
 });
 
-const alertTypes: readonly string[] = Object.values(lineItemAlertEvents);
+const alertTypes: readonly string[] = [lineItemAlertEvents, podcastAlertEvents].flatMap((events) =>
+  Object.values(events),
+);
 
 const test = z.strictObject({ endpoint_id: z.string() });
 
@@ -69,7 +71,7 @@ export const hasOwnData = (type: string): boolean =>
 export function webhookDataSchema(type: string): z.ZodObject {
   if (type === operationEnded) return endedOperation;
   if (type === webhookTest) return test;
-  if (alertTypes.includes(type)) return alertOfLineItem;
+  if (alertTypes.includes(type)) return alertData;
   return hasDetails(type) ? resourceReference.extend(furtherFields[type]) : resourceReference;
 }
 

@@ -6,6 +6,7 @@ import { lineItemAlert } from './line-item-alert.ts';
 /** Which alerts are listed; undefined for any. */
 interface AlertSearch {
   readonly lineItemId: string | undefined;
+  readonly podcastId: string | undefined;
   readonly state: string | undefined;
   readonly kind: string | undefined;
   readonly limit: number;
@@ -27,9 +28,9 @@ const answerMs = 5_000;
 /** Asks internal-serving, which keeps the alerts. */
 export const createListAlerts =
   (serving: Pick<RpcClient<typeof PacingServiceService>, 'listAlerts'>): ListAlerts =>
-  async (workspaceId, { lineItemId = '', state = '', kind = '', limit, before }) => {
+  async (workspaceId, { lineItemId = '', podcastId = '', state = '', kind = '', limit, before }) => {
     const found = await serving.listAlerts(
-      { workspaceId, lineItemId, state, kind, limit: limit + 1, before },
+      { workspaceId, lineItemId, podcastId, state, kind, limit: limit + 1, before },
       { deadlineMs: answerMs },
     );
     const rows = found.alerts.slice(0, limit);

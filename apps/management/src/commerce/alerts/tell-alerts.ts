@@ -2,13 +2,13 @@ import { insertNotice } from '@longwave/command-pipeline';
 import { transaction, type Pool } from '@longwave/postgres';
 import type { RpcClient } from '@longwave/rpc';
 import type { AlertEvent, PacingServiceService } from '@longwave/rpc/serving';
-import type { Logger } from '@longwave/service-kit';
 import { pollLoop } from '@longwave/worker-kit';
 import { insertDeliveries, listSubscriptions } from '../../workspace/webhooks/delivery-table.ts';
 import { deliveriesTo } from '../../workspace/webhooks/record-deliveries.ts';
 import { renderAlert, type ApiRoots } from '../../workspace/webhooks/webhook-message.ts';
 import { findAlertProgress, moveAlertProgress } from './alert-progress-table.ts';
 import { lineItemAlert } from './line-item-alert.ts';
+import { startDiscrepancies } from './tell-discrepancies.ts';
 
 interface Deps {
   readonly pool: Pool;
@@ -31,7 +31,8 @@ async function tell({ pool, roots, clock }: Deps, { position, eventId, alert: me
   await transaction(pool, async (tx) => {
     if (!(await moveAlertProgress(tx, position))) return;
     await insertDeliveries(tx, deliveriesTo(webhook, chosen), clock());
-    const subject = { type: 'line_items', id: alert.line_item_id };
+    const { resource_type: type, resource_id: id } = webhook.data as { resource_type: string; resource_id: string };
+    const subject = { type, id };
     await insertNotice(tx, { workspaceId, subject, type: webhook.type, detail: { ...alert }, now: at });
   });
 }
@@ -46,14 +47,21 @@ export async function tellAlerts(deps: Deps): Promise<boolean> {
   return events.length > 0;
 }
 
-/** Tells of alerts until it is disposed. */
-export const startAlerts = (
-  options: Deps & {
-    readonly logger: Logger;
-    /** Called when deliveries may be due. */
-    readonly onTold: () => void;
-  },
-): AsyncDisposable =>
+/** Tells of alerts, and internal-serving of what sources differ about, until it is disposed. */
+export function startAlerts(
+  options: Deps &
+    Parameters<typeof startDiscrepancies>[0] & {
+      /** Called when deliveries may be due. */
+      readonly onTold: () => void;
+    },
+): AsyncDisposable {
+  const stack = new AsyncDisposableStack();
+  stack.use(startDiscrepancies(options));
+  stack.use(startTelling(options));
+  return stack;
+}
+
+const startTelling = (options: Parameters<typeof startAlerts>[0]): AsyncDisposable =>
   pollLoop({
     everyMs,
     run: async () => {

@@ -1,6 +1,7 @@
 import type { ResourceRow } from '@longwave/command-pipeline';
 import type { RpcClient } from '@longwave/rpc';
 import type { LedgerServiceService } from '@longwave/rpc/audience';
+import { readWatermark } from '../billing/read-ledger.ts';
 import { goalBasis, type CountConfirmed } from '../../advertising/line-items/count-confirmed.ts';
 
 /** What a line item has delivered: servings that reached what its goal counts, each once, and what closed reconciliations have adjusted. */
@@ -12,24 +13,18 @@ export interface Delivered {
 /** Asks the sink what a line item has delivered so far. Throws `temporarily_unavailable` when it does not answer. */
 export type MeasureDelivery = (workspaceId: string, lineItem: ResourceRow<'line_items'>) => Promise<Delivered>;
 
-/** Adjustments of the last seconds are left out. */
-const settledMs = 10_000;
-
-/** The one place at which makegoods learn numbers of delivery. */
+/** The one place at which makegoods learn numbers of delivery. Adjustments count as they were known at the watermark of the ledger. */
 export const createMeasureDelivery =
   ({
     countConfirmed,
     ledger,
-    clock,
   }: {
     readonly countConfirmed: CountConfirmed;
-    readonly ledger: Pick<RpcClient<typeof LedgerServiceService>, 'listAdjustments'>;
-    readonly clock: () => Date;
+    readonly ledger: Pick<RpcClient<typeof LedgerServiceService>, 'readUnits' | 'listAdjustments'>;
   }): MeasureDelivery =>
   async (workspaceId, { id, attributes }) => {
     const confirmed = await countConfirmed(workspaceId, id, goalBasis(attributes));
-    // The sink answers for times before which nothing is being recorded any more.
-    const knownAtMs = BigInt(clock().getTime() - settledMs);
+    const knownAtMs = BigInt((await readWatermark(ledger, workspaceId, id)).getTime());
     const { adjustments } = await ledger.listAdjustments(
       { workspaceId, lineItemIds: [id], knownAtMs },
       { deadlineMs: 5_000 },

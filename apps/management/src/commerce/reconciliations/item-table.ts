@@ -161,6 +161,47 @@ export async function listAdjustedItems(pool: Pool, reconciliationId: string): P
   return rows;
 }
 
+/** A source that differs from us about a line item, beyond the tolerance and undecided. */
+export interface Discrepancy {
+  readonly workspaceId: string;
+  readonly lineItemId: string;
+  readonly reconciliationId: string;
+  readonly source: string;
+  readonly days: number;
+  readonly ours: number;
+  readonly theirs: number;
+}
+
+/** A source must differ on so many days. */
+const leastDays = 3;
+
+/**
+ * The workspaces that have reconciliations, and in those that wait for verdicts the line items about which a source differs on three days at
+ * least, each with the source that differs most. An item of a whole period has the days of that.
+ */
+export async function listDiscrepancies(pool: Pool): Promise<ReadonlyMap<string, readonly Discrepancy[]>> {
+  const { rows } = await pool.query<{ readonly workspaceId: string; readonly found: readonly Discrepancy[] }>({
+    name: 'list_discrepancies',
+    text: `with differing as (
+             select i.workspace_id as "workspaceId", i.line_item_id as "lineItemId", r.id as "reconciliationId", i.source,
+               case when bool_or(i.day is null) then max(d.days) else count(distinct i.day)::int end as days,
+               sum(i.ours)::float8 as ours, sum(i.theirs)::float8 as theirs
+             from resource r join reconciliation_item i on i.reconciliation_id = r.id,
+               lateral (select round(extract(epoch from instant_of(r.attributes #>> '{period,end}')
+                 - instant_of(r.attributes #>> '{period,start}')) / 86400)::int as days) d
+             where r.resource_type = 'reconciliations' and r.lifecycle_state = 'review' and i.beyond and i.verdict is null
+             group by i.workspace_id, i.line_item_id, r.id, i.source),
+           largest as (
+             select distinct on ("lineItemId") * from differing where days >= $1
+             order by "lineItemId", abs(ours - theirs) desc, "reconciliationId", source)
+           select w.workspace_id as "workspaceId", (select coalesce(json_agg(l order by l."lineItemId"), '[]') from largest l
+             where l."workspaceId" = w.workspace_id) as found
+           from (select distinct workspace_id from resource where resource_type = 'reconciliations') w`,
+    values: [leastDays],
+  });
+  return new Map(rows.map(({ workspaceId, found }) => [workspaceId, found]));
+}
+
 /** What closed reconciliations have added to a line item, or taken from it; no day: on the last one of the period. */
 interface PostedAdjustment {
   readonly lineItemId: string;

@@ -10,14 +10,14 @@ import { z } from 'zod';
 import { pageQuery } from '../list-query.ts';
 import { json, type ManagementRoute } from '../management-route.ts';
 
-const { type: lineItems, prefix } = productCatalog.resources.line_items;
+const { line_items: lineItems, podcasts } = productCatalog.resources;
+
+const idOf = ({ prefix }: { readonly prefix: string }) =>
+  z.string().refine((text) => isId(text, prefix), { message: `Send an ID of the form ${prefix}_….` });
 
 const alertQuery = z.strictObject({
-  line_item_id: z
-    .string()
-    .refine((text) => isId(text, prefix), { message: 'Send an ID of the form li_….' })
-    .optional()
-    .describe('Only alerts of this line item.'),
+  line_item_id: idOf(lineItems).optional().describe('Only alerts of this line item.'),
+  podcast_id: idOf(podcasts).optional().describe('Only alerts of this podcast.'),
   state: z.enum(lineItemAlertStates).optional().describe('Only alerts that are open, or that are not any more.'),
   kind: z.enum(lineItemAlertKinds).optional().describe('Only alerts of this kind.'),
   ...pageQuery,
@@ -33,22 +33,31 @@ const listAlertsRoute: ManagementRoute = {
   operation: 'line_item_alert.list',
   method: 'GET',
   path: '/workspaces/{workspace_id}/alerts',
-  summary: 'Alerts of line items: behind their plans, stalled, ending short, above their goals, or near their budgets.',
+  summary:
+    'Alerts of line items (behind their plans, at risk, stalled, ending short, above their goals, near their budgets, counted otherwise by others) and of podcasts (unfilled).',
   note: 'Whoever sees the line items of the workspace sees their alerts. An alert changes nothing; what raises and clears it is in the documentation of pacing.',
   scope: 'management:read',
   query: alertQuery,
   answers: { 200: { description: 'A page of alerts.', body: { name: 'LineItemAlertPage', schema: alertPage } } },
   refusals: ['not_found', 'invalid_cursor', 'temporarily_unavailable', 'timeout'],
   answer: async ({ actor, workspaceId, query }, { readAccess, listAlerts, cursorKey, clock }) => {
-    const { line_item_id: lineItemId, state, kind, limit, cursor } = query as z.output<typeof alertQuery>;
-    const listing = `line_item_alerts ${workspaceId} ${JSON.stringify([lineItemId, state, kind])}`;
+    const {
+      line_item_id: lineItemId,
+      podcast_id: podcastId,
+      state,
+      kind,
+      limit,
+      cursor,
+    } = query as z.output<typeof alertQuery>;
+    const listing = `line_item_alerts ${workspaceId} ${JSON.stringify([lineItemId, podcastId, state, kind])}`;
     const now = clock();
     const before = cursor === undefined ? 0n : BigInt(openCursor(cursorKey, listing, cursor, now).id);
-    if (lineItemId !== undefined) await readAccess.getVisible(actor, workspaceId, lineItems, lineItemId);
+    if (lineItemId !== undefined) await readAccess.getVisible(actor, workspaceId, lineItems.type, lineItemId);
+    if (podcastId !== undefined) await readAccess.getVisible(actor, workspaceId, podcasts.type, podcastId);
     // Line items belong to no podcast: who sees only some podcasts sees none of them.
     const [scope] = await readAccess.scopes(actor, workspaceId, {});
     if (!scope || scope.podcastIds) return json({ rows: [], limit });
-    const { alerts, next } = await listAlerts(workspaceId, { lineItemId, state, kind, limit, before });
+    const { alerts, next } = await listAlerts(workspaceId, { lineItemId, podcastId, state, kind, limit, before });
     return json({
       ...{ rows: alerts, limit },
       ...(next !== undefined && {

@@ -1,6 +1,7 @@
 import {
   isEvent,
   lineItemAlertEvents,
+  podcastAlertEvents,
   operationEnded,
   webhookTest,
   webhookTypeOf,
@@ -90,12 +91,16 @@ export function renderAlert(
   alert: LineItemAlert,
   roots: ApiRoots,
 ): WebhookMessage {
-  const { line_item_id: id } = alert;
+  const { line_item_id: lineItemId, podcast_id: podcastId } = alert;
+  const [resource, id, events] =
+    lineItemId === undefined
+      ? (['podcasts', podcastId!, podcastAlertEvents] as const)
+      : (['line_items', lineItemId, lineItemAlertEvents] as const);
   const data = {
-    ...{ resource_type: 'line_items', resource_id: id, alert },
-    url: managementUrl(roots, event.workspaceId, `resources/line_items/${id}`),
+    ...{ resource_type: resource, resource_id: id, alert },
+    url: managementUrl(roots, event.workspaceId, `resources/${resource}/${id}`),
   };
-  const type = alert.state === 'open' ? lineItemAlertEvents.raised : lineItemAlertEvents.cleared;
+  const type = alert.state === 'open' ? events.raised : events.cleared;
   return { id: event.id, type, timestamp: event.at.toISOString(), workspace_id: event.workspaceId, data };
 }
 

@@ -1,0 +1,51 @@
+import type { PlanLineItem } from '@longwave/events';
+import { forecastDelivery, forecastTraffic } from '@longwave/forecasting';
+import { missingAtEnd } from '@longwave/pacing';
+import type { AlertFinding } from '@longwave/rpc/serving';
+import { deliveryInputs, modelOf, type ForecastInputs } from './forecast-inputs.ts';
+import { intervalIn } from './interval-in.ts';
+
+const dayMs = 86_400_000;
+/** Further on a forecast says too little of the end of a line item. */
+const aheadMs = 90 * dayMs;
+
+/** Line items that will end short, and when the inputs were read. */
+export interface FoundRisks {
+  readonly asOfMs: number;
+  readonly findings: readonly AlertFinding[];
+}
+
+/**
+ * Of these line items with a goal those that are at risk by a forecast of everything that is sold, the ones that miss most first. Only
+ * those that end within 90 days are judged. Pure.
+ */
+export function findRisks(inputs: ForecastInputs, lineItemIds: readonly string[]): FoundRisks {
+  const { nowMs, booking, committed, past } = inputs;
+  const asked = new Set(lineItemIds);
+  const endOf = ({ window }: PlanLineItem) => Date.parse(window.end);
+  const lines = booking.plan.line_items.filter(
+    (line) => asked.has(line.line_item_id) && endOf(line) > nowMs && endOf(line) <= nowMs + aheadMs,
+  );
+  if (lines.length === 0) return { asOfMs: nowMs, findings: [] };
+  const range = { fromMs: nowMs, toMs: Math.max(...lines.map(endOf)) };
+  const model = modelOf(inputs);
+  const { opportunities } = forecastTraffic({ model, window: range, plays: past.plays });
+  const { low, high } = intervalIn(inputs, range, opportunities);
+  const ends =
+    opportunities > 0 ? { low: low / opportunities, high: high / opportunities } : ({ low: 1, high: 1 } as const);
+  const delivered = new Map(
+    forecastDelivery(deliveryInputs(inputs, model, range), ends).lines.map((line) => [line.lineItemId, line]),
+  );
+  const had = new Map(committed.map(({ lineItemId, units }) => [lineItemId, units]));
+  const asOf = new Date(nowMs).toISOString();
+  const findings = lines.flatMap(({ line_item_id: lineItemId, goal }): AlertFinding[] => {
+    const ahead = delivered.get(lineItemId);
+    const before = had.get(lineItemId) ?? 0;
+    const [p10, p50] = [before + (ahead?.p10 ?? 0), before + (ahead?.p50 ?? 0)].map(Math.round) as [number, number];
+    const units = missingAtEnd({ goal: goal.quantity!, p10, p50 });
+    if (units === undefined) return [];
+    const forecast = { p10, p50, ...(ahead?.shortBy && { main_verdict: ahead.shortBy }), as_of: asOf };
+    return [{ lineItemId, units, detailJson: JSON.stringify({ forecast }) }];
+  });
+  return { asOfMs: nowMs, findings: findings.toSorted((a, b) => b.units - a.units) };
+}
