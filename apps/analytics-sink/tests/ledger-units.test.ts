@@ -204,7 +204,31 @@ describe('adjustments', () => {
       await expect(role.query('update ad_entry set quantity = -1')).rejects.toThrow('ad_entry is append-only');
       await expect(role.query('delete from ad_entry')).rejects.toThrow('ad_entry is append-only');
     }
-    await expect(admin.query('truncate ad_adjustment')).rejects.toThrow('ad_adjustment is append-only');
+    for (const table of ['ad_adjustment', 'ad_entry'])
+      await expect(admin.query(`truncate ${table}`)).rejects.toThrow(`${table} is append-only`);
     expect((await pool.query(`update ad_entry set listener_key = 'erased'`)).rowCount).toBe(4);
+  });
+
+  test('leave what statements are computed from: a counted report and the time of a decision are changed and removed by nobody', async () => {
+    await decide(decisionOf('srv_1'));
+    const waiting = { fact_id: 'waits', user_agent_digest: 'f'.repeat(64) };
+    await record(seen(), report('srv_1', 'start'), report('srv_1', 'complete', waiting));
+    const knownAt = await now();
+    for (const role of [pool, admin]) {
+      for (const change of [
+        `update client_event set judgement = 'bot' where fact_id <> 'waits'`,
+        `update client_event set judgement = null, counted_at = null where fact_id <> 'waits'`,
+        `update client_event set counted_at = now() where fact_id <> 'waits'`,
+        `update client_event set judgement = 'eligible', counted_at = '2025-11-02' where fact_id = 'waits'`,
+        `delete from client_event`,
+      ])
+        await expect(role.query(change)).rejects.toThrow('client_event is append-only');
+      for (const change of ['update ad_serving set decided_at = now()', 'delete from ad_serving'])
+        await expect(role.query(change)).rejects.toThrow('ad_serving is append-only');
+    }
+    for (const table of ['client_event', 'ad_serving'])
+      await expect(admin.query(`truncate ${table}`)).rejects.toThrow(`${table} is append-only`);
+    expect((await pool.query(`update client_event set listener_key = 'erased'`)).rowCount).toBe(2);
+    expect(await units({ knownAt, countingBasis: 'client_event' })).toEqual([1]);
   });
 });

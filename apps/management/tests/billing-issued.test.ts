@@ -89,8 +89,9 @@ test('no role changes or deletes an issued statement or a version of it, and its
       `delete from resource where id = $1`,
       `update revision set attributes = '{}' where resource_id = $1`,
       `delete from revision where resource_id = $1`,
+      'truncate resource cascade',
     ])
-      await expect(client.query(statement, [id])).rejects.toMatchObject({
+      await expect(client.query(statement, statement.includes('$1') ? [id] : [])).rejects.toMatchObject({
         code: expect.stringMatching(/^(23001|42501)$/),
       });
     await client.end();
