@@ -78,6 +78,8 @@ export function advertisingOf({ operator }: Installation, { account, rest }: Pod
         type: wanted.type,
         window: openWindow(),
         goal: wanted.goal,
+        // Every play has it, not a few a day.
+        pacing: { mode: 'asap' },
         rate:
           wanted.type === 'house'
             ? { model: 'none' }

@@ -72,6 +72,8 @@ export async function bookCampaign(
     type: 'guaranteed',
     window,
     goal: { unit: 'impressions', quantity: options.goal },
+    // Every play of a trial has the ad: a goal that is spread over its window gives a few a day.
+    pacing: { mode: 'asap' },
     rate: { model: 'cpm', price: { amount_micros: '18000000', currency: 'EUR' } },
     break_positions: ['pre'],
     targeting: { podcasts: { include: [options.podcastId] } },
