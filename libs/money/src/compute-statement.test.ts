@@ -10,6 +10,7 @@ const dayMs = 86_400_000;
 const calendar = { dayAt: (ms: number) => Math.floor(ms / dayMs), startMs: (day: number) => day * dayMs };
 const at = (day: number) => new Date(Date.UTC(2026, 8, 1) + day * dayMs).toISOString();
 
+const basis = 'ad_delivered';
 const cpm = (price: string, from = at(0)): RateTerms => ({
   ...{ from, model: 'cpm', price_micros: price, basis: 'ad_delivered' },
 });
@@ -125,11 +126,47 @@ test('a new price counts for servings that were decided from its time on, and it
 });
 
 test('an adjustment counts from its day on, and nothing above the goal is charged', () => {
-  const adjustments = [{ reconciliation_id: 'rec_1', item_id: 'i1', day: at(20).slice(0, 10), quantity: -100 }];
-  const lineItems = [lineItem('li_a', [cpm('10000000')], { goal_units: 2_500 })];
+  const adjustments = [{ reconciliation_id: 'rec_1', item_id: 'i1', day: at(20).slice(0, 10), quantity: -100, basis }];
+  const lineItems = [lineItem('li_a', [{ ...cpm('10000000'), goal: { unit: 'impressions', units: 2_500 } }])];
   const ledger: Ledger = { li_a: { before: (day) => [day * 100], adjustments } };
   const statements = statementsOf({ currency: 'EUR', lineItems }, [0, 20, 24, 30, 60], () => ledger);
   expect(statements.map(({ lines }) => lines.map(({ units }) => units))).toEqual([[2000], [300], [200], []]);
+});
+
+test('units are charged by the goal and basis of their price: a goal in completes from day 30 on changes nothing of before', () => {
+  const impressions: RateTerms = { ...cpm('10000000'), goal: { unit: 'impressions', units: 4_000 } };
+  const completes: RateTerms = {
+    ...{ from: at(30), model: 'cpm', price_micros: '10000000', basis: 'completes' },
+    goal: { unit: 'completes', units: 500 },
+  };
+  const ledger: Ledger = {
+    li_a: { before: (day) => [Math.min(day, 30) * 100, Math.max(0, day - 30) * 20] },
+  };
+  const lineItems = [lineItem('li_a', [impressions, completes])];
+  const statements = statementsOf({ currency: 'EUR', lineItems }, [0, 30, 60, 91], () => ledger);
+  expect(statements.map(amounts)).toEqual([
+    [['li_a', 'charge', 3000, 0, '30000000']],
+    [['li_a', 'charge', 500, 0, '5000000']],
+    [],
+  ]);
+});
+
+test('an adjustment is charged under the price of its day that counts by its basis, and under no other', () => {
+  const completes: RateTerms = { from: at(10.5), model: 'cpcv', price_micros: '1000000', basis: 'completes' };
+  const adjusted = (day: number, quantity: number, of: string) => ({
+    ...{ reconciliation_id: 'rec_1', item_id: `${day} ${of}`, day: at(day).slice(0, 10), quantity, basis: of },
+  });
+  const adjustments = [
+    ...[adjusted(9, 1, basis), adjusted(10, 2, basis), adjusted(11, 4, basis)],
+    ...[adjusted(9, 8, 'completes'), adjusted(10, 16, 'completes'), adjusted(11, 32, 'completes')],
+  ];
+  const ledger: Ledger = { li_a: { before: (day) => (day === 0 ? [0, 0] : [100, 100]), adjustments } };
+  const lineItems = [lineItem('li_a', [cpm('10000000'), completes])];
+  const [statement] = statementsOf({ currency: 'EUR', lineItems }, [0, 30], () => ledger);
+  expect(statement!.lines.map(({ basis: of, units }) => [of, units])).toEqual([
+    [basis, 103],
+    ['completes', 148],
+  ]);
 });
 
 const prices = fc.integer({ min: 0, max: 50_000_000 }).map(String);
@@ -144,11 +181,12 @@ const generated = fc.record({
     })
     .map((items) =>
       items.map(({ model, price, goal, steps: daily }, index) => ({
-        terms: lineItem(
-          `li_${index}`,
-          [{ from: at(0), model, price_micros: price, basis: 'ad_delivered' as const }],
-          goal === null ? {} : { goal_units: goal },
-        ),
+        terms: lineItem(`li_${index}`, [
+          {
+            ...{ from: at(0), model, price_micros: price, basis },
+            ...(goal !== null && { goal: { unit: 'impressions' as const, units: goal } }),
+          },
+        ]),
         before: (day: number) => [daily.slice(0, day).reduce((sum, units) => sum + units, 0)],
       })),
     ),
@@ -172,9 +210,9 @@ test('the amounts of any split of a period sum to those of one statement, by lin
             (sum, { units, amount_micros: micros }) => [sum[0]! + BigInt(units), sum[1]! + BigInt(micros)],
             [0n, 0n],
           );
-      for (const { line_item_id: id, goal_units: goal } of terms) {
+      for (const { line_item_id: id, rates } of terms) {
         expect(of(split, id)).toEqual(of(whole, id));
-        expect(of(split, id)[0]! <= BigInt(goal ?? Number.MAX_SAFE_INTEGER)).toBe(true);
+        expect(of(split, id)[0]! <= BigInt(rates[0]!.goal?.units ?? Number.MAX_SAFE_INTEGER)).toBe(true);
       }
       for (const { lines, total_micros: total } of split) {
         expect(lines.reduce((sum, { amount_micros: micros }) => sum + BigInt(micros), 0n)).toBe(BigInt(total));

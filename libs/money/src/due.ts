@@ -25,37 +25,58 @@ function rateAt({ rates }: LineItemTerms, atMs: number): number {
 
 const dayMs = 86_400_000;
 
-/** Adjustments of days that began before a time, by the price that was in force when the day began. */
+/** A local day, and the places of the first and the last price of it. */
+interface AdjustedDay {
+  readonly beginningMs: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+function adjustedDay(terms: LineItemTerms, date: string, { startMs }: Days): AdjustedDay {
+  const day = Date.parse(`${date}T00:00:00.000Z`) / dayMs;
+  const beginningMs = startMs(day);
+  return { beginningMs, first: rateAt(terms, beginningMs), last: rateAt(terms, startMs(day + 1) - 1) };
+}
+
+/**
+ * Adjustments of days that began before a time, by price: the first one of the day that counts by their basis. Where none does, the ads of the
+ * day are charged by other units, and the adjustment changes none of these.
+ */
 function adjustedUnits(
   terms: LineItemTerms,
   adjustments: readonly LedgerAdjustment[],
   untilMs: number,
-  { startMs }: Days,
+  calendar: Days,
 ): bigint[] {
   const sums = terms.rates.map(() => 0n);
-  for (const { day, quantity } of adjustments) {
-    const beginningMs = startMs(Date.parse(`${day}T00:00:00.000Z`) / dayMs);
-    const place = rateAt(terms, beginningMs);
-    if (beginningMs < untilMs) sums[place] = sums[place]! + BigInt(quantity);
+  // A month of adjustments has few days, and zones are slow.
+  const days = new Map<string, AdjustedDay>();
+  for (const { day: date, quantity, basis } of adjustments) {
+    const day = days.get(date) ?? adjustedDay(terms, date, calendar);
+    days.set(date, day);
+    const place = terms.rates.findIndex((rate, nth) => rate.basis === basis && nth >= day.first && nth <= day.last);
+    if (day.beginningMs < untilMs && place >= 0) sums[place] = sums[place]! + BigInt(quantity);
   }
   return sums;
 }
 
 /**
- * Units to charge by price: the first ones up to the goal, in the order of the prices. Units of days are no part of the goal.
+ * Units to charge by price: of those whose goals have one unit the first ones up to the goal, in the order of the prices. Units of days are no
+ * part of the goal.
  * @param counted units of the ledger with their adjustments, by price
  */
-function withinGoal({ rates, goal_units: goal }: LineItemTerms, counted: readonly bigint[]): bigint[] {
-  const bounded = (sum: bigint) => {
-    const positive = sum < 0n ? 0n : sum;
-    return goal !== undefined && positive > BigInt(goal) ? BigInt(goal) : positive;
-  };
-  let sum = 0n;
+function withinGoal({ rates }: LineItemTerms, counted: readonly bigint[]): bigint[] {
+  const sums = new Map<string | undefined, bigint>();
   return counted.map((units, place) => {
-    if (!isChargedByUnits(rates[place]!.model)) return 0n;
-    const before = bounded(sum);
-    sum += units;
-    return bounded(sum) - before;
+    const { model, goal } = rates[place]!;
+    if (!isChargedByUnits(model)) return 0n;
+    const bounded = (sum: bigint) => {
+      const positive = sum < 0n ? 0n : sum;
+      return goal !== undefined && positive > BigInt(goal.units) ? BigInt(goal.units) : positive;
+    };
+    const before = sums.get(goal?.unit) ?? 0n;
+    sums.set(goal?.unit, before + units);
+    return bounded(before + units) - bounded(before);
   });
 }
 

@@ -28,13 +28,13 @@ export interface Issue {
   };
 }
 
-/** Every adjustment of a reading of the ledger, in an order of its own: `RECONCILIATION/ITEM LINE_ITEM DAY QUANTITY`. */
+/** Every adjustment of a reading of the ledger, in an order of its own: `RECONCILIATION/ITEM LINE_ITEM DAY QUANTITY BASIS`. */
 export const adjustmentsOf = (readings: readonly LedgerReading[]): readonly string[] =>
   readings
     .flatMap(({ line_item_id: lineItemId, adjustments }) =>
       adjustments.map(
-        ({ reconciliation_id: reconciliation, item_id: item, day, quantity }) =>
-          `${reconciliation}/${item} ${lineItemId} ${day} ${quantity}`,
+        ({ reconciliation_id: reconciliation, item_id: item, day, quantity, basis }) =>
+          `${reconciliation}/${item} ${lineItemId} ${day} ${quantity} ${basis}`,
       ),
     )
     .toSorted();

@@ -11,6 +11,8 @@ export interface RateTerms {
   /** Millionths of the currency, whole number as text; "0" without a price. */
   readonly price_micros: string;
   readonly basis: ChargedBasis;
+  /** The most units that are charged under all prices with a goal in this unit; absent: no bound. */
+  readonly goal?: { readonly unit: 'impressions' | 'completes'; readonly units: number } | undefined;
 }
 
 /** What earlier statements have charged for a line item under one price. */
@@ -32,8 +34,6 @@ export interface LineItemTerms {
   readonly began_at: string;
   /** When its flight ended before its window did, and whether it was stopped or had reached its goal. */
   readonly ended?: { readonly at: string; readonly state: 'completed' | 'stopped' } | undefined;
-  /** The most units that are charged; absent: no bound. */
-  readonly goal_units?: number | undefined;
   /** By time; at least one. */
   readonly rates: readonly RateTerms[];
   readonly earlier: readonly EarlierCharge[];
@@ -58,6 +58,8 @@ export interface LedgerAdjustment {
   /** `YYYY-MM-DD`; it counts from the beginning of this local day on. */
   readonly day: string;
   readonly quantity: number;
+  /** Event that its units are counted by. */
+  readonly basis: string;
 }
 
 /** What the ledger says of a line item, as it was known at the time of the statement. */

@@ -20,7 +20,10 @@ const ledgerSchema = z.object({
       line_item_id: z.string(),
       units: z.object({ start: z.array(z.number()), end: z.array(z.number()) }),
       adjustments: z.array(
-        z.object({ reconciliation_id: z.string(), item_id: z.string(), day: z.string(), quantity: z.number() }),
+        z.object({
+          ...{ reconciliation_id: z.string(), item_id: z.string() },
+          ...{ day: z.string(), quantity: z.number(), basis: z.string() },
+        }),
       ),
     }),
   ),

@@ -12,8 +12,8 @@ const maxLines = 5000;
 
 const count = z.int().min(0);
 const priceMicros = z.string().regex(/^\d{1,18}$/);
-/** Millionths of the currency; negative where something is given back. */
-const amountMicros = z.string().regex(/^-?\d{1,18}$/);
+/** Millionths of the currency; negative where something is given back. The highest price of the most units has 31 digits. */
+const amountMicros = z.string().regex(/^-?\d{1,36}$/);
 
 /** A price, from a time on; units are those of servings that were decided from then on. */
 const rate = {
@@ -31,9 +31,16 @@ const lineItemTerms = z.strictObject({
   window: z.strictObject({ start: instant, end: instant }),
   began_at: instant,
   ended: z.strictObject({ at: instant, state: z.enum(['completed', 'stopped']) }).optional(),
-  /** The most units that are charged; absent: no bound. */
-  goal_units: count.optional(),
-  rates: z.array(z.strictObject({ from: instant, ...rate })).min(1),
+  rates: z
+    .array(
+      z.strictObject({
+        from: instant,
+        ...rate,
+        /** The most units that are charged under all prices with a goal in this unit; absent: no bound. */
+        goal: z.strictObject({ unit: z.enum(['impressions', 'completes']), units: count }).optional(),
+      }),
+    )
+    .min(1),
   /** What earlier statements have charged, by the time of the price. */
   earlier: z.array(z.strictObject({ rate_from: instant, units: z.int(), days: z.int(), amount_micros: amountMicros })),
 });

@@ -90,7 +90,8 @@ const settings = {
 };
 
 const amount = z.int().min(0);
-const units = amount.max(1_000_000_000_000);
+/** Half of what one adjustment may have, so that a difference fits into it. */
+const units = amount.max(500_000_000_000);
 
 /** A line of a file that cannot be read, or something about the whole source. */
 const finding = z.strictObject({

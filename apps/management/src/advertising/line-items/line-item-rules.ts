@@ -9,6 +9,7 @@ import { requireCurrency } from '../../workspace/require-currency.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
 import { timeZoneOf } from '../../workspace/time-zone-of.ts';
 import { requireProductTerms } from '../products/require-product.ts';
+import { countChargeChanges } from '../../commerce/billing/flight-history-table.ts';
 import { assertSettled } from '../../commerce/billing/billing-statement-rules.ts';
 import type { CheckAvailability } from '../../commerce/forecasts/check-availability.ts';
 import { prepareAvailability, type FoundAvailability } from '../../commerce/forecasts/require-availability.ts';
@@ -220,6 +221,8 @@ const sellingRules = (options: LineItemOptions) => {
           if (changes.rate) flight.checkRate(amended);
           flight.checkCurrency(locked, changes);
           if (changes.rate ?? changes.goal ?? changes.window) await checkBudget(tx, workspaceId, subjectId, amended);
+          if (flight.chargesOtherwise(locked, amended))
+            flight.checkFewPrices(await countChargeChanges(tx, subjectId), changes);
           await check(tx, workspaceId, changes);
           if (changes.window) {
             const campaign = await campaignOf(tx, workspaceId, locked);

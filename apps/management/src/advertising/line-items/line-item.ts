@@ -68,6 +68,25 @@ export function checkCurrency({ rate }: Pick<LineItem, 'rate'>, changes: Pick<Am
     );
 }
 
+/** Whether a line item with these terms has another price than with those, or counts other units for it. */
+export const chargesOtherwise = (a: Readonly<LineItem>, b: Readonly<LineItem>): boolean =>
+  a.goal.unit !== b.goal.unit ||
+  a.rate.model !== b.rate.model ||
+  a.rate.price?.amount_micros !== b.rate.price?.amount_micros;
+
+/** Prices that a line item has at most; statements have a line for each, and the ledger answers for 1,000. */
+const maxPrices = 500;
+
+/** Throws `validation_failed` when a line item has had so many prices that one more could not be charged. */
+export function checkFewPrices(priceChanges: number, { rate }: Pick<Amendment, 'rate'>): void {
+  if (priceChanges < maxPrices - 1) return;
+  refuseField(
+    rate ? '/changes/rate' : '/changes/goal/unit',
+    'too_many_prices',
+    `A line item has at most ${maxPrices} prices, one after the other. Stop it, and sell another one.`,
+  );
+}
+
 /**
  * Throws `validation_failed` for a window outside of the campaign's, in which no ad would ever serve. The compiler of plans cuts a window
  * that exceeds the campaign's.

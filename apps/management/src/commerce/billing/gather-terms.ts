@@ -15,9 +15,6 @@ const campaignPath = '/changes/campaign_id';
 const maxLineItems = 1000;
 const hourMs = 3_600_000;
 
-/** Goals that bound what is charged. */
-const boundedUnits: readonly string[] = ['impressions', 'completes'];
-
 /** What is asked for. */
 interface Request {
   readonly workspaceId: string;
@@ -36,7 +33,7 @@ function termsOf(
   versions: Parameters<typeof flightTerms>[1],
   earlier: LineItemTerms['earlier'],
 ): LineItemTerms | undefined {
-  const { name, type, window, goal, makegood_of: makegoodOf } = attributes;
+  const { name, type, window, makegood_of: makegoodOf } = attributes;
   // Units that are made good, and ads of the house, are never billable.
   if (makegoodOf !== undefined || type === 'house') return undefined;
   const flight = flightTerms(attributes, versions);
@@ -44,7 +41,6 @@ function termsOf(
   return {
     ...{ line_item_id: id, version, name, window: { start: window.start, end: window.end } },
     ...flight,
-    ...(boundedUnits.includes(goal.unit) && { goal_units: goal.quantity! }),
     earlier,
   };
 }

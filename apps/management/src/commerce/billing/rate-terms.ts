@@ -1,4 +1,4 @@
-import type { LineItemTerms, RateTerms } from '@longwave/money';
+import { isChargedByUnits, type LineItemTerms, type RateTerms } from '@longwave/money';
 import { goalBasis } from '../../advertising/line-items/count-confirmed.ts';
 import type { LineItem } from '../../advertising/line-items/line-item.ts';
 
@@ -7,22 +7,36 @@ export interface FlightVersion {
   readonly state: string;
   readonly at: Date;
   readonly rate: LineItem['rate'];
+  readonly goal: LineItem['goal'];
+  readonly counting_basis: LineItem['counting_basis'];
   readonly amendment: LineItem['amendment'] | undefined;
 }
 
 type FlightTerms = Pick<LineItemTerms, 'began_at' | 'rates' | 'ended'>;
 
-const isSamePrice = (a: LineItem['rate'], b: LineItem['rate']): boolean =>
-  a.model === b.model && a.price?.amount_micros === b.price?.amount_micros && a.price?.currency === b.price?.currency;
+/** What decides how units are charged. */
+type Charged = Pick<FlightVersion, 'rate' | 'goal' | 'counting_basis'>;
 
 /** What a price counts: completed plays where those are paid for, else what the goal counts. */
-const basisOf = (model: RateTerms['model'], lineItem: LineItem): RateTerms['basis'] =>
-  model === 'cpcv' ? 'completes' : goalBasis(lineItem);
+export const basisOf = ({ rate, ...counted }: Charged): RateTerms['basis'] =>
+  rate.model === 'cpcv' ? 'completes' : goalBasis(counted);
+
+/** Whether two versions charge alike: by the same price, of units that are counted alike. The quantity of a goal may differ. */
+const chargesAlike = (a: Charged, b: Charged): boolean =>
+  a.rate.model === b.rate.model &&
+  a.rate.price?.amount_micros === b.rate.price?.amount_micros &&
+  a.rate.price?.currency === b.rate.price?.currency &&
+  (!isChargedByUnits(a.rate.model) || (a.goal.unit === b.goal.unit && basisOf(a) === basisOf(b)));
 
 /** When the price of a version began to count: at the time of the amendment that waited for it, else when the version was saved. */
 function effectiveAt(version: FlightVersion, before: FlightVersion): string {
   const { amendment } = before;
-  const isAmendment = amendment?.rate !== undefined && isSamePrice(amendment.rate, version.rate);
+  const isAmendment =
+    amendment !== undefined &&
+    chargesAlike(version, {
+      ...{ rate: amendment.rate ?? before.rate, goal: amendment.goal ?? before.goal },
+      counting_basis: before.counting_basis,
+    });
   return isAmendment && Date.parse(amendment.effective_at) <= version.at.getTime()
     ? amendment.effective_at
     : version.at.toISOString();
@@ -51,22 +65,30 @@ export const flightCurrencies = (lineItem: LineItem, versions: readonly FlightVe
 };
 
 /**
- * When a flight began and ended, and what its prices were: the first one is that of its beginning. Undefined for a line item that has not
- * begun.
+ * When a flight began and ended, and what its prices were and counted: the first one is that of its beginning. A goal bounds the units of all
+ * prices that counted its unit. Undefined for a line item that has not begun.
  * @param versions of the line item, in their order
  */
 export function flightTerms(lineItem: LineItem, versions: readonly FlightVersion[]): FlightTerms | undefined {
   const beginning = beginningOf(lineItem, versions);
   if (beginning < 0) return undefined;
   const flight = versions.slice(beginning);
+  const boundOf = ({ unit }: LineItem['goal']): RateTerms['goal'] =>
+    unit === 'impressions' || unit === 'completes'
+      ? { unit, units: flight.findLast(({ goal }) => goal.unit === unit)!.goal.quantity! }
+      : undefined;
   const rates: RateTerms[] = [];
   for (const [place, version] of flight.entries()) {
     const before = flight[place - 1];
-    if (before && isSamePrice(before.rate, version.rate)) continue;
+    if (before && chargesAlike(before, version)) continue;
     const { model, price } = version.rate;
     const last = rates.at(-1);
     const effective = before ? effectiveAt(version, before) : version.at.toISOString();
-    const terms = { model, price_micros: price?.amount_micros ?? '0', basis: basisOf(model, lineItem) };
+    const bound = boundOf(version.goal);
+    const terms = {
+      ...{ model, price_micros: price?.amount_micros ?? '0', basis: basisOf(version) },
+      ...(bound && { goal: bound }),
+    };
     // Of two prices of one instant the later one counts.
     if (last && Date.parse(effective) <= Date.parse(last.from)) rates[rates.length - 1] = { ...terms, from: last.from };
     else rates.push({ ...terms, from: effective });

@@ -55,9 +55,9 @@ async function listAdjustments(
     );
     found.push(...adjustments);
   }
-  return found.map(({ lineItemId, reconciliationId, itemId, day, quantity }) => ({
+  return found.map(({ lineItemId, reconciliationId, itemId, day, quantity, countingBasis: basis }) => ({
     lineItemId,
-    adjustment: { reconciliation_id: reconciliationId, item_id: itemId, day, quantity: Number(quantity) },
+    adjustment: { reconciliation_id: reconciliationId, item_id: itemId, day, quantity: Number(quantity), basis },
   }));
 }
 

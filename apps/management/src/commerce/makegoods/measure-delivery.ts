@@ -23,11 +23,13 @@ export const createMeasureDelivery =
     readonly ledger: Pick<RpcClient<typeof LedgerServiceService>, 'readUnits' | 'listAdjustments'>;
   }): MeasureDelivery =>
   async (workspaceId, { id, attributes }) => {
-    const confirmed = await countConfirmed(workspaceId, id, goalBasis(attributes));
+    const basis = goalBasis(attributes);
+    const confirmed = await countConfirmed(workspaceId, id, basis);
     const knownAtMs = BigInt((await readWatermark(ledger, workspaceId, id)).getTime());
     const { adjustments } = await ledger.listAdjustments(
       { workspaceId, lineItemIds: [id], knownAtMs },
       { deadlineMs: 5_000 },
     );
-    return { confirmed, adjusted: adjustments.reduce((sum, { quantity }) => sum + Number(quantity), 0) };
+    const ofBasis = adjustments.filter(({ countingBasis }) => countingBasis === basis);
+    return { confirmed, adjusted: ofBasis.reduce((sum, { quantity }) => sum + Number(quantity), 0) };
   };

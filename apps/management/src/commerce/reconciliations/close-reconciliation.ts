@@ -6,10 +6,12 @@ import { leaseOf, requireLease } from '../../background/job-table.ts';
 import { listAdjustedItems, saveAdjusted, type StoredItem } from './item-table.ts';
 import { isByCreative, sumOurs } from './match-items.ts';
 import { readOurs, type ReconciliationOptions } from './match-reconciliation.ts';
-import { dateOf, daysOfPeriod, type Reconciliation } from './reconciliation.ts';
+import { dateOf, daysOfPeriod, maxUnits, unpostable, type Reconciliation } from './reconciliation.ts';
 
 /** Adjustments of one call. */
 const batchSize = 1000;
+/** The most units of one adjustment, which the ledger takes. */
+const maxQuantity = 2 * maxUnits;
 
 /** The number that was decided for an item. */
 const decidedUnits = ({ verdict, value, theirs }: StoredItem): number => (verdict === 'agreed_value' ? value! : theirs);
@@ -63,6 +65,14 @@ export const createCloseHandler = (options: ReconciliationOptions): JobHandler =
     const found = await findResource(pool, workspaceId, 'reconciliations', id);
     const items = await listAdjustedItems(pool, id);
     const adjustments = items.length === 0 ? [] : await listAdjustments(options, found!, items, signal);
+    const reply = (step: string) => ({ workspaceId, idempotencyKey: `${job.lease_id}:${step}`, reason: leaseOf(job) });
+    // All or none: what is posted stays, and what the ledger refuses could never follow.
+    if (adjustments.some(({ quantity }) => Math.abs(quantity) > maxQuantity)) {
+      const detail = `An adjustment has at most ${maxQuantity.toLocaleString('en')} units. Nothing was posted: change the verdicts.`;
+      const changes = { problem: { code: unpostable, detail } };
+      await executeAsManagement(execute, reply('fail'), { type: 'reconciliation.fail_close', id, changes });
+      return;
+    }
     for (let first = 0; first < adjustments.length; first += batchSize) {
       const batch = adjustments.slice(first, first + batchSize).map(({ item_id: itemId, quantity, ...rest }) => ({
         ...{ ...rest, itemId, quantity: BigInt(quantity), reconciliationId: id, recordedAtMs: 0n },
@@ -77,11 +87,7 @@ export const createCloseHandler = (options: ReconciliationOptions): JobHandler =
       adjustments: adjustments.length,
       units: adjustments.reduce((sum, { quantity }) => sum + quantity, 0),
     };
-    await executeAsManagement(
-      execute,
-      { workspaceId, idempotencyKey: `${job.lease_id}:record`, reason: leaseOf(job) },
-      { type: 'reconciliation.record_close', id, changes },
-    );
+    await executeAsManagement(execute, reply('record'), { type: 'reconciliation.record_close', id, changes });
   },
 });
 
@@ -93,6 +99,7 @@ async function listAdjustments(
 ) {
   const { attributes } = reconciliation;
   const knownAt = new Date(attributes.closing!.known_at);
-  const { ledger } = await readOurs(options, reconciliation, { knownAt, signal });
-  return adjustmentsOf(items, attributes, ledger);
+  // In the units that were matched, whatever the line items count by now.
+  const bases = new Map(items.map((item) => [item.line_item_id, item.ours_basis]));
+  return adjustmentsOf(items, attributes, await readOurs(options, reconciliation, bases, { knownAt, signal }));
 }

@@ -205,13 +205,16 @@ export async function listDiscrepancies(pool: Pool): Promise<ReadonlyMap<string,
 /** What closed reconciliations have added to a line item, or taken from it; no day: on the last one of the period. */
 interface PostedAdjustment {
   readonly lineItemId: string;
+  readonly basis: string;
   readonly day: string | null;
   readonly quantity: number;
   readonly period: { readonly start: string; readonly end: string };
   readonly timeZone: string;
+  /** Of `day`; null: that of the reconciliation. */
+  readonly sourceZone: string | null;
 }
 
-/** What other closed reconciliations whose period overlaps have posted for line items. */
+/** What other closed reconciliations have posted for line items whose period overlaps in any zone. */
 export async function listPosted(
   pool: Pool,
   about: {
@@ -224,11 +227,13 @@ export async function listPosted(
 ): Promise<readonly PostedAdjustment[]> {
   const { rows } = await pool.query<PostedAdjustment>({
     name: 'list_posted_adjustments',
-    text: `select i.line_item_id as "lineItemId", i.day, i.adjusted::float8 as quantity, r.attributes -> 'period' as period,
-             r.attributes ->> 'time_zone' as "timeZone"
+    text: `select i.line_item_id as "lineItemId", i.ours_basis as basis, i.day, i.adjusted::float8 as quantity, r.attributes -> 'period' as period,
+             r.attributes ->> 'time_zone' as "timeZone",
+             (select s ->> 'time_zone' from jsonb_array_elements(r.attributes -> 'sources') s where s ->> 'name' = i.source) as "sourceZone"
            from resource r join reconciliation_item i on i.reconciliation_id = r.id
            where r.workspace_id = $1 and r.resource_type = 'reconciliations' and r.lifecycle_state = 'closed' and r.id <> $2
-             and instant_of(r.attributes #>> '{period,start}') < $4 and instant_of(r.attributes #>> '{period,end}') > $3
+             and instant_of(r.attributes #>> '{period,start}') < $4::timestamptz + interval '2 days'
+             and instant_of(r.attributes #>> '{period,end}') > $3::timestamptz - interval '2 days'
              and i.line_item_id = any($5) and i.adjusted is not null
            order by r.id, i.item_id`,
     values: [about.workspaceId, about.but, about.period.start, about.period.end, about.lineItemIds],

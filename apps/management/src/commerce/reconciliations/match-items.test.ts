@@ -155,10 +155,21 @@ test('totals of a campaign are spread over its line items by our numbers, and ma
   expect(brief(one.items)).toEqual([['li_1', null, 3_000, 3_010, 'none', false, 'ours']]);
 });
 
+test('what was adjusted on a day of another zone is part of our day that has most of its hours', () => {
+  const adjustments = [
+    { lineItemId: 'li_1', day: '2026-10-02', timeZone: 'Pacific/Kiritimati', quantity: 40 },
+    { lineItemId: 'li_1', day: '2026-10-02', timeZone: 'America/New_York', quantity: 7 },
+  ];
+  const days = { first: dayOf('2026-10-01'), end: dayOf('2026-11-01') };
+  const sums = sumOurs({ hours: [], adjustments }, days, 'Pacific/Pago_Pago', { byDay: true, byCreative: false });
+  const of = (day: string) => sums.of({ lineItemId: 'li_1', creativeId: null, day });
+  expect(['2026-10-01', '2026-10-02'].map(of)).toEqual([40, 7]);
+});
+
 test('a source with creatives is compared creative by creative, and earlier adjustments of a day are part of our numbers', async () => {
   const byCreative = source({ columns: { line_item: 'L', creative: 'A', day: 'D', units: 'U' } });
   const hours = [hour('2026-10-01T05:00', 300), hour('2026-10-01T06:00', 100, 'li_1', 'crv_2')];
-  const adjustments = [{ lineItemId: 'li_1', day: '2026-10-01', quantity: -40 }];
+  const adjustments = [{ lineItemId: 'li_1', day: '2026-10-01', timeZone: 'UTC', quantity: -40 }];
   const rows = [
     { ...row('li_1', 270), creative: 'A-1' },
     { ...row('li_1', 90), creative: 'A-2' },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { daysOf } from '@longwave/podcast-analytics/zoned-days';
 import { createTurns } from '@longwave/worker-kit';
 import type { Reconciliation, ReconciliationSource } from './reconciliation.ts';
-import { dateOf, type DayRange } from './reconciliation.ts';
+import { dateOf, dayOf, type DayRange } from './reconciliation.ts';
 import type { CountedRow } from './counted-row.ts';
 import type { NewItem } from './item-table.ts';
 import type { Ledger } from './read-ledger.ts';
@@ -20,6 +20,7 @@ type Ambiguity =
   | 'spread';
 
 const maxUnknownIds = 50;
+const halfDayMs = 43_200_000;
 
 /** A line item of the scope. */
 export interface ScopedLineItem {
@@ -92,6 +93,15 @@ export function sumOurs(
   { byDay, byCreative }: Grain,
 ): Sums {
   const { dayAt } = daysOf(timeZone);
+  const datesHere = new Map<string, string>();
+  /** The date here that has most of a date of another zone. */
+  const dateHere = (date: string, zone: string): string => {
+    if (zone === timeZone) return date;
+    const known = datesHere.get(`${date} ${zone}`);
+    const here = known ?? dateOf(dayAt(daysOf(zone).startMs(dayOf(date)) + halfDayMs));
+    if (known === undefined) datesHere.set(`${date} ${zone}`, here);
+    return here;
+  };
   const dayOfHour = new Map<number, number>();
   const sums = new Sums();
   for (const { lineItemId, creativeId, hourMs, units } of hours) {
@@ -102,7 +112,8 @@ export function sumOurs(
   }
   const [first, end] = [dateOf(days.first), dateOf(days.end)];
   const ofDay = Map.groupBy(byCreative ? sums.entries() : [], ({ key }) => `${key.lineItemId} ${key.day ?? ''}`);
-  for (const { lineItemId, day: date, quantity } of adjustments) {
+  for (const { lineItemId, day: theirDate, timeZone: zone, quantity } of adjustments) {
+    const date = dateHere(theirDate, zone);
     if (date < first || date >= end) continue;
     const day = byDay ? date : null;
     const creatives = ofDay.get(`${lineItemId} ${day ?? ''}`) ?? [];

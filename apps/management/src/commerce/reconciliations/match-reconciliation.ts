@@ -8,17 +8,20 @@ import { executeAsManagement } from '../../background/execute-as-management.ts';
 import { RetryLater, type JobHandler } from '../../background/job-runner.ts';
 import { leaseOf, requireLease, type ClaimedJob } from '../../background/job-table.ts';
 import { readWatermark } from '../billing/read-ledger.ts';
-import type { SourceRows } from './counted-row.ts';
+import { listChargedBases } from './charged-bases.ts';
+import type { CountedRow, Finding, SourceRows } from './counted-row.ts';
 import { listPosted, replaceItems, type NewItem } from './item-table.ts';
 import { mapIds } from './map-ids.ts';
 import { inOrder, matchSource, totalsOf } from './match-items.ts';
 import { readCounts } from './read-counts.ts';
 import { readEvidence, type ListEvidenceRows } from './read-evidence.ts';
-import { basisOf, readHours, type LedgerClient } from './read-ledger.ts';
+import { readHours, type Ledger, type LedgerClient } from './read-ledger.ts';
 import {
+  comparedRange,
   dateOf,
   daysOfPeriod,
   instantsOf,
+  maxUnits,
   toleranceOf,
   type Reconciliation,
   type ReconciliationSource,
@@ -77,16 +80,6 @@ async function readSource(
   return readEvidence(listEvidenceRows, workspaceId, source, { granularity, ...instants, signal });
 }
 
-/** The time that our ledger is read for: the days of the period in the zone of every source. */
-function ledgerRange({ period, time_zone: timeZone, sources }: Reconciliation) {
-  const days = daysOfPeriod(period, timeZone);
-  const ranges = sources.map((source) => instantsOf(days, source.time_zone ?? timeZone));
-  return {
-    fromMs: Math.min(...ranges.map(({ fromMs }) => fromMs)),
-    toMs: Math.max(...ranges.map(({ toMs }) => toMs)),
-  };
-}
-
 /** A worker asks again so long after the sink was asked for something that was being recorded. */
 const askAgainMs = 1_500;
 
@@ -99,30 +92,38 @@ const orLater = (error: unknown): never => {
 /**
  * Our side of a reconciliation. Adjustments are those that closed reconciliations of the same time have posted, whatever clock recorded them: no
  * other one of its line items and days is under way, so they stay the same until it closes.
- * @param at.knownAt hours of the ledger as they were known then; default: the latest time for which it answers
+ * @param bases what each line item is counted by; adjustments of other units are left out
+ * @param at.knownAt hours of the ledger as they were known then
  */
 export async function readOurs(
-  { pool, ledger }: Pick<ReconciliationOptions, 'pool' | 'ledger' | 'clock'>,
+  { pool, ledger }: Pick<ReconciliationOptions, 'pool' | 'ledger'>,
   { id, workspace_id: workspaceId, attributes }: ResourceRow<'reconciliations'>,
-  at: { readonly knownAt?: Date; readonly signal: AbortSignal },
-) {
-  const lineItems = await listScoped(pool, workspaceId, attributes.scope);
-  const knownAt = at.knownAt ?? (await readWatermark(ledger, workspaceId, lineItems[0]?.id ?? id).catch(orLater));
-  const range = { ...ledgerRange(attributes), knownAtMs: knownAt.getTime() };
-  const hours = await readHours(ledger, workspaceId, lineItems, range, at.signal).catch(orLater);
-  const lineItemIds = lineItems.map((lineItem) => lineItem.id);
-  const posted = await listPosted(pool, { workspaceId, period: attributes.period, lineItemIds, but: id });
-  const adjustments = posted.map(({ lineItemId, day, quantity, period, timeZone }) => ({
-    ...{ lineItemId, quantity, day: day ?? dateOf(daysOfPeriod(period, timeZone).end - 1) },
-  }));
-  return { lineItems, knownAt, ledger: { hours, adjustments } };
+  bases: ReadonlyMap<string, string>,
+  at: { readonly knownAt: Date; readonly signal: AbortSignal },
+): Promise<Ledger> {
+  const range = { ...comparedRange(attributes), knownAtMs: at.knownAt.getTime() };
+  const hours = await readHours(ledger, workspaceId, bases, range, at.signal).catch(orLater);
+  const posted = await listPosted(pool, {
+    workspaceId,
+    period: attributes.period,
+    lineItemIds: [...bases.keys()],
+    but: id,
+  });
+  const adjustments = posted
+    .filter(({ lineItemId, basis }) => bases.get(lineItemId) === basis)
+    .map(({ lineItemId, day, quantity, period, timeZone, sourceZone }) =>
+      day === null
+        ? { lineItemId, quantity, timeZone, day: dateOf(daysOfPeriod(period, timeZone).end - 1) }
+        : { lineItemId, quantity, timeZone: sourceZone ?? timeZone, day },
+    );
+  return { hours, adjustments };
 }
 
-const scopedOf = (lineItem: ResourceRow<'line_items'>) => ({
-  id: lineItem.id,
-  campaignId: lineItem.attributes.campaign_id,
-  basis: basisOf(lineItem),
-});
+/** What is wrong with the sum of a source; no adjustment could say a difference to it. */
+function findExcess(rows: readonly CountedRow[]): readonly Finding[] {
+  if (rows.reduce((sum, { units }) => sum + units, 0) <= maxUnits) return [];
+  return [{ code: 'too_many_units', detail: `A source has at most ${maxUnits.toLocaleString('en')} units in all.` }];
+}
 
 /** Our side, and what ids of sources may lead to. */
 async function readKnown(
@@ -132,14 +133,18 @@ async function readKnown(
 ) {
   const { pool } = options;
   const { workspace_id: workspaceId } = reconciliation;
-  const ours = await readOurs(options, reconciliation, { signal });
-  const { lineItems } = ours;
+  const lineItems = await listScoped(pool, workspaceId, reconciliation.attributes.scope);
+  const before = new Date(comparedRange(reconciliation.attributes).toMs);
+  const bases = await listChargedBases(pool, lineItems, { before, now: options.clock() });
+  const anyLineItem = lineItems[0]?.id ?? reconciliation.id;
+  const knownAt = await readWatermark(options.ledger, workspaceId, anyLineItem).catch(orLater);
+  const ledger = await readOurs(options, reconciliation, bases, { knownAt, signal });
   const known = {
     lineItems,
     campaigns: await listCampaigns(pool, workspaceId, lineItems),
     creatives: await listServedCreatives(pool, workspaceId, lineItems),
   };
-  return { ...ours, known };
+  return { lineItems, bases, knownAt, ledger, known };
 }
 
 /** Matches every source; a source that cannot be read ends it with what is wrong. */
@@ -157,12 +162,15 @@ async function match(
   // The rows of one source are in memory at a time, and no items beyond the bound.
   for (const source of attributes.sources) {
     const read = await readSource(options, job, attributes, source, signal);
-    if ('findings' in read) findings.push(...read.findings.map((finding) => ({ source: source.name, ...finding })));
+    const wrong = 'findings' in read ? read.findings : findExcess(read.rows);
+    findings.push(...wrong.map((finding) => ({ source: source.name, ...finding })));
     if (findings.length > 0 || !('rows' in read)) continue;
     ours ??= await readKnown(options, reconciliation, signal);
-    const { lineItems, ledger, known } = ours;
+    const { lineItems, bases, ledger, known } = ours;
     const matched = await matchSource(source, read.rows, {
-      lineItems: lineItems.map(scopedOf),
+      lineItems: lineItems.map(({ id, attributes: { campaign_id: campaignId } }) => ({
+        ...{ id, campaignId, basis: bases.get(id)! },
+      })),
       ids: mapIds(source.name, known),
       ...{ ledger, days: daysOfPeriod(attributes.period, attributes.time_zone), timeZone: attributes.time_zone },
       tolerancePct: toleranceOf(attributes, source),

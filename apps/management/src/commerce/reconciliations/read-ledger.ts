@@ -1,7 +1,5 @@
-import type { ResourceRow } from '@longwave/command-pipeline';
 import type { RpcClient } from '@longwave/rpc';
 import type { LedgerServiceService } from '@longwave/rpc/audience';
-import { goalBasis } from '../../advertising/line-items/count-confirmed.ts';
 
 export type LedgerClient = RpcClient<typeof LedgerServiceService>;
 
@@ -16,7 +14,9 @@ interface LedgerHour {
 /** Units that earlier reconciliations have added to a line item's day, or taken from it. */
 interface EarlierAdjustment {
   readonly lineItemId: string;
+  /** Date in the zone. */
   readonly day: string;
+  readonly timeZone: string;
   readonly quantity: number;
 }
 
@@ -29,18 +29,15 @@ export interface Ledger {
 /** The longest that the hours of one basis may take to be read. */
 const readMs = 300_000;
 
-/** What a line item is charged for: completed plays where they are paid for, else what its goal counts. */
-export const basisOf = ({ attributes }: Pick<ResourceRow<'line_items'>, 'attributes'>): string =>
-  attributes.rate.model === 'cpcv' ? 'completes' : goalBasis(attributes);
-
 /**
  * Reads hours of line items, each in its own basis. Throws `temporarily_unavailable` for times that the sink does not answer for yet.
+ * @param bases what each line item is counted by
  * @param range.knownAtMs the hours as they were known then; equal times give equal answers
  */
 export async function readHours(
   ledger: Pick<LedgerClient, 'readHours'>,
   workspaceId: string,
-  lineItems: readonly ResourceRow<'line_items'>[],
+  bases: ReadonlyMap<string, string>,
   range: {
     readonly fromMs: number;
     readonly toMs: number;
@@ -50,8 +47,8 @@ export async function readHours(
 ): Promise<Ledger['hours']> {
   const knownAtMs = BigInt(range.knownAtMs);
   const hours: LedgerHour[] = [];
-  for (const [countingBasis, group] of Map.groupBy(lineItems, basisOf)) {
-    const lineItemIds = group.map(({ id }) => id);
+  for (const [countingBasis, group] of Map.groupBy(bases, ([, basis]) => basis)) {
+    const lineItemIds = group.map(([id]) => id);
     const messages = ledger.readHours(
       {
         ...{ workspaceId, lineItemIds, countingBasis, knownAtMs },

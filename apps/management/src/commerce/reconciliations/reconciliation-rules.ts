@@ -95,10 +95,10 @@ async function holdSources(
 /** Throws `validation_failed` unless a scope names line items that were sold, and none that another reconciliation of the period is about. */
 async function assertFree(
   { tx, workspaceId, subjectId }: Pick<Input, 'tx' | 'workspaceId' | 'subjectId'>,
-  { period, scope }: Pick<Reconciliation, 'period' | 'scope'>,
+  asked: Parameters<typeof reconciliation.overlaps>[0] & Pick<Reconciliation, 'scope'>,
 ): Promise<void> {
   await lockReconciliations(tx, workspaceId);
-  const lineItems = await listScoped(tx, workspaceId, scope);
+  const lineItems = await listScoped(tx, workspaceId, asked.scope);
   if (lineItems.length === 0)
     refuseField(
       '/changes/scope',
@@ -109,7 +109,7 @@ async function assertFree(
     refuseField('/changes/scope', 'too_many', `A reconciliation covers at most ${maxLineItems} line items.`);
   const ids = new Set(lineItems.map(({ id }) => id));
   for (const other of await listInStates(tx, workspaceId, 'reconciliations', underWay)) {
-    if (other.id === subjectId || !reconciliation.overlaps(period, other.attributes.period)) continue;
+    if (other.id === subjectId || !reconciliation.overlaps(asked, other.attributes)) continue;
     const shared = (await listScoped(tx, workspaceId, other.attributes.scope)).find(({ id }) => ids.has(id));
     if (shared)
       refuseField(
@@ -182,7 +182,7 @@ export const reconciliationRules = (options: {
           ids: lineItems,
           path: '/changes/scope/line_item_ids',
         });
-        await assertFree(input, settings);
+        await assertFree(input, { ...settings, time_zone: timeZone, sources });
         await assertFewOpenJobs(tx, workspaceId, 'match_reconciliation', 'reconciliations');
         const held = await holdSources(input, settings, sources, files);
         return matching({ ...settings, time_zone: timeZone, sources: held, requested_by: senderOf(actor) }, input);
@@ -200,6 +200,8 @@ export const reconciliationRules = (options: {
           throw new Problem('state_not_allowed', 'The first matching has not ended yet.');
         await assertFewOpenJobs(tx, workspaceId, 'match_reconciliation', 'reconciliations');
         const sources = changes.sources && (await holdSources(input, current, changes.sources, files));
+        // Sources of other zones compare other times.
+        if (sources) await assertFree(input, { ...current, sources });
         const provisional = current.provisional && !reconciliation.isSettled(current, input.now);
         return matching({ ...reconciliation.unmatched(current), provisional, ...(sources && { sources }) }, input);
       };
@@ -273,10 +275,14 @@ export const reconciliationRules = (options: {
     };
   },
 
-  'reconciliation.fail_close': ({ current, changes, subjectId, reason }) => ({
-    attributes: { ...current, ...changes },
-    also: (tx) => finishJob(tx, subjectId, reason),
-  }),
+  'reconciliation.fail_close': ({ current, changes, subjectId, reason }) => {
+    const { closing: _closing, ...open } = current;
+    const isUnposted = changes.problem.code === reconciliation.unpostable;
+    return {
+      attributes: { ...(isUnposted ? open : current), ...changes },
+      also: (tx) => finishJob(tx, subjectId, reason),
+    };
+  },
 
   'reconciliation.cancel': ({ current, subjectId }) => {
     reconciliation.assertNotClosing(current);

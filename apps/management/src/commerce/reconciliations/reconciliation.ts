@@ -13,6 +13,9 @@ const dayMs = 86_400_000;
 const settleMs = 7 * dayMs;
 const maxDays = 366;
 
+/** The most units of a source, and of an item: a difference of two such numbers fits into one adjustment. */
+export const maxUnits = 500_000_000_000;
+
 /** Per cent of our number by which a source may differ: 10 for third parties (IAB), 5 for a counter that counts by the same guidelines. */
 export const toleranceOf = (
   { tolerance_pct: pct }: Pick<Reconciliation, 'tolerance_pct'>,
@@ -43,6 +46,22 @@ export function instantsOf(
 ): { readonly fromMs: number; readonly toMs: number } {
   const { startMs } = daysOf(timeZone);
   return { fromMs: startMs(first), toMs: startMs(end) };
+}
+
+/** The time that is compared: the days of the period in the zone of every source. */
+export function comparedRange({
+  period,
+  time_zone: timeZone,
+  sources,
+}: Pick<Reconciliation, 'period' | 'time_zone'> & {
+  readonly sources: readonly Pick<ReconciliationSource, 'time_zone'>[];
+}): { readonly fromMs: number; readonly toMs: number } {
+  const days = daysOfPeriod(period, timeZone);
+  const ranges = sources.map((source) => instantsOf(days, source.time_zone ?? timeZone));
+  return {
+    fromMs: Math.min(...ranges.map(({ fromMs }) => fromMs)),
+    toMs: Math.max(...ranges.map(({ toMs }) => toMs)),
+  };
 }
 
 /** Whether late facts of a period have come: it is over by 7 days. */
@@ -85,9 +104,16 @@ export function assertCountedZone(timeZone: string, { period }: Pick<Reconciliat
   );
 }
 
-/** Whether two periods have an instant in common. */
-export const overlaps = (a: Period, b: Period): boolean =>
-  Date.parse(a.start) < Date.parse(b.end) && Date.parse(b.start) < Date.parse(a.end);
+type Compared = Parameters<typeof comparedRange>[0];
+
+/** Whether two reconciliations compare an instant in common. */
+export function overlaps(a: Compared, b: Compared): boolean {
+  const [one, other] = [comparedRange(a), comparedRange(b)];
+  return one.fromMs < other.toMs && other.fromMs < one.toMs;
+}
+
+/** Why closing fails before anything is posted; verdicts can be changed again. */
+export const unpostable = 'too_many_units';
 
 /** Throws `state_not_allowed` once the reconciliation closes, and after that failed: adjustments may be posted. */
 export function assertNotClosing({ closing }: Readonly<Reconciliation>): void {

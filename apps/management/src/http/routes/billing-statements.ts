@@ -35,6 +35,7 @@ const statementLedger = z.strictObject({
           item_id: z.string(),
           day: z.iso.date(),
           quantity: z.int(),
+          basis: z.string().describe('What its units are counted by.'),
         }),
       ),
     }),
