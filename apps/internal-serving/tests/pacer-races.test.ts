@@ -63,7 +63,8 @@ test('a node that is seen again while the pacer closes it stays open, with its l
 test('in the tick that closes a node what it used counts once', async () => {
   const line = plannedLine(pacing.world.nowMs, { goal: 100 });
   pacing.world.lines = [line];
-  const [dead, other] = [await pacing.newNode(), await pacing.newNode()];
+  const dead = await pacing.newNode();
+  await pacing.newNode();
   const pacer = await pacing.newPacer();
   await pacer.tick();
   await pacing.use(dead, line.lineItemId, 10);
