@@ -17,6 +17,7 @@ function activityOf(lines: readonly PlannedLine[]) {
       pacer: createLinePacer(line, { closedUsed: 0 }, days),
       isKnown: false,
       isSettled: false,
+      isReduced: false,
     });
     activity.add(line.lineItemId, startMs);
   }

@@ -92,6 +92,7 @@ export async function openLineBook(term: number, deps: LineBookDeps): Promise<Li
     const before = entry.pacer.line;
     if (before === line) return;
     if (before.basis !== line.basis) Object.assign(entry, { isKnown: false, isSettled: false });
+    if (line.goal < before.goal) entry.isReduced = true;
     entry.pacer.replace(line);
     if (!isSame(before, line)) activity.hurry(line.lineItemId);
   }
@@ -160,7 +161,7 @@ export async function openLineBook(term: number, deps: LineBookDeps): Promise<Li
       const row = rows.get(line.lineItemId)!;
       const kept = { ...row, ...(row.updatedAtMs === 0 ? { target: undefined } : { targetAtMs: row.updatedAtMs }) };
       const pacer = createLinePacer(line, kept, days);
-      entries.set(line.lineItemId, { pacer, isKnown: false, isSettled: false });
+      entries.set(line.lineItemId, { pacer, isKnown: false, isSettled: false, isReduced: line.goal < row.goal });
       activity.add(line.lineItemId, nowMs);
     }
   }

@@ -24,6 +24,8 @@ export interface PacedEntry {
   isKnown: boolean;
   /** Whether they were summed once. */
   isSettled: boolean;
+  /** Whether its goal is lower than it was when its leases were granted. */
+  isReduced: boolean;
   /** What was kept of it last, and when. */
   kept?: { readonly row: LinePacing; readonly atMs: number; readonly hourMs: number };
 }

@@ -126,9 +126,13 @@ export async function createPacer(term: number, deps: PacerDeps): Promise<Pacer>
     return readLeasesOf(pool, turn, ids);
   }
 
-  /** Whether another pacer knew more of it than this one does yet. */
-  const isUnread = ({ pacer: { line }, isSettled }: PacedEntry, nowMs: number) =>
-    nowMs - beganMs < graceMs && line.basis !== 'reserved' && !isSettled && book.isInherited(line.lineItemId);
+  /** Whether another pacer knew more of it than this one does yet. A lower goal counts at once. */
+  const isUnread = ({ pacer: { line }, isSettled, isReduced }: PacedEntry, nowMs: number) =>
+    nowMs - beganMs < graceMs &&
+    line.basis !== 'reserved' &&
+    !isSettled &&
+    !isReduced &&
+    book.isInherited(line.lineItemId);
 
   /** Leases stay as they are while another goal than the one that this pacer knows may be published. */
   const isCurrent = ({ pacer: { line } }: PacedEntry) => !deps.plans.isOutdated(line.workspaceId);
