@@ -271,7 +271,11 @@ export async function createApp(
       else logger.error({ err: error, method }, 'rpc.failed');
     },
   });
-  stack.defer(() => server.close());
+  // Once the last play has ended others have its leases: they do not wait for anything else to end.
+  stack.defer(async () => {
+    await server.close();
+    await node[Symbol.asyncDispose]();
+  });
 
   const owned = stack.move();
   return {

@@ -7,6 +7,7 @@ import { giveBackLeases, readLeases, readUrgencies } from './lease-table.ts';
 import { createLineDemands } from './line-demand.ts';
 import { createCurrentMode, nextNodeMode, type NodeMode } from './node-mode.ts';
 import { createPlanCredit } from './plan-credit.ts';
+import { createReportWaiters } from './report-waiters.ts';
 import { registerNode, reportEnd, reportNode } from './serving-node-table.ts';
 
 /** How this release speaks with the pacer, in `serving_node.version`. */
@@ -59,7 +60,7 @@ export interface ServingNodeOptions {
 
 /**
  * This process as the pacer sees it (docs/pacing.md): it registers, reports each second that it lives, what was asked for and by what it
- * counts goals, and reads its leases. When it is disposed, it gives them back; no decision may be on its way then.
+ * counts goals, and reads its leases. When it is disposed, it gives them back, once; no decision may be on its way then.
  */
 export function createServingNode(
   pool: Pool,
@@ -80,7 +81,7 @@ export function createServingNode(
   };
   const current = createCurrentMode();
   const countings: Readonly<Record<NodeMode, GoalCounting>> = { guard, lease: credits, none: noCounting };
-  const waiters = new Set<{ readonly isMet: () => boolean; readonly done: () => void }>();
+  const waiters = createReportWaiters();
   let nodeEpoch: number | undefined;
   let revisedAt = new Date(0);
   let urgenciesAtMs = -Infinity;
@@ -139,19 +140,7 @@ export function createServingNode(
     const next = nextNodeMode(row);
     if (next !== current.current()) await follow(epoch, next);
     else if (next === 'lease') await readNewLeases(epoch);
-    for (const { isMet, done } of waiters) if (isMet()) done();
-  }
-
-  /** Waits for a report after which a condition is met. */
-  async function waitUntil(isMet: () => boolean, atMostMs: number, signal?: AbortSignal): Promise<void> {
-    if (isMet()) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const waiter = { isMet, done: resolve };
-    const over = new AbortController();
-    waiters.add(waiter);
-    await Promise.race([promise, sleep(atMostMs, signal ? AbortSignal.any([over.signal, signal]) : over.signal)]);
-    over.abort();
-    waiters.delete(waiter);
+    waiters.check();
   }
 
   function hasten(): void {
@@ -171,6 +160,19 @@ export function createServingNode(
     onError,
   });
 
+  async function end(): Promise<void> {
+    await reporting[Symbol.asyncDispose]();
+    if (nodeEpoch === undefined) return;
+    try {
+      await giveBackLeases(pool, nodeEpoch);
+      await reportEnd(pool, nodeEpoch);
+    } catch (error) {
+      // The pacer closes them when this node has been silent for long enough.
+      onError(error);
+    }
+  }
+
+  let ending: Promise<void> | undefined;
   return {
     begin() {
       const decision = current.begin();
@@ -187,25 +189,15 @@ export function createServingNode(
 
     hasten,
 
-    awaitGrants: (atMostMs) => waitUntil(() => current.current() === 'guard' || credits.isGranted(), atMostMs),
+    awaitGrants: (atMostMs) => waiters.until(() => current.current() === 'guard' || credits.isGranted(), atMostMs),
 
     async awaitLeases(lineItemIds, atMostMs, signal) {
       const haveCome = () => current.current() !== 'lease' || lineItemIds.every((id) => credits.find(id));
       if (haveCome()) return;
       hasten();
-      await waitUntil(haveCome, atMostMs, signal);
+      await waiters.until(haveCome, atMostMs, signal);
     },
 
-    async [Symbol.asyncDispose]() {
-      await reporting[Symbol.asyncDispose]();
-      if (nodeEpoch === undefined) return;
-      try {
-        await giveBackLeases(pool, nodeEpoch);
-        await reportEnd(pool, nodeEpoch);
-      } catch (error) {
-        // The pacer closes them when this node has been silent for long enough.
-        onError(error);
-      }
-    },
+    [Symbol.asyncDispose]: () => (ending ??= end()),
   };
 }
