@@ -20,7 +20,7 @@ export interface Booking {
   readonly streams: readonly PreparedAd[];
 }
 
-/** One campaign, one line item, one creative: created, prepared, approved and booked by commands. */
+/** One campaign, one line item, one creative: created, prepared, approved and booked by commands. Every play has its ad until the goal is met. */
 export async function bookCampaign(
   operator: Operator,
   workspaceId: string,
@@ -72,7 +72,6 @@ export async function bookCampaign(
     type: 'guaranteed',
     window,
     goal: { unit: 'impressions', quantity: options.goal },
-    // Every play of a trial has the ad: a goal that is spread over its window gives a few a day.
     pacing: { mode: 'asap' },
     rate: { model: 'cpm', price: { amount_micros: '18000000', currency: 'EUR' } },
     break_positions: ['pre'],
