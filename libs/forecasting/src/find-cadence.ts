@@ -16,14 +16,14 @@ export const medianOf = (values: readonly number[]): number => {
 const noCadence: Cadence = { slots: [], gapMs: 0 };
 
 /**
- * When a podcast releases, by its last 8 releases: one slot per weekday where it comes weekly or more often, or one slot each second,
+ * When a podcast releases, by its last 8 releases, two at least: one slot per weekday where it comes weekly or more often, or one slot each second,
  * third … week. Nothing is expected of a podcast that has been silent
  * for two and a half times its usual gap and half as long again as its longest of late.
  * @param releasesMs ascending, all of the past
  */
 export function findCadence(releasesMs: readonly number[], nowMs: number, { weekHourOf }: LocalTime): Cadence {
   const recent = releasesMs.slice(-maxReleases - 1);
-  if (recent.length < 3) return noCadence;
+  if (recent.length < 2) return noCadence;
   const gaps = recent.slice(1).map((at, before) => at - recent[before]!);
   const gapMs = medianOf(gaps);
   if (nowMs - recent.at(-1)! > Math.max(2.5 * gapMs, 1.5 * Math.max(...gaps))) return noCadence;

@@ -29,8 +29,8 @@ const rounds = 3;
 /** Episodes that say what the next one gets: so many, and all of so many hours. */
 const levelEpisodes = 8;
 const levelHours = 56 * dayHours;
-/** Episodes that other podcasts' first releases weigh as much as. */
-const priorEpisodes = 3;
+/** Episodes that other podcasts' first releases weigh as much as, at most. */
+const maxPriorEpisodes = 3;
 /** Spread of the logarithm of levels where little is known of it, and episodes that it weighs as much as. */
 const usualSpread = { sd: 0.35, episodes: 4 };
 const learningHours = 14 * dayHours;
@@ -69,16 +69,27 @@ function fitNetworkOf(podcasts: readonly ObservedPodcast[]): NetworkCurves {
   };
 }
 
-/** The median first level of podcasts with the same category and language, of the same language, or of all. */
+/** What levels of other podcasts say about one: the median of its like, and how far these are from each other. */
+interface SimilarLevel {
+  readonly level: number;
+  /** Variance of the logarithm; undefined for fewer than 3. */
+  readonly variance: number | undefined;
+}
+
+/** The first levels of podcasts with the same category and language, of the same language, or of all. */
 function similarLevel(
   { podcastId, language, contentCategories }: PodcastHistory,
   { firstLevels, level }: NetworkCurves,
-) {
+): SimilarLevel {
   const others = firstLevels.filter((one) => one.podcastId !== podcastId);
   const sameLanguage = others.filter((one) => one.language === language);
   const similar = sameLanguage.filter((one) => one.contentCategories.some((name) => contentCategories.includes(name)));
-  const chosen = [similar, sameLanguage].find((list) => list.length >= 3);
-  return chosen ? medianOf(chosen.map((one) => one.level)) : level;
+  const chosen = [similar, sameLanguage, others].find((list) => list.length >= 3);
+  if (!chosen) return { level, variance: undefined };
+  const logs = chosen.map((one) => Math.log(one.level));
+  const mean = logs.reduce((sum, one) => sum + one, 0) / logs.length;
+  const squares = logs.reduce((sum, one) => sum + (one - mean) ** 2, 0);
+  return { level: medianOf(chosen.map((one) => one.level)), variance: squares / (logs.length - 1) };
 }
 
 interface LevelLaw {
@@ -101,9 +112,11 @@ function levelLaw(observed: ObservedPodcast, levels: readonly number[], network:
   const squares = last.reduce((sum, one) => sum + (one - own) ** 2, 0);
   const sd = Math.sqrt((squares + usual) / (Math.max(0, last.length - 1) + usualSpread.episodes));
   if (last.length >= levelEpisodes) return { mean: own, sd };
-  const similar = similarLevel(history, network);
+  const { level: similar, variance } = similarLevel(history, network);
   if (!(similar > 0)) return { mean: last.length > 0 ? own : -Infinity, sd };
-  const weight = last.length / (last.length + priorEpisodes);
+  // Podcasts that differ more than the episodes of one say little about it: the mean that is the likeliest (James and Stein 1961).
+  const prior = variance ? Math.min(maxPriorEpisodes, sd ** 2 / variance) : maxPriorEpisodes;
+  const weight = last.length / (last.length + prior);
   return { mean: weight * own + (1 - weight) * Math.log(similar), sd };
 }
 

@@ -140,6 +140,16 @@ test('a new podcast has the level of its like until its own episodes outweigh it
   expect(curves.level).toBeLessThan(40_000);
 });
 
+test('a podcast of few episodes has its own level where podcasts differ more than its episodes do', () => {
+  const large = { ...steadyPodcast([-25, -18, -11, -4], 100_000), podcastId: 'pod_large' };
+  const { podcasts } = fitTraffic({ ...inputs, podcasts: [...world.histories, large] });
+  // Its episodes are seen for two weeks; the curve of others says what comes later.
+  const others = [...podcasts.values()].filter(({ podcastId }) => podcastId !== 'pod_large');
+  const median = others.map(({ level }) => level).toSorted((a, b) => a - b)[others.length >> 1]!;
+  expect(median).toBeLessThan(20_000);
+  expect(podcasts.get('pod_large')!.level).toBeGreaterThan(85_000);
+});
+
 test('weeks are those of the zone: a day with a change of the clock has 23 hours', () => {
   const window = { fromMs: Date.UTC(2026, 2, 28, 23), toMs: Date.UTC(2026, 2, 29, 22) };
   const berlin = fitTraffic({ ...inputs, timeZone: 'Europe/Berlin' });
