@@ -15,23 +15,27 @@ const completeUntil = Date.parse('2026-11-20T10:20:00Z');
 export type Rows = readonly (readonly [readonly string[], readonly number[]])[];
 type Batches = Iterable<Rows> | AsyncIterable<Rows>;
 
-const basis: ReadReportResponse = {
+const basisOf = (untilMs: number): ReadReportResponse => ({
   content: {
     $case: 'basis',
     value: {
       methodologyVersion: 'm-1',
-      completeUntilMs: BigInt(completeUntil),
+      completeUntilMs: BigInt(untilMs),
       window: Window.CALENDAR_UTC,
       restated: [{ fromMs: 1_793_491_200_000n, toMs: 1_793_494_800_000n, restatedAtMs: BigInt(completeUntil) }],
     },
   },
-};
+});
 
 /** A sink that streams these batches; it keeps what it was asked. */
-export function sinkOf(batches: Batches, asked: ReadReportRequest[] = []): ReportOptions['readReport'] {
+export function sinkOf(
+  batches: Batches,
+  asked: ReadReportRequest[] = [],
+  untilMs = completeUntil,
+): ReportOptions['readReport'] {
   return async function* (request) {
     asked.push(request);
-    yield basis;
+    yield basisOf(untilMs);
     for await (const rows of batches)
       yield {
         content: {
@@ -85,7 +89,7 @@ export function createReporting(management: TestManagement) {
 
   async function download(w: World, runId: string, format: 'csv' | 'jsonl') {
     const sign = createSignReport(management.pool, management.store, management.clock);
-    const signed = await sign(w.workspaceId, runId, format);
+    const signed = await sign(w.workspaceId, runId, format, true);
     const response = await fetch(signed.url);
     expect(response.status).toBe(200);
     const text = await response.text();

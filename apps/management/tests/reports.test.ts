@@ -4,7 +4,9 @@ import { Window } from '@longwave/rpc/audience';
 import { decodeJwt } from 'jose';
 import { activeReport, dailyReport, november, queuedRun } from './_examples-reports.ts';
 import { plan, refusalOf, startTestManagement, type TestManagement } from './_management.ts';
+import { at, cpm, createBilling, dayFrom, passTo } from './_billing.ts';
 import { createReporting, dayMs, rows, sinkOf, type Rows } from './_reports.ts';
+import { createSignReport } from '../src/workspace/reports/sign-report.ts';
 import { service } from './_values.ts';
 import { createWorld } from './_world.ts';
 
@@ -220,5 +222,63 @@ describe('the plan of the workspace', () => {
         [],
       ]);
     }
+  });
+});
+
+describe('money', () => {
+  const money = {
+    dimensions: ['line_item', 'currency', 'basis'],
+    metrics: ['revenue_micros', 'charged_micros', 'charged_units'],
+  };
+
+  test('is what line items earned in the window by the terms of statements, beside what statements have charged, by currency and basis', async () => {
+    const w = createWorld(management);
+    const billing = createBilling(management);
+    const from = w.now();
+    const { campaign, lineItem } = await billing.flight(w, 60, cpm('12345678'));
+    const { ledger } = management;
+    for (const day of [1, 5, 35]) ledger.count(lineItem.id, 101, at(from, day));
+    passTo(w, from, 30);
+    await billing.issued(w, campaign, { start: dayFrom(from, 0), end: dayFrom(from, 30) });
+    passTo(w, from, 61);
+    const reportOf = async (first: number, last: number, changes: object = {}) => {
+      const window = { start: dayFrom(from, first), end: dayFrom(from, last) };
+      const { id } = await queuedRun(w, { ...money, ...changes }, window);
+      await reporting.attempt(id, { readReport: sinkOf([rows], [], w.now().getTime()) });
+      return (await reporting.download(w, id, 'csv')).text.split('\r\n').slice(1, -1);
+    };
+    // 202 units at 12.345678 a thousand are 2.493826956, of which the statement charges 2.49.
+    const month = `${lineItem.id},EUR,ad_delivered,2493827,2490000,202`;
+    expect(await reportOf(0, 30)).toEqual([month]);
+    expect(await reportOf(30, 60)).toEqual([`${lineItem.id},EUR,ad_delivered,1246913,0,0`]);
+    expect(await reportOf(0, 60)).toEqual([`${lineItem.id},EUR,ad_delivered,3740740,2490000,202`]);
+    const elsewhere = { filters: { campaign: ['cmp_none'] } };
+    expect(await reportOf(0, 60, elsewhere)).toEqual([]);
+    expect(await reportOf(0, 30, { dimensions: ['currency', 'basis'] })).toEqual([month.slice(lineItem.id.length + 1)]);
+  });
+
+  test('of several currencies or bases is never added, knows no hours, and stands in no report of other numbers', async () => {
+    const w = createWorld(management);
+    const refused = async (changes: object) =>
+      (await refusalOf(activeReport(w, { ...money, ...changes }))).context.errors?.map(({ detail }) => detail);
+    expect(await refused({ dimensions: ['line_item', 'basis'], metrics: ['revenue_micros'] })).toEqual([
+      'revenue_micros needs the dimension currency.',
+    ]);
+    expect(await refused({ dimensions: ['day', 'currency', 'basis'], metrics: ['charged_micros'] })).toEqual([
+      'charged_micros is not counted by day.',
+    ]);
+    expect(await refused({ dimensions: ['currency', 'basis'], metrics: ['revenue_micros', 'downloads'] })).toEqual([
+      'downloads is not counted by currency.',
+      'downloads is not counted by basis.',
+    ]);
+  });
+
+  test('is read by those alone who read statements', async () => {
+    const w = createWorld(management);
+    const { id } = await queuedRun(w, money);
+    await reporting.attempt(id, { readReport: sinkOf([]) });
+    const sign = createSignReport(management.pool, management.store, management.clock);
+    expect((await refusalOf(sign(w.workspaceId, id, 'csv', false))).code).toBe('permission_denied');
+    expect(await sign(w.workspaceId, id, 'csv', true)).toMatchObject({ row_count: 0 });
   });
 });

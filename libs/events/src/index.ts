@@ -27,6 +27,10 @@ export { tryParseTick, type EncodingStage, type ProgressTick } from './encoding-
 export { forecastJobInputs, forecastJobKinds, type ForecastJobInput, type ForecastJobKind } from './forecast-job.ts';
 export { operationConsequenceSchema, type OperationConsequence } from './operation-consequence.ts';
 export {
+  isMoneyDimension,
+  isMoneyMetric,
+  moneyDimensions,
+  moneyMetrics,
   opportunityFacts,
   reportBases,
   reportConflicts,
@@ -35,6 +39,8 @@ export {
   reportFilterDimensions,
   reportMetricNames,
   reportMetrics,
+  type MoneyDimension,
+  type MoneyMetric,
   type ReportConflict,
   type ReportDimension,
   type ReportFacts,

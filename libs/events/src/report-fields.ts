@@ -85,3 +85,14 @@ export function reportConflicts(report: {
     return [...unknown.map((dimension) => ({ metric, dimension })), ...(hasBasis ? [] : [{ metric }])];
   });
 }
+
+/** Dimensions of money, which has no hours: it is known of a window. */
+export const moneyDimensions = ['advertiser', 'campaign', 'line_item', 'currency', 'basis'] as const;
+/** Metrics of money: what was earned in the window, and what statements have charged whose time ends in it, with its units. */
+export const moneyMetrics = ['revenue_micros', 'charged_micros', 'charged_units'] as const;
+export type MoneyDimension = (typeof moneyDimensions)[number];
+export type MoneyMetric = (typeof moneyMetrics)[number];
+
+export const isMoneyMetric = (name: string): name is MoneyMetric => (moneyMetrics as readonly string[]).includes(name);
+export const isMoneyDimension = (name: string): name is MoneyDimension =>
+  (moneyDimensions as readonly string[]).includes(name);

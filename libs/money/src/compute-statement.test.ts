@@ -2,6 +2,8 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { computeStatement } from './compute-statement.ts';
 import { microsPerMinorUnit } from './currency.ts';
+import { earnedWithin } from './earned-within.ts';
+import { add, rational, zero } from './rational.ts';
 import { earlierCharges } from './earlier-charges.ts';
 import type { LedgerAdjustment, LedgerReading, LineItemTerms, RateTerms, StatementContent } from './statement-terms.ts';
 
@@ -224,6 +226,36 @@ test('the amounts of any split of a period sum to those of one statement, by lin
       }
     }),
     { numRuns: 60 },
+  );
+});
+
+test('what line items earn in the parts of a time sums exactly to what they earn in the whole, which a first statement charges but for its rounding', () => {
+  fc.assert(
+    fc.property(generated, ({ currency, lineItems, cuts }) => {
+      const ledger: Ledger = Object.fromEntries(lineItems.map((each) => [each.terms.line_item_id, each]));
+      const earned = (days: readonly number[]) =>
+        days
+          .slice(1)
+          .flatMap((day, index) => [[days[index]!, day] as const])
+          .flatMap(([from, to]) =>
+            lineItems.flatMap(({ terms, before }) => {
+              const units = { start: before(from), end: before(to) };
+              return earnedWithin(terms, { units, adjustments: [] }, { start: at(from), end: at(to) }, calendar);
+            }),
+          )
+          .reduce((sum, { units, exact }) => ({ units: sum.units + units, exact: add(sum.exact, exact) }), {
+            units: 0n,
+            exact: zero,
+          });
+      const whole = earned([0, 91]);
+      expect(earned([0, ...cuts.toSorted((a, b) => a - b), 91])).toEqual(whole);
+      const terms = lineItems.map((each) => each.terms);
+      const [statement] = statementsOf({ currency, lineItems: terms }, [0, 91], () => ledger);
+      const { numerator, denominator } = add(whole.exact, rational(-BigInt(statement!.total_micros)));
+      const distance = numerator < 0n ? -numerator : numerator;
+      expect(distance * 2n <= microsPerMinorUnit(currency) * denominator).toBe(true);
+    }),
+    { numRuns: 30 },
   );
 });
 

@@ -1,4 +1,4 @@
-import { reportBases, reportDimensions, reportMetricNames } from '@longwave/events';
+import { moneyDimensions, moneyMetrics, reportBases, reportDimensions, reportMetricNames } from '@longwave/events';
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
 import { shortText } from '../fields.ts';
@@ -37,11 +37,17 @@ const schedule = z.strictObject({
   hour: z.int().min(0).max(23),
 });
 
+/** Every dimension once. */
+const allDimensions = [...new Set([...reportDimensions, ...moneyDimensions])];
+
 /** What a run counts, as its definition's version says it; docs/reports.md has the table of dimensions and metrics. */
 export const reportSettings = {
   /** Keys of the rows, in the order of the columns; none: one row with the totals. */
-  dimensions: z.array(z.enum(reportDimensions)).max(8).refine(isEachOnce, once),
-  metrics: z.array(z.enum(reportMetricNames)).min(1).refine(isEachOnce, once),
+  dimensions: z.array(z.enum(allDimensions)).max(8).refine(isEachOnce, once),
+  metrics: z
+    .array(z.enum([...reportMetricNames, ...moneyMetrics]))
+    .min(1)
+    .refine(isEachOnce, once),
   filters: filters.default({}),
   /** The window in which downloads and listeners are counted (docs/counting.md); ads are counted in `calendar_utc` only. */
   counting_basis: z.enum(reportBases),

@@ -28,7 +28,7 @@ interface Request {
 }
 
 /** A line item that has begun, that somebody pays for, as its statement charges it. Undefined for any other. */
-function termsOf(
+export function termsOf(
   { id, version, attributes }: LineItemRow,
   versions: Parameters<typeof flightTerms>[1],
   earlier: LineItemTerms['earlier'],

@@ -88,11 +88,16 @@ async function readLineItem(
   return { units, methodologyVersion, versions };
 }
 
+/** Of which line items, between which times, and as known when. */
+interface LedgerQuestion extends Pick<BillingStatement['inputs'], 'charged' | 'known_at'> {
+  readonly line_items: readonly LineItemTerms[];
+}
+
 /** Reads what a statement is computed from, as the ledger knew it then: the same statement reads the same at any later time. */
 export async function readLedger(
   ledger: Ledger,
   workspaceId: string,
-  { line_items: lineItems, charged, known_at: knownAt }: BillingStatement['inputs'],
+  { line_items: lineItems, charged, known_at: knownAt }: LedgerQuestion,
   signal?: AbortSignal,
 ): Promise<LedgerContent> {
   const call: Call = { workspaceId, knownAtMs: BigInt(Date.parse(knownAt)), signal };

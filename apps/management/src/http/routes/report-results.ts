@@ -5,8 +5,10 @@ import { Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { json, type ManagementRoute } from '../management-route.ts';
 
-/** Roles that read the results of reports: those that run them, and those of analytics. */
-const readers = [...new Set([...campaignRoles, ...analyticsRoles, 'finance' as const])];
+/** Roles that run reports, and read what they say of money. */
+const moneyReaders = [...campaignRoles, 'finance' as const];
+/** Roles that read the other results: those of analytics, too. */
+const readers = [...new Set([...moneyReaders, ...analyticsRoles])];
 
 const resultQuery = z.strictObject({
   format: z.enum(reportFormats).default('csv').describe('CSV with a header, or one JSON object a line.'),
@@ -42,8 +44,9 @@ const readResult: ManagementRoute = {
     await access.getVisible(actor, workspaceId, reportRuns.type, id);
     if (accessOf(actor, workspaceId, { roles: readers }).outcome !== 'permitted')
       throw new Problem('permission_denied', 'You may not see analytics here.');
+    const mayReadMoney = accessOf(actor, workspaceId, { roles: moneyReaders }).outcome === 'permitted';
     const { format } = resultQuery.parse(query);
-    return json(await signReport(workspaceId, id, format), { headers: { 'Cache-Control': 'no-store' } });
+    return json(await signReport(workspaceId, id, format, mayReadMoney), { headers: { 'Cache-Control': 'no-store' } });
   },
 };
 

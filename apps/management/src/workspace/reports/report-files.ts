@@ -14,14 +14,9 @@ export interface ReportLimits {
   readonly maxBytes: number;
 }
 
-/** A report has more rows or bytes than a result may hold. Its message tells the reader what to do. */
+/** A report has more than a result may hold, or counts more than one may. Its message tells the reader what to do. */
 export class ReportTooLarge extends Error {
-  constructor({ maxRows, maxBytes }: ReportLimits) {
-    super(
-      `The result has more than ${maxRows.toLocaleString('en')} rows or ${Math.floor(maxBytes / 2 ** 20)} MiB. Choose a shorter window, fewer dimensions or a filter.`,
-    );
-    this.name = 'ReportTooLarge';
-  }
+  override readonly name = 'ReportTooLarge';
 }
 
 /** Keys and numbers in the order of the columns. */
@@ -97,7 +92,9 @@ export async function storeReport(
       await jsonl.write(lines.map(jsonLine).join(''));
       rowCount += lines.length;
       if (rowCount > limits.maxRows || Math.max(csv.sizeBytes(), jsonl.sizeBytes()) > limits.maxBytes)
-        throw new ReportTooLarge(limits);
+        throw new ReportTooLarge(
+          `The result has more than ${limits.maxRows.toLocaleString('en')} rows or ${Math.floor(limits.maxBytes / 2 ** 20)} MiB. Choose a shorter window, fewer dimensions or a filter.`,
+        );
     }
     written.push({ format: 'csv', ...csv.finish() }, { format: 'jsonl', ...jsonl.finish() });
   }

@@ -1,5 +1,13 @@
 import type { Attributes } from '@longwave/command-catalog';
-import { reportConflicts, type ReportDimension } from '@longwave/events';
+import {
+  isMoneyDimension,
+  isMoneyMetric,
+  reportConflicts,
+  type MoneyDimension,
+  type MoneyMetric,
+  type ReportDimension,
+  type ReportMetric,
+} from '@longwave/events';
 import { isTimeZone, isWholeHourZone } from '@longwave/podcast-analytics/zoned-days';
 import { Problem, type FieldError } from '@longwave/problems';
 
@@ -25,17 +33,45 @@ export const filtersOf = ({ filters }: Pick<ReportSettings, 'filters'>) =>
 const isCountable = (timeZone: string, from: number, to: number) =>
   isTimeZone(timeZone) && isWholeHourZone(timeZone, { from: new Date(from), to: new Date(to) });
 
+/** Whether a report is about money. */
+export const isOfMoney = ({ metrics }: Pick<ReportSettings, 'metrics'>): boolean => metrics.some(isMoneyMetric);
+
+/** The keys and numbers of a report of money. */
+export const moneyFields = ({ dimensions, metrics }: ReportSettings) => ({
+  dimensions: dimensions.filter((name): name is MoneyDimension => isMoneyDimension(name)),
+  metrics: metrics.filter((name): name is MoneyMetric => isMoneyMetric(name)),
+});
+
+/** What metrics of money do not know; amounts of several currencies, and units of several bases, are never added. */
+function conflictsOfMoney({ metrics }: ReportSettings, path: string, names: readonly string[]): FieldError[] {
+  const error = (detail: string) => ({ path: `/changes/${path}`, code: 'not_counted', detail });
+  return metrics
+    .filter(isMoneyMetric)
+    .flatMap((metric) => [
+      ...names.filter((name) => !isMoneyDimension(name)).map((name) => error(`${metric} is not counted by ${name}.`)),
+      ...(path === 'dimensions'
+        ? (['currency', 'basis'] as const)
+            .filter((name) => !names.includes(name))
+            .map((name) => error(`${metric} needs the dimension ${name}.`))
+        : []),
+    ]);
+}
+
 /** Throws `validation_failed` naming every dimension, filter and basis that a metric does not know, and a zone that cannot be counted. */
 export function assertCountable(settings: ReportSettings, now: Date): void {
   const { dimensions, metrics, counting_basis: basis, time_zone: timeZone } = settings;
   const filtered = filtersOf(settings).map(({ dimension }) => dimension);
-  const conflictsOf = (path: string, names: readonly ReportDimension[]): FieldError[] =>
-    reportConflicts({ dimensions: names, metrics, basis }).flatMap(({ metric, dimension }) =>
-      dimension === undefined
-        ? []
-        : [{ path: `/changes/${path}`, code: 'not_counted', detail: `${metric} is not counted by ${dimension}.` }],
-    );
-  const wrongBasis = reportConflicts({ dimensions: [], metrics, basis }).map(({ metric }) => ({
+  const counted = metrics.filter((name): name is ReportMetric => !isMoneyMetric(name));
+  const conflictsOf = (path: string, names: readonly (ReportDimension | MoneyDimension)[]): FieldError[] => [
+    ...conflictsOfMoney(settings, path, names),
+    ...reportConflicts({ dimensions: names as readonly ReportDimension[], metrics: counted, basis }).flatMap(
+      ({ metric, dimension }) =>
+        dimension === undefined
+          ? []
+          : [{ path: `/changes/${path}`, code: 'not_counted', detail: `${metric} is not counted by ${dimension}.` }],
+    ),
+  ];
+  const wrongBasis = reportConflicts({ dimensions: [], metrics: counted, basis }).map(({ metric }) => ({
     path: '/changes/counting_basis',
     code: 'not_counted',
     detail: `${metric} is counted in calendar_utc only.`,

@@ -15,7 +15,9 @@ import type { AccountServiceService } from '@longwave/rpc/credential';
 import { executeAsManagement } from '../../background/execute-as-management.ts';
 import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf, type ClaimedJob } from '../../background/job-table.ts';
-import { filtersOf, type ReportRun } from './report.ts';
+import { MoneyNotCounted, readMoney } from '../../commerce/billing/read-money.ts';
+import type { Ledger } from '../../commerce/billing/read-ledger.ts';
+import { filtersOf, isOfMoney, moneyFields, type ReportRun } from './report.ts';
 import {
   removeAttemptFiles,
   removeOtherAttempts,
@@ -40,6 +42,8 @@ export interface ReportOptions {
   readonly store: ObjectStore;
   readonly execute: ExecuteCommand;
   readonly readReport: RpcClient<typeof AudienceServiceService>['readReport'];
+  /** What reports of money are computed from. */
+  readonly ledger: Ledger;
   readonly findPlan: RpcClient<typeof AccountServiceService>['findPlan'];
   readonly clock: () => Date;
   /** The most that a result may hold. */
@@ -134,7 +138,7 @@ export const createReportHandler = (options: ReportOptions): JobHandler => ({
       await executeAsManagement(execute, send('record'), { type: 'report_run.record', id: runId, changes });
     } catch (error) {
       if (!mayBeRecorded || isProblem(error, ...unrecorded)) await removeAttemptFiles(store, runId, job.lease_id);
-      if (!(error instanceof ReportTooLarge)) throw error;
+      if (!(error instanceof ReportTooLarge || error instanceof MoneyNotCounted)) throw error;
       const problem = { code: 'report_too_large', detail: error.message };
       await executeAsManagement(execute, send('fail'), { type: 'report_run.fail', id: runId, changes: { problem } });
       return;
@@ -147,7 +151,7 @@ export const createReportHandler = (options: ReportOptions): JobHandler => ({
 
 /** Reads and stores the rows of a run; returns what its record says. */
 async function countReport(
-  { pool, store, readReport, limits = defaultLimits }: ReportOptions,
+  { pool, store, readReport, ledger, limits = defaultLimits }: ReportOptions,
   { workspace_id: workspaceId, subject_id: runId, lease_id: attempt }: ClaimedJob,
   run: ReportRun,
   at: {
@@ -164,9 +168,10 @@ async function countReport(
       workspaceId,
       // An empty range asks for one hour, because the answer also says until when facts are counted.
       range: { fromMs: BigInt(range.from), toMs: BigInt(range.to + (isEmpty ? hourMs : 0)) },
-      dimensions: run.dimensions,
-      metrics: run.metrics,
-      filters: filtersOf(run),
+      // Of a report of money the sink says alone until when the ledger is complete.
+      ...(isOfMoney(run)
+        ? { dimensions: [], metrics: ['ads_billable'], filters: [] }
+        : { dimensions: run.dimensions, metrics: run.metrics, filters: filtersOf(run) }),
       window: wireWindows[run.counting_basis],
       timeZone: run.time_zone,
       advertisers: await listAdvertisers(pool, workspaceId, run),
@@ -177,8 +182,13 @@ async function countReport(
   async function* batches(): AsyncGenerator<readonly ReportLine[]> {
     for await (const { content } of messages) {
       if (content?.$case === 'basis') basis = content.value;
-      if (content?.$case === 'rows' && !isEmpty) yield content.value.rows;
+      if (content?.$case === 'rows' && !isEmpty && !isOfMoney(run)) yield content.value.rows;
     }
+    if (!basis || isEmpty || !isOfMoney(run)) return;
+    yield await readMoney(pool, ledger, {
+      ...{ workspaceId, signal: at.signal, filters: filtersOf(run), ...moneyFields(run) },
+      ...{ from: new Date(range.from), to: new Date(range.to), knownAt: new Date(Number(basis.completeUntilMs)) },
+    });
   }
   const { dimensions, metrics } = run;
   const stored = await storeReport(store, batches(), { ...at, runId, attempt, dimensions, metrics, limits });
