@@ -116,8 +116,8 @@ function weeklyPlays(days: number) {
 
 test('line items that will end short by a forecast are told with what they miss and the main verdict; those that end well, far ahead or without enough facts are not', async () => {
   world.plays = evenPlays(35, 480);
-  // 480 breaks a day, of which another line item of the same kind has its part.
-  const [short, well, far] = [guaranteed(20_000, [-2, 7]), guaranteed(300, [-2, 7]), guaranteed(90_000, [-2, 100])];
+  // 480 breaks a day for seven days, of which the other line items have some hundreds.
+  const [short, well, far] = [guaranteed(20_000, [-2, 7]), guaranteed(300, [-2, 7]), guaranteed(900, [-2, 100])];
   world.committed = [{ lineItemId: short.line_item_id, units: 1_000, deliveryRate: 1 }];
   await plansOf([short, well, far]);
   const [told, ...others] = world.found.filter(({ workspaceId }) => workspaceId === world.plan.workspace_id);

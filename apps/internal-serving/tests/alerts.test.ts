@@ -232,7 +232,7 @@ test('what the forecaster and management find about a line item raises its alert
     forecast: { p10: 8_000, p50: 9_500, as_of: '2027-03-01T00:00:00.000Z', main_verdict: 'outranked' },
   };
   const atRisk = { lineItemId: line.lineItemId, units: 500, detail: forecast };
-  const discrepancy = { source: 'spotify', days: 3, ours: 1_000, theirs: 800, reconciliation_id: 'rec_1' };
+  const discrepancy = { source: 'gam', days: 3, reconciliation_id: 'rec_1' };
   const found = (asOfMs: number, findings = [atRisk]) =>
     saveFindings(pacing.pool, line.workspaceId, 'at_risk', { asOfMs, findings });
   await found(2_000);

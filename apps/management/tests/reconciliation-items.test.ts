@@ -1,10 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
+import type { PutFindingsRequest } from '@longwave/rpc/serving';
+import { createTellDiscrepancies } from '../src/commerce/alerts/tell-discrepancies.ts';
 import { openReconciliation, settledMonth, fileSource } from './_examples-reconciliations.ts';
 import { withoutTrace } from './_http.ts';
 import { createReconciling, createTestLedger } from './_reconciling.ts';
 import { api, management } from './_shared-http.ts';
-import { person } from './_values.ts';
+import { person, service } from './_values.ts';
 import { createWorld } from './_world.ts';
 
 test('items are read page by page with what people must decide first, by whoever sees campaigns or money; a stranger sees no reconciliation', async () => {
@@ -48,4 +50,51 @@ test('items are read page by page with what people must decide first, by whoever
   );
   expect(theirs!.status).toBe(404);
   expect(withoutTrace(theirs!).replaceAll(id, 'ID')).toBe(withoutTrace(none!).replaceAll(missing, 'ID'));
+});
+
+test('a source that differs on three days is told for an alert of its line item until the verdicts are there; two days are not, and what did not change is not told again', async () => {
+  const w = createWorld(management);
+  const [three, two] = [(await w.booked()).lineItem.id, (await w.booked()).lineItem.id];
+  const ledger = createTestLedger(management.clock);
+  const period = settledMonth(w.now());
+  const firstMs = Date.parse(period.start);
+  const days = [0, 1, 2].map((nth) => new Date(firstMs + nth * 86_400_000).toISOString().slice(0, 10));
+  const reconciling = createReconciling(management);
+  const rows = days.flatMap((day, at) => {
+    for (const id of [three, two]) ledger.count(id, `${day}T05`, 10_000);
+    return [`${three},${day},8000`, `${two},${day},${at === 0 ? 10_000 : 8_000}`];
+  });
+  const opened = await w.send('reconciliation.open', null, {
+    ...{ period, scope: { line_item_ids: [three, two] } },
+    sources: [await fileSource(w, `Line,Date,Impressions\n${rows.join('\n')}\n`)],
+  });
+  await reconciling.match(w, opened.id, ledger);
+  const put: PutFindingsRequest[] = [];
+  const serving = {
+    putFindings: async (request: PutFindingsRequest) => {
+      if (request.workspaceId === w.workspaceId) put.push(request);
+      return {};
+    },
+  };
+  const tell = createTellDiscrepancies({ pool: management.pool, clock: management.clock, serving });
+  await tell();
+  await tell();
+  expect(put.map(({ kind, findings }) => [kind, findings.map(({ lineItemId, units }) => [lineItemId, units])])).toEqual(
+    [['discrepancy', [[three, 30_000]]]],
+  );
+  expect(JSON.parse(put[0]!.findings[0]!.detailJson)).toEqual({
+    discrepancy: { reconciliation_id: opened.id, source: 'gam', days: 3 },
+  });
+  for (const item of (await reconciling.items(opened.id)).filter((one) => one.line_item_id === three)) {
+    const { version } = await reconciling.find(w, opened.id);
+    const changes = { item_id: item.item_id, verdict: 'ours', note: 'Known.' };
+    await w.send(
+      'reconciliation.decide_item',
+      { resource_type: 'reconciliations', id: opened.id, version },
+      changes,
+      service('operator'),
+    );
+  }
+  await tell();
+  expect(put.slice(1).map(({ findings }) => findings)).toEqual([[]]);
 });

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Actor } from '@longwave/command-pipeline';
 import { daysOf } from '@longwave/podcast-analytics/zoned-days';
-import type { PutFindingsRequest } from '@longwave/rpc/serving';
-import { createTellDiscrepancies } from '../src/commerce/alerts/tell-discrepancies.ts';
 import { createCloseHandler } from '../src/commerce/reconciliations/close-reconciliation.ts';
 import { dayOf } from '../src/commerce/reconciliations/reconciliation.ts';
 import { fileSource, openReconciliation, reconciliationChanges, settledMonth } from './_examples-reconciliations.ts';
@@ -467,48 +465,3 @@ async function countRows(w: World): Promise<Record<string, number>> {
   }
   return counts;
 }
-
-test('a source that differs on three days is told for an alert of its line item until the verdicts are there; two days are not, and what did not change is not told again', async () => {
-  const w = createWorld(management);
-  const [three, two] = [(await w.booked()).lineItem.id, (await w.booked()).lineItem.id];
-  const ledger = createTestLedger(management.clock);
-  const days = [1, 2, 3].map((nth) => dateOf(w, nth));
-  const rows = days.flatMap((day, at) => {
-    for (const id of [three, two]) ledger.count(id, `${day}T05`, 10_000);
-    return [`${three},${day},8000`, `${two},${day},${at === 0 ? 10_000 : 8_000}`];
-  });
-  const { period } = await reconciliationChanges(w, three);
-  const opened = await w.send('reconciliation.open', null, {
-    ...{ period, scope: { line_item_ids: [three, two] } },
-    sources: [await fileSource(w, `Line,Date,Impressions\n${rows.join('\n')}\n`)],
-  });
-  await reconciling.match(w, opened.id, ledger);
-  const put: PutFindingsRequest[] = [];
-  const serving = {
-    putFindings: async (request: PutFindingsRequest) => {
-      if (request.workspaceId === w.workspaceId) put.push(request);
-      return {};
-    },
-  };
-  const tell = createTellDiscrepancies({ pool: management.pool, clock: management.clock, serving });
-  await tell();
-  await tell();
-  expect(put.map(({ kind, findings }) => [kind, findings.map(({ lineItemId, units }) => [lineItemId, units])])).toEqual(
-    [['discrepancy', [[three, 6_000]]]],
-  );
-  expect(JSON.parse(put[0]!.findings[0]!.detailJson)).toEqual({
-    discrepancy: { reconciliation_id: opened.id, source: 'gam', days: 3, ours: 30_000, theirs: 24_000 },
-  });
-  for (const item of (await reconciling.items(opened.id)).filter((one) => one.line_item_id === three)) {
-    const { version } = await reconciling.find(w, opened.id);
-    const changes = { item_id: item.item_id, verdict: 'ours', note: 'Known.' };
-    await w.send(
-      'reconciliation.decide_item',
-      { resource_type: 'reconciliations', id: opened.id, version },
-      changes,
-      operator,
-    );
-  }
-  await tell();
-  expect(put.slice(1).map(({ findings }) => findings)).toEqual([[]]);
-});

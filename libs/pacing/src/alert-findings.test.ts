@@ -2,12 +2,14 @@ import { expect, test } from '@jest/globals';
 import { missingAtEnd, unusuallyUnfilled } from './alert-findings.ts';
 
 test.each([
-  ['the middle 98 % of the goal and the lower end 90 %: not at risk', { p50: 980, p10: 900 }, undefined],
-  ['less in the middle', { p50: 979, p10: 900 }, 21],
-  ['less at the lower end alone', { p50: 1_000, p10: 899 }, 101],
-  ['nothing at all', { p50: 0, p10: 0 }, 1_000],
+  ['the middle 98 % of the goal and the lower end 90 %: not at risk', { p50: 9_800, p10: 9_000 }, undefined],
+  ['less in the middle', { p50: 9_799, p10: 9_000 }, 201],
+  ['less at the lower end alone', { p50: 10_000, p10: 8_999 }, 1_001],
+  ['nothing at all', { p50: 0, p10: 0 }, 10_000],
+  ['no less than simulated units of 16 can tell: not at risk', { p50: 9_600, p10: 9_600, scale: 16 }, undefined],
+  ['less than that', { p50: 9_599, p10: 9_599, scale: 16 }, 401],
 ])('a line item with %s', (_name, given, missing) => {
-  expect(missingAtEnd({ goal: 1_000, ...given })).toBe(missing);
+  expect(missingAtEnd({ goal: 10_000, scale: 1, ...given })).toBe(missing);
 });
 
 test.each([

@@ -3,15 +3,22 @@ interface ExpectedEnd {
   readonly goal: number;
   readonly p10: number;
   readonly p50: number;
+  /** Units that one simulated unit stands for. */
+  readonly scale: number;
 }
 
 /** Less than these shares of the goal, in the middle of a forecast and at its lower end, put a line item at risk. */
 const [leastP50, leastP10] = [0.98, 0.9];
 
-/** Units that a line item at risk will miss: those of the middle where that is short, else those of the lower end. Undefined for one that is not at risk. */
-export function missingAtEnd({ goal, p10, p50 }: ExpectedEnd): number | undefined {
-  if (p50 < leastP50 * goal) return goal - p50;
-  return p10 < leastP10 * goal ? goal - p10 : undefined;
+/**
+ * Units that a line item at risk will miss: those of the middle where that is short, else those of the lower end. Undefined for one that is
+ * not at risk, or misses no more than the chance of a simulation, whose units each stand for several.
+ */
+export function missingAtEnd({ goal, p10, p50, scale }: ExpectedEnd): number | undefined {
+  const chance = Math.sqrt(goal * Math.max(1, scale));
+  const isShort = (expected: number, least: number) => expected < least * goal && goal - expected > chance;
+  if (isShort(p50, leastP50)) return goal - p50;
+  return isShort(p10, leastP10) ? goal - p10 : undefined;
 }
 
 /** Slots of a podcast in a time. */

@@ -33,16 +33,15 @@ export function findRisks(inputs: ForecastInputs, lineItemIds: readonly string[]
   const { low, high } = intervalIn(inputs, range, opportunities);
   const ends =
     opportunities > 0 ? { low: low / opportunities, high: high / opportunities } : ({ low: 1, high: 1 } as const);
-  const delivered = new Map(
-    forecastDelivery(deliveryInputs(inputs, model, range), ends).lines.map((line) => [line.lineItemId, line]),
-  );
+  const { lines: simulated, baseline } = forecastDelivery(deliveryInputs(inputs, model, range), ends);
+  const delivered = new Map(simulated.map((line) => [line.lineItemId, line]));
   const had = new Map(committed.map(({ lineItemId, units }) => [lineItemId, units]));
   const asOf = new Date(nowMs).toISOString();
   const findings = lines.flatMap(({ line_item_id: lineItemId, goal }): AlertFinding[] => {
     const ahead = delivered.get(lineItemId);
     const before = had.get(lineItemId) ?? 0;
     const [p10, p50] = [before + (ahead?.p10 ?? 0), before + (ahead?.p50 ?? 0)].map(Math.round) as [number, number];
-    const units = missingAtEnd({ goal: goal.quantity!, p10, p50 });
+    const units = missingAtEnd({ goal: goal.quantity!, p10, p50, scale: baseline.scale });
     if (units === undefined) return [];
     const forecast = { p10, p50, ...(ahead?.shortBy && { main_verdict: ahead.shortBy }), as_of: asOf };
     return [{ lineItemId, units, detailJson: JSON.stringify({ forecast }) }];

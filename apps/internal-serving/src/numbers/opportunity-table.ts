@@ -101,9 +101,9 @@ export async function listPodcastWeeks(pool: Pool, until: Date): Promise<readonl
   const { rows } = await pool.query<PodcastWeeks & { readonly noAdReason: string | null }>({
     name: 'list-podcast-weeks',
     text: `with reason as (
-             select workspace_id, podcast_id, no_ad_reason, coalesce(sum(opportunities) filter (where hour >= $1 - interval '7 days'), 0) as week,
-               coalesce(sum(opportunities) filter (where hour < $1 - interval '7 days'), 0) as before
-             from opportunity_hour where hour >= $1 - interval '35 days' and hour < $1 group by workspace_id, podcast_id, no_ad_reason)
+             select workspace_id, podcast_id, no_ad_reason, coalesce(sum(opportunities) filter (where hour >= $1::timestamptz - interval '7 days'), 0) as week,
+               coalesce(sum(opportunities) filter (where hour < $1::timestamptz - interval '7 days'), 0) as before
+             from opportunity_hour where hour >= $1::timestamptz - interval '35 days' and hour < $1::timestamptz group by workspace_id, podcast_id, no_ad_reason)
            select workspace_id as "workspaceId", podcast_id as "podcastId",
              json_build_object('opportunities', sum(week), 'unfilled', coalesce(sum(week) filter (where no_ad_reason <> ''), 0)) as week,
              json_build_object('opportunities', sum(before), 'unfilled', coalesce(sum(before) filter (where no_ad_reason <> ''), 0)) as before,

@@ -17,15 +17,15 @@ const everyMs = 300_000;
 /** Findings of one workspace; those with the largest differences. */
 const maxFindings = 10_000;
 
-const unitsOf = ({ ours, theirs }: Discrepancy) => Math.abs(ours - theirs);
+const differenceOf = ({ ours, theirs }: Discrepancy) => Math.abs(ours - theirs);
 
+/** Whoever sees the line item reads it, so what the source says stays in the reconciliation. */
 const findingOf = (one: Discrepancy) => ({
   lineItemId: one.lineItemId,
-  units: unitsOf(one),
+  units: one.ours,
   detailJson: JSON.stringify({
     discrepancy: {
       ...{ reconciliation_id: one.reconciliationId, source: one.source, days: one.days },
-      ...{ ours: one.ours, theirs: one.theirs },
     },
   }),
 });
@@ -39,7 +39,7 @@ export function createTellDiscrepancies({ pool, serving, clock }: Deps): () => P
     for (const [workspaceId, found] of await listDiscrepancies(pool)) {
       const content = JSON.stringify(found);
       if (told.get(workspaceId) === content) continue;
-      const findings = found.toSorted((a, b) => unitsOf(b) - unitsOf(a)).slice(0, maxFindings);
+      const findings = found.toSorted((a, b) => differenceOf(b) - differenceOf(a)).slice(0, maxFindings);
       const request = { workspaceId, kind: 'discrepancy', asOfMs, findings: findings.map(findingOf) };
       await serving.putFindings(request, { deadlineMs: answerMs });
       told.set(workspaceId, content);
