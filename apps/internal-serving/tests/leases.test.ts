@@ -5,20 +5,11 @@ import type { DecideResponse } from '@longwave/rpc/serving';
 import { until } from '@longwave/test-kit';
 import { Redis } from 'ioredis';
 import { closeLeases, grant, leasesOf } from './_leases.ts';
-import {
-  guaranteed,
-  lineItem,
-  playOf,
-  preroll,
-  startEngines,
-  untilDecidedBy,
-  type Engines,
-  type Node,
-} from './_support.ts';
+import { guaranteed, lineItem, playOf, preroll, untilDecidedBy, type Node } from './_support.ts';
+import { slotsOf, startTwoNodes, type TwoNodes } from './_two-nodes.ts';
 
-let engines: Engines;
+let two: TwoNodes;
 let pool: Pool;
-let nodes: [Node, Node];
 let epochs: [number, number];
 
 const liveNodes = async () => {
@@ -29,30 +20,17 @@ const liveNodes = async () => {
 };
 
 beforeAll(async () => {
-  engines = await startEngines('lease');
-  pool = createPool(engines.database.url, 'serving', { name: 'test', max: 4 });
-  nodes = [await engines.startNode(), await engines.startNode()];
+  two = await startTwoNodes('lease');
+  pool = createPool(two.engines.database.url, 'serving', { name: 'test', max: 4 });
   await until(async () => (await liveNodes()).filter(({ mode }) => mode === 'lease').length === 2);
   const live = await liveNodes();
   epochs = [live[0]!.epoch, live[1]!.epoch];
 });
 
 afterAll(async () => {
-  for (const node of nodes) await node[Symbol.asyncDispose]();
   await pool.end();
-  await engines[Symbol.asyncDispose]();
+  await two[Symbol.asyncDispose]();
 });
-
-const slotsOf = (answers: readonly DecideResponse[], lineItemId: string) =>
-  answers.flatMap((answer) => answer.picks).filter((pick) => pick.lineItemId === lineItemId).length;
-
-/** Workspace whose plan both nodes use. */
-async function workspaceWith(lines: Parameters<Engines['publishPlan']>[1]): Promise<string> {
-  const workspaceId = newId('ws');
-  const { servingPlanId } = await engines.publishPlan(workspaceId, lines);
-  for (const node of nodes) await untilDecidedBy(node, workspaceId, servingPlanId);
-  return workspaceId;
-}
 
 const demandOf = async (nodeEpoch: number, lineItemId: string) => {
   const { rows } = await pool.query<{ demand: { asked: number; used: number; refused: number } | null }>(
@@ -75,34 +53,34 @@ async function playUntil(workspaceId: string, node: Node, lineItemId: string, sl
 test('two nodes give what their leases have to the last unit, to 30 plays at once that are each asked twice, without any goal in Redis', async () => {
   const booked = guaranteed(1_000);
   const house = lineItem();
-  const workspaceId = await workspaceWith([booked, house]);
+  const workspaceId = await two.workspaceWith([booked, house]);
   const [id] = [booked.line_item_id];
   await grant(pool, epochs[0], id, { granted: 3 });
   await grant(pool, epochs[1], id, { granted: 4 });
   // The leases are known once a slot of each was given.
-  const first = (await Promise.all(nodes.map((node) => playUntil(workspaceId, node, id, 1)))).flat();
+  const first = (await Promise.all(two.nodes.map((node) => playUntil(workspaceId, node, id, 1)))).flat();
   const plays = Array.from({ length: 30 }, () => playOf(workspaceId));
   const answers = await Promise.all(
     plays.flatMap((play, at) => [
-      nodes[at % 2 ? 0 : 1].client.decide(play, {}),
-      nodes[at % 3 ? 0 : 1].client.decide(play, {}),
+      two.nodes[at % 2 ? 0 : 1].client.decide(play, {}),
+      two.nodes[at % 3 ? 0 : 1].client.decide(play, {}),
     ]),
   );
   answers.forEach((answer, at) => expect(answer).toEqual(answers[at - (at % 2)]));
   const once = [...first, ...answers.filter((_, at) => at % 2 === 0)];
-  for (const node of nodes)
+  for (const node of two.nodes)
     once.push(...(await Promise.all(plays.slice(0, 5).map(() => node.client.decide(playOf(workspaceId), {})))));
   expect(slotsOf(once, id)).toBe(7);
   expect(slotsOf(once, house.line_item_id)).toBe(once.length - 7);
   expect((await leasesOf(pool, id)).map(({ used }) => used)).toEqual([3, 4]);
-  const redis = new Redis(engines.redis().url);
+  const redis = new Redis(two.engines.redis().url);
   expect(await redis.keys('goal:*')).toEqual([]);
   expect(await redis.keys('share:*')).toEqual([]);
   redis.disconnect();
   await until(async () => (await demandOf(epochs[0], id)).used === 3 && (await demandOf(epochs[1], id)).used === 4);
   // One decision in 16 tells of the line items that it did not look at.
   await until(async () => {
-    await nodes[0].client.decide(playOf(workspaceId), {});
+    await two.nodes[0].client.decide(playOf(workspaceId), {});
     return (await demandOf(epochs[0], id)).refused > 0;
   });
 });
@@ -110,39 +88,39 @@ test('two nodes give what their leases have to the last unit, to 30 plays at onc
 test('a node whose leases were closed behind its back decides its plays again without the line item', async () => {
   const booked = guaranteed(1_000);
   const house = lineItem();
-  const workspaceId = await workspaceWith([booked, house]);
+  const workspaceId = await two.workspaceWith([booked, house]);
   await grant(pool, epochs[0], booked.line_item_id, { granted: 50 });
-  const before = await playUntil(workspaceId, nodes[0], booked.line_item_id, 2);
+  const before = await playUntil(workspaceId, two.nodes[0], booked.line_item_id, 2);
   const breaks = [preroll, { ...preroll, key: 'post', position: 'post' }];
   // Not revised: the node still believes in 48 units.
   await pool.query('update quota_lease set granted = used, closed = true where line_item_id = $1', [
     booked.line_item_id,
   ]);
   const answers = await Promise.all(
-    Array.from({ length: 20 }, () => nodes[0].client.decide(playOf(workspaceId, { breaks }), {})),
+    Array.from({ length: 20 }, () => two.nodes[0].client.decide(playOf(workspaceId, { breaks }), {})),
   );
   expect(slotsOf(answers, house.line_item_id)).toBe(40);
   expect((await leasesOf(pool, booked.line_item_id)).map(({ used }) => used)).toEqual([
     slotsOf(before, booked.line_item_id),
   ]);
-  expect(nodes[0].log.some((line) => line.includes('decision.slots_refused'))).toBe(true);
+  expect(two.nodes[0].log.some((line) => line.includes('decision.slots_refused'))).toBe(true);
   for (const { decisionId } of answers.slice(0, 3)) {
-    const replayed = await engines.clientAs('operator', nodes[0].port).replay({ workspaceId, decisionId }, {});
+    const replayed = await two.engines.clientAs('operator', two.nodes[0].port).replay({ workspaceId, decisionId }, {});
     expect(replayed.status).toBe('identical');
   }
 });
 
 test('a node that was declared dead registers under a new epoch and serves by new leases only', async () => {
   const booked = guaranteed(1_000);
-  const workspaceId = await workspaceWith([booked]);
+  const workspaceId = await two.workspaceWith([booked]);
   await grant(pool, epochs[1], booked.line_item_id, { granted: 10 });
-  await playUntil(workspaceId, nodes[1], booked.line_item_id, 1);
+  await playUntil(workspaceId, two.nodes[1], booked.line_item_id, 1);
   await pool.query('update serving_node set closed_at = now() where node_epoch = $1', [epochs[1]]);
   await until(async () => (await liveNodes()).some(({ epoch, mode }) => epoch > epochs[1] && mode === 'lease'));
   const epoch = (await liveNodes()).at(-1)!.epoch;
-  expect((await nodes[1].client.decide(playOf(workspaceId), {})).noAdReason).toBe('no_lease');
+  expect((await two.nodes[1].client.decide(playOf(workspaceId), {})).noAdReason).toBe('no_lease');
   await grant(pool, epoch, booked.line_item_id, { granted: 10 });
-  await playUntil(workspaceId, nodes[1], booked.line_item_id, 1);
+  await playUntil(workspaceId, two.nodes[1], booked.line_item_id, 1);
   await closeLeases(pool, epochs[1]);
   epochs[1] = epoch;
 });
@@ -150,33 +128,35 @@ test('a node that was declared dead registers under a new epoch and serves by ne
 test('without Redis goals and shares serve', async () => {
   const booked = guaranteed(1_000);
   const sponsor = lineItem({ type: 'sponsorship', goal: { unit: 'share_pct', quantity: 50 } });
-  const workspaceId = await workspaceWith([booked, sponsor]);
+  const workspaceId = await two.workspaceWith([booked, sponsor]);
   await grant(pool, epochs[0], booked.line_item_id, { granted: 20 });
-  await playUntil(workspaceId, nodes[0], booked.line_item_id, 1);
-  await engines.stopRedis();
+  await playUntil(workspaceId, two.nodes[0], booked.line_item_id, 1);
+  await two.engines.stopRedis();
   try {
     const answers: DecideResponse[] = [];
     for (let play = 0; play < 10; play++)
       answers.push(
-        await nodes[0].client.decide(playOf(workspaceId, { listenerBucket: Buffer.alloc(0) }), { deadlineMs: 1_000 }),
+        await two.nodes[0].client.decide(playOf(workspaceId, { listenerBucket: Buffer.alloc(0) }), {
+          deadlineMs: 1_000,
+        }),
       );
     expect(slotsOf(answers, sponsor.line_item_id)).toBeGreaterThanOrEqual(4);
     expect(slotsOf(answers, booked.line_item_id) + slotsOf(answers, sponsor.line_item_id)).toBe(10);
   } finally {
-    await engines.startRedis();
+    await two.engines.startRedis();
   }
 });
 
 test('a node that ends finishes the plays on their way, and gives back what it has left of its leases', async () => {
   const booked = guaranteed(1_000);
-  const workspaceId = await workspaceWith([booked]);
-  const node = await engines.startNode();
+  const workspaceId = await two.workspaceWith([booked]);
+  const node = await two.engines.startNode();
   const epoch = (await liveNodes()).at(-1)!.epoch;
   await grant(pool, epoch, booked.line_item_id, { granted: 30 });
-  const { servingPlanId } = await nodes[0].client.decide(playOf(workspaceId), {});
+  const { servingPlanId } = await two.nodes[0].client.decide(playOf(workspaceId), {});
   await untilDecidedBy(node, workspaceId, servingPlanId);
   const before = await playUntil(workspaceId, node, booked.line_item_id, 1);
-  const caller = engines.clientAs('public-delivery', node.port);
+  const caller = two.engines.clientAs('public-delivery', node.port);
   const underWay = Array.from({ length: 5 }, () => caller.decide(playOf(workspaceId), {}));
   await Promise.race(underWay);
   const outcomes = await Promise.allSettled([...underWay, node[Symbol.asyncDispose]()]);
