@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { rm } from 'node:fs/promises';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { objectStoreFromConfig } from '@longwave/object-store';
@@ -6,8 +5,7 @@ import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { JobServiceService, type Job } from '@longwave/rpc/job';
 import { createGate, openRedis, type Logger, type RunningApp } from '@longwave/service-kit';
-import { jobsChannel } from '@longwave/services';
-import { leasedWorker, openSubscriber } from '@longwave/worker-kit';
+import { workOnJobs } from '@longwave/worker-kit/jobs';
 import { Redis } from 'ioredis';
 import { createPrepareArtwork } from './artwork/prepare-artwork.ts';
 import type { EncoderConfig } from './config.ts';
@@ -18,9 +16,6 @@ import { workOnJob, type JobDeps } from './jobs/work-on-job.ts';
 import { createProbe } from './probe/probe.ts';
 import { encoderServices } from './server.ts';
 
-/** Management publishes here after a job is committed. */
-const pollMs = 2_000;
-const maxRenewalMs = 2_000;
 /** The longest job of a slot for short work: about twelve minutes of sound. */
 const maxShortJobMs = 20_000;
 
@@ -48,11 +43,6 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
       }),
   ).on('error', onRedisError);
   stack.defer(() => redis.disconnect());
-  const wakeups = openSubscriber(() => config.REDIS_URL, {
-    connectionName: 'encoder-wakeups',
-    onError: onRedisError,
-  });
-  stack.defer(() => wakeups.disconnect());
 
   const management = openChannel(config.MANAGEMENT_ADDRESS, 'management', tls);
   stack.defer(() => management.close());
@@ -70,33 +60,17 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
     room ? logger.info({ folder: workFolder }, 'disk.has_room') : logger.error({ folder: workFolder }, 'disk.full'),
   );
   const findsObjects = async () => (await store.find('readiness'), true);
-  const workerId = `${hostname()}:${process.pid}`;
-  const startSlots = (concurrency: number, maxExpectedMs?: number) =>
-    leasedWorker<Job>({
-      concurrency,
-      pollMs,
-      claim: async (signal, running) => {
-        if (!(await isRoom())) return undefined;
-        await findsObjects();
-        const request = { workerId, kinds: [...claimableKinds(running, concurrency)], maxExpectedMs };
-        return (await jobs.claimJob(request, { deadlineMs: 5_000, signal })).job;
-      },
-      leaseOf: ({ jobId, leaseId, leaseMs }) => ({
-        leaseMs,
-        renew: (signal) => jobs.renewLease({ jobId, leaseId }, { deadlineMs: maxRenewalMs, signal }),
-      }),
-      traceOf: ({ kind, traceparent }) => ({ kind, traceparent }),
-      work: (job, signal) => workOnJob(job, deps, signal),
-      onError: (error, job) => logger.warn({ err: error }, job ? 'job.work_failed' : 'job.claim_failed'),
-    });
-  for (const worker of [
-    startSlots(config.ENCODER_CONCURRENCY),
-    startSlots(config.ENCODER_SHORT_CONCURRENCY, maxShortJobMs),
-  ]) {
-    stack.use(worker);
-    wakeups.on('message', () => worker.wake());
-  }
-  wakeups.subscribe(jobsChannel).catch(onRedisError);
+  const slotsOf = (concurrency: number, maxExpectedMs?: number) => ({
+    ...{ concurrency, maxExpectedMs },
+    kinds: async (running: readonly Job[]) => {
+      if (!(await isRoom())) return [];
+      await findsObjects();
+      return claimableKinds(running, concurrency);
+    },
+    work: (job: Job, signal: AbortSignal) => workOnJob(job, deps, signal),
+  });
+  const slots = [slotsOf(config.ENCODER_CONCURRENCY), slotsOf(config.ENCODER_SHORT_CONCURRENCY, maxShortJobMs)];
+  stack.use(workOnJobs(slots, { name: 'encoder', jobs, redisUrl: () => config.REDIS_URL, logger }));
 
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
