@@ -54,7 +54,7 @@ export interface ServingLoad {
   stop(): Promise<void>;
 }
 
-export const breaks = [preroll, { ...preroll, key: 'post', position: 'post' }];
+const breaks = [preroll, { ...preroll, key: 'post', position: 'post' }];
 
 /**
  * Plays at all processes, some at a time. One that does not answer is asked again at the next process under the same id, as public-delivery does.

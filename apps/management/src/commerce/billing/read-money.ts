@@ -31,7 +31,7 @@ export interface MoneyRow {
 }
 
 /** Line items of which one report reads the ledger. */
-export const maxMoneyLineItems = 2_000;
+const maxMoneyLineItems = 2_000;
 
 /** More line items have begun than one report reads, or a line item has had prices in several currencies. */
 export class MoneyNotCounted extends Error {}

@@ -23,7 +23,7 @@ const maxUnknownIds = 50;
 const halfDayMs = 43_200_000;
 
 /** A line item of the scope. */
-export interface ScopedLineItem {
+interface ScopedLineItem {
   readonly id: string;
   readonly campaignId: string;
   /** What it counts. */
