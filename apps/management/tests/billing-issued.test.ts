@@ -126,3 +126,58 @@ test('an attempt whose answer was lost is made again without harm', async () => 
   ]);
   expect((await billing.compute(w, asked)).attributes.total_micros).toBe('1000000');
 });
+
+test('a goal in other units counts from its amendment on: what was charged before stays, and each goal bounds its own units', async () => {
+  const w = createWorld(management);
+  const from = w.now();
+  const sold = { ...cpm('10000000'), goal: { unit: 'impressions', quantity: 2000 } };
+  const { campaign, lineItem } = await billing.flight(w, 30, sold);
+  management.ledger.count(lineItem.id, 1800, at(from, 5));
+  management.ledger.count(lineItem.id, 900, at(from, 5), { basis: 'completes' });
+  passTo(w, from, 10);
+  const first = await billing.issued(w, campaign, { start: dayFrom(from, 0), end: dayFrom(from, 10) });
+  expect(
+    first.attributes.lines!.map(({ kind, units, price_micros, amount_micros }) => [
+      kind,
+      units,
+      price_micros,
+      amount_micros,
+    ]),
+  ).toEqual([['charge', 1800, '10000000', '18000000']]);
+  await w.send('line_item.amend', lineItem, { goal: { unit: 'completes', quantity: 300 } });
+  management.ledger.count(lineItem.id, 100, at(from, 9), { deliveredAt: at(from, 15), recordedAt: at(from, 15) });
+  management.ledger.count(lineItem.id, 800, at(from, 15));
+  management.ledger.count(lineItem.id, 400, at(from, 15), { basis: 'completes' });
+  passTo(w, from, 30);
+  const second = await billing.draft(w, campaign, { start: dayFrom(from, 10), end: dayFrom(from, 30) });
+  expect(second.attributes.lines!.map(({ kind, units, basis }) => [kind, units, basis])).toEqual([
+    ['charge', 100, 'ad_delivered'],
+    ['charge', 300, 'completes'],
+  ]);
+});
+
+test('the highest price of the most units is charged, and a price that no statement could name any more is refused', async () => {
+  const w = createWorld(management);
+  const from = w.now();
+  const dear = { ...cpm('999999999999999'), goal: { unit: 'impressions', quantity: 1_000_000_000 } };
+  const { campaign, lineItem } = await billing.flight(w, 30, dear);
+  management.ledger.count(lineItem.id, 1_000_000_000, at(from, 0.1));
+  // As many amendments as a line item may have.
+  await management.pool.query(
+    `insert into revision (resource_id, version, lifecycle_state, attributes, digest, operation_id, created_at)
+     select id, version + nth, lifecycle_state, jsonb_set(attributes, '{rate,price,amount_micros}', to_jsonb((1000 + nth % 2)::text)), digest,
+       operation_id, $2::timestamptz + nth * interval '1 minute'
+     from resource, generate_series(1, 499) nth where id = $1`,
+    [lineItem.id, at(from, 0.2)],
+  );
+  const { rate } = cpm('20000000');
+  expect(await refusalOf(w.send('line_item.amend', lineItem, { rate }))).toMatchObject({
+    context: { errors: [{ path: '/changes/rate', code: 'too_many_prices' }] },
+  });
+  passTo(w, from, 1);
+  const { attributes } = await billing.draft(w, campaign, { start: dayFrom(from, 0), end: dayFrom(from, 1) });
+  expect([attributes.inputs.line_items[0]!.rates.length, attributes.total_micros]).toEqual([
+    500,
+    '999999999999999000000',
+  ]);
+});

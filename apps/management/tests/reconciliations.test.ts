@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Actor } from '@longwave/command-pipeline';
-import { daysOf } from '@longwave/podcast-analytics/zoned-days';
 import { createCloseHandler } from '../src/commerce/reconciliations/close-reconciliation.ts';
-import { dayOf } from '../src/commerce/reconciliations/reconciliation.ts';
 import { fileSource, openReconciliation, reconciliationChanges, settledMonth } from './_examples-reconciliations.ts';
 import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
 import { createReconciling, createTestLedger } from './_reconciling.ts';
@@ -181,46 +179,6 @@ describe('closing', () => {
     expect([...ledger.adjustments.values()].map(({ quantity }) => quantity)).toEqual([1_200n, -1_200n]);
   });
 
-  test('counts as was matched: in the units of the period, whatever the line item is amended to meanwhile', async () => {
-    const w = createWorld(management);
-    const ledger = createTestLedger(management.clock);
-    const { lineItem } = await w.booked();
-    await w.planned(lineItem.id);
-    const begun = await w.send('line_item.start_flight', lineItem, {}, service('management'));
-    const goal = { unit: 'completes', quantity: 1_000 };
-    const amended = await w.send('line_item.amend', begun, { goal });
-    const { id } = await matched(w, lineItem.id, ledger);
-    const [itemId] = await undecidedOf(id);
-    expect((await reconciling.items(id)).map((item) => item.ours_basis)).toEqual(['ad_delivered', 'ad_delivered']);
-    const subject = { resource_type: 'reconciliations', id };
-    const read = async () => ({ ...subject, version: (await reconciling.find(w, id)).version });
-    const verdict = { item_id: itemId, verdict: 'theirs', note: 'Known.' };
-    await w.send('reconciliation.decide_item', await read(), verdict, operator);
-    await w.send('line_item.amend', amended, { goal: { unit: 'impressions', quantity: 900 } });
-    await w.send('reconciliation.close', await read(), {}, operator);
-    await reconciling.close(w, id, ledger);
-    expect(new Set(ledger.asked.map(({ countingBasis }) => countingBasis))).toEqual(new Set(['ad_delivered']));
-    expect([...ledger.adjustments.values()]).toMatchObject([{ quantity: 1_200n, countingBasis: 'ad_delivered' }]);
-  });
-
-  test('of what no adjustment could say posts nothing, and verdicts can be changed', async () => {
-    const { w, id, ledger, read, lineItemId, itemId } = await decidedAs('theirs');
-    ledger.count(lineItemId, `${dateOf(w, 1)}T05`, -1_000_000_000_000);
-    await w.send('reconciliation.close', await read(), {}, operator);
-    expect(await reconciling.close(w, id, ledger)).toMatchObject({
-      ...{ lifecycle_state: 'review', attributes: { problem: { code: 'too_many_units' } } },
-    });
-    expect(ledger.counts.posts).toBe(0);
-    await w.send(
-      'reconciliation.decide_item',
-      await read(),
-      { item_id: itemId, verdict: 'ours', note: 'Ours.' },
-      operator,
-    );
-    await w.send('reconciliation.close', await read(), {}, operator);
-    expect((await reconciling.close(w, id, ledger)).lifecycle_state).toBe('closed');
-  });
-
   test('is open to whoever decided where nobody else could', async () => {
     const w = createWorld(management);
     await w.provisioned();
@@ -240,51 +198,7 @@ describe('closing', () => {
   });
 });
 
-test('a day of one source is in one reconciliation at a time, and adjusted once, whatever the zones of the reconciliations are', async () => {
-  const w = createWorld(management);
-  const ledger = createTestLedger(management.clock);
-  const { id: lineItemId } = (await w.booked()).lineItem;
-  const day = dateOf(w, 2);
-  const [east, west] = ['Pacific/Kiritimati', 'Pacific/Pago_Pago'] as const;
-  const dayIn = (zone: string) => {
-    const { startMs } = daysOf(zone);
-    const [start, end] = [0, 1].map((nth) => new Date(startMs(dayOf(day) + nth)).toISOString());
-    return { start, end };
-  };
-  ledger.count(lineItemId, `${day}T15`, 1_000);
-  const source = async (units: number) =>
-    fileSource(w, `Line,Date,Impressions\n${lineItemId},${day},${units}\n`, { time_zone: west });
-  const first = await openReconciliation(w, lineItemId, {
-    ...{ period: dayIn(east), time_zone: east, sources: [await source(1_500)] },
-  });
-  const later = { period: dayIn(west), time_zone: west, sources: [await source(1_500)] };
-  expect((await refusalOf(openReconciliation(w, lineItemId, later))).context.errors).toMatchObject([
-    { path: '/changes/scope', code: 'under_way' },
-  ]);
-  await reconciling.match(w, first.id, ledger);
-  const [item] = await reconciling.items(first.id);
-  const read = async () => ({ ...first, version: (await reconciling.find(w, first.id)).version });
-  const verdict = { item_id: item!.item_id, verdict: 'theirs', note: 'Known.' };
-  await w.send('reconciliation.decide_item', await read(), verdict, operator);
-  await w.send('reconciliation.close', await read(), {}, operator);
-  await reconciling.close(w, first.id, ledger);
-  const second = await openReconciliation(w, lineItemId, { ...later, sources: [await source(1_500)] });
-  await reconciling.match(w, second.id, ledger);
-  expect((await reconciling.items(second.id)).map(({ ours, theirs }) => [ours, theirs])).toEqual([[1_500, 1_500]]);
-});
-
 describe('a file', () => {
-  test('with more units in all than an adjustment could have is refused whole, with the reason', async () => {
-    const w = createWorld(management);
-    const { id: lineItemId } = (await w.booked()).lineItem;
-    const row = (nth: number) => `${lineItemId},${dateOf(w, nth)},400000000000\n`;
-    const sources = [await fileSource(w, `Line,Date,Impressions\n${row(1)}${row(2)}`)];
-    const opened = await openReconciliation(w, lineItemId, { sources });
-    expect((await reconciling.match(w, opened.id, createTestLedger(management.clock))).attributes).toMatchObject({
-      ...{ problem: { code: 'source_unreadable' }, findings: [{ source: 'gam', code: 'too_many_units' }] },
-    });
-  });
-
   test('that cannot be read leaves the reconciliation open with its lines and reasons; another one is matched in its place', async () => {
     const w = createWorld(management);
     const { id: lineItemId } = (await w.booked()).lineItem;

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { daysOf } from '@longwave/podcast-analytics/zoned-days';
+import { dayOf } from '../src/commerce/reconciliations/reconciliation.ts';
+import { fileSource, openReconciliation, settledMonth } from './_examples-reconciliations.ts';
+import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
+import { createReconciling, createTestLedger, type TestLedger } from './_reconciling.ts';
+import { service } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
+
+let management: TestManagement;
+let reconciling: ReturnType<typeof createReconciling>;
+beforeAll(async () => {
+  management = await startTestManagement();
+  reconciling = createReconciling(management);
+});
+afterAll(async () => management?.[Symbol.asyncDispose]());
+
+const operator = service('operator');
+/** The nth date of the month that is reconciled. */
+const dateOf = (w: World, nth: number) =>
+  new Date(Date.parse(settledMonth(w.now()).start) + (nth - 1) * 86_400_000).toISOString().slice(0, 10);
+const csv = (rows: readonly (readonly [id: string, day: string, units: number])[]) =>
+  `Line,Date,Impressions\n${rows.map((row) => `${row.join(',')}\n`).join('')}`;
+
+/** A reconciliation that is matched, and the version of it as it is. */
+async function match(w: World, lineItemId: string, ledger: TestLedger, changes: object) {
+  const { id } = await openReconciliation(w, lineItemId, changes);
+  await reconciling.match(w, id, ledger);
+  const read = async () => ({
+    ...{ resource_type: 'reconciliations', id },
+    version: (await reconciling.find(w, id)).version,
+  });
+  return {
+    id,
+    items: await reconciling.items(id),
+    decide: async (itemId: string, verdict: string) =>
+      w.send('reconciliation.decide_item', await read(), { item_id: itemId, verdict, note: 'Known.' }, operator),
+    close: async () => {
+      await w.send('reconciliation.close', await read(), {}, operator);
+      return reconciling.close(w, id, ledger);
+    },
+  };
+}
+
+test('items, their adjustments and closing are in the units of the period, whatever a line item is amended to before or meanwhile', async () => {
+  const w = createWorld(management);
+  const ledger = createTestLedger(management.clock);
+  const { lineItem } = await w.booked();
+  await w.planned(lineItem.id);
+  const begun = await w.send('line_item.start_flight', lineItem, {}, service('management'));
+  const amended = await w.send('line_item.amend', begun, { goal: { unit: 'completes', quantity: 1_000 } });
+  ledger.count(lineItem.id, `${dateOf(w, 1)}T05`, 10_000);
+  const sources = [await fileSource(w, csv([[lineItem.id, dateOf(w, 1), 11_200]]))];
+  const { items, decide, close } = await match(w, lineItem.id, ledger, { sources });
+  expect(items.map((item) => item.ours_basis)).toEqual(['ad_delivered']);
+  await decide(items[0]!.item_id, 'theirs');
+  await w.send('line_item.amend', amended, { goal: { unit: 'impressions', quantity: 900 } });
+  await close();
+  expect(new Set(ledger.asked.map(({ countingBasis }) => countingBasis))).toEqual(new Set(['ad_delivered']));
+  expect([...ledger.adjustments.values()]).toMatchObject([{ quantity: 1_200n, countingBasis: 'ad_delivered' }]);
+});
+
+test('a day of one source is in one reconciliation at a time, and adjusted once, whatever the zones of the reconciliations are', async () => {
+  const w = createWorld(management);
+  const ledger = createTestLedger(management.clock);
+  const { id: lineItemId } = (await w.booked()).lineItem;
+  const day = dateOf(w, 2);
+  const [east, west] = ['Pacific/Kiritimati', 'Pacific/Pago_Pago'] as const;
+  const dayIn = (zone: string) => {
+    const { startMs } = daysOf(zone);
+    const [start, end] = [0, 1].map((nth) => new Date(startMs(dayOf(day) + nth)).toISOString());
+    return { period: { start, end }, time_zone: zone };
+  };
+  ledger.count(lineItemId, `${day}T15`, 1_000);
+  const sources = [await fileSource(w, csv([[lineItemId, day, 1_500]]), { time_zone: west })];
+  const first = await match(w, lineItemId, ledger, { ...dayIn(east), sources });
+  const again = {
+    ...dayIn(west),
+    sources: [await fileSource(w, csv([[lineItemId, day, 1_500]]), { time_zone: west })],
+  };
+  expect((await refusalOf(openReconciliation(w, lineItemId, again))).context.errors).toMatchObject([
+    { path: '/changes/scope', code: 'under_way' },
+  ]);
+  await first.decide(first.items[0]!.item_id, 'theirs');
+  await first.close();
+  const { items } = await match(w, lineItemId, ledger, again);
+  expect(items.map(({ ours, theirs }) => [ours, theirs])).toEqual([[1_500, 1_500]]);
+});
+
+test('what no adjustment could say is refused: a source by its sum, and a difference before anything is posted', async () => {
+  const w = createWorld(management);
+  const ledger = createTestLedger(management.clock);
+  const { id: lineItemId } = (await w.booked()).lineItem;
+  const [one, two] = [dateOf(w, 1), dateOf(w, 2)];
+  const many = csv([
+    [lineItemId, one, 400_000_000_000],
+    [lineItemId, two, 400_000_000_000],
+  ]);
+  const refused = await openReconciliation(w, lineItemId, { sources: [await fileSource(w, many)] });
+  const { attributes, version } = await reconciling.match(w, refused.id, ledger);
+  expect(attributes).toMatchObject({
+    ...{ problem: { code: 'source_unreadable' }, findings: [{ source: 'gam', code: 'too_many_units' }] },
+  });
+  await w.send('reconciliation.cancel', { ...refused, version }, { cause: 'A trial.' });
+
+  ledger.count(lineItemId, `${one}T05`, 10_000);
+  const sources = [await fileSource(w, csv([[lineItemId, one, 11_200]]))];
+  const { items, decide, close } = await match(w, lineItemId, ledger, { sources });
+  await decide(items[0]!.item_id, 'theirs');
+  ledger.count(lineItemId, `${one}T05`, -1_000_000_000_000);
+  expect(await close()).toMatchObject({
+    lifecycle_state: 'review',
+    attributes: { problem: { code: 'too_many_units' } },
+  });
+  expect(ledger.counts.posts).toBe(0);
+  await decide(items[0]!.item_id, 'ours');
+  expect((await close()).lifecycle_state).toBe('closed');
+});
