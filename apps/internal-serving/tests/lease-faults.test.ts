@@ -197,14 +197,15 @@ test('a rolling restart of all processes: each gives back what it has left, and 
   await withoutPause(async () => {
     const old = [...processes];
     const successors = await Promise.all(old.map(() => startServingProcess(engines)));
+    const stops: Promise<void>[] = [];
     for (const [at, each] of old.entries()) {
       const epoch = await epochOf(each);
       processes = [...processes.filter((other) => other !== each), successors[at]!];
-      const stopping = each.stop();
+      stops.push(each.stop());
       expect(await untilNoneIsHeldBy(epoch)).toBeLessThan(mostLostMs);
-      await stopping;
-      expect((await each.child.exited).code).toBe(0);
     }
+    await Promise.all(stops);
+    for (const { child } of old) expect((await child.exited).code).toBe(0);
   });
 });
 

@@ -4,9 +4,9 @@ import { noCounting, type GoalCounting } from '../goals/goal-counting.ts';
 import type { GoalCredit } from '../goals/goal-credit.ts';
 import { createLeaseCredits } from './lease-credits.ts';
 import { giveBackLeases, readLeases, readUrgencies } from './lease-table.ts';
-import { createLineDemands } from './line-demand.ts';
+import { createLineDemands, type LineDemands } from './line-demand.ts';
 import { createCurrentMode, nextNodeMode, type NodeMode } from './node-mode.ts';
-import { createPlanCredit } from './plan-credit.ts';
+import { createPlanCredit, type PlanCredit } from './plan-credit.ts';
 import { createReportWaiters } from './report-waiters.ts';
 import { registerNode, reportEnd, reportNode } from './serving-node-table.ts';
 
@@ -58,6 +58,19 @@ export interface ServingNodeOptions {
   readonly onError: (error: unknown) => void;
 }
 
+const goalCreditOf = (plans: PlanCredit, demands: LineDemands): GoalCredit => ({
+  creditOf: plans.creditOf,
+  remainingOf: plans.remainingOf,
+  urgencyOf: plans.urgencyOf,
+  addAsked: (index, decisionId, { verdicts }) => demands.addAsked(index, decisionId, verdicts),
+});
+
+/** Where it fails, the pacer closes the leases when the node has been silent for long enough. */
+async function endNode(pool: Pool, nodeEpoch: number): Promise<void> {
+  await giveBackLeases(pool, nodeEpoch);
+  await reportEnd(pool, nodeEpoch);
+}
+
 /**
  * This process as the pacer sees it (docs/pacing.md): it registers, reports each second that it lives, what was asked for and by what it
  * counts goals, and reads its leases. When it is disposed, it gives them back, once; no decision may be on its way then.
@@ -73,12 +86,7 @@ export function createServingNode(
     onExhausted: (lineItemId) => plans.exhaust(lineItemId),
   });
   const plans = createPlanCredit(credits, monotonicMs);
-  const credit: GoalCredit = {
-    creditOf: plans.creditOf,
-    remainingOf: plans.remainingOf,
-    urgencyOf: plans.urgencyOf,
-    addAsked: (index, decisionId, { verdicts }) => demands.addAsked(index, decisionId, verdicts),
-  };
+  const credit = goalCreditOf(plans, demands);
   const current = createCurrentMode();
   const countings: Readonly<Record<NodeMode, GoalCounting>> = { guard, lease: credits, none: noCounting };
   const waiters = createReportWaiters();
@@ -162,14 +170,7 @@ export function createServingNode(
 
   async function end(): Promise<void> {
     await reporting[Symbol.asyncDispose]();
-    if (nodeEpoch === undefined) return;
-    try {
-      await giveBackLeases(pool, nodeEpoch);
-      await reportEnd(pool, nodeEpoch);
-    } catch (error) {
-      // The pacer closes them when this node has been silent for long enough.
-      onError(error);
-    }
+    if (nodeEpoch !== undefined) await endNode(pool, nodeEpoch).catch(onError);
   }
 
   let ending: Promise<void> | undefined;
