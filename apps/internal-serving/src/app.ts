@@ -261,7 +261,7 @@ export async function createApp(
         createReplayDecisions(pool, store, decisions),
         createFindDecisions(pool, reader),
         listeners,
-        createForgetSampled(pool, playListeners),
+        createForgetSampled(pool, playListeners, clock),
       ),
       sampleService(pool),
       pacingService(pool),

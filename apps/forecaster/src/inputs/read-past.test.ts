@@ -7,7 +7,7 @@ const midnightMs = Date.UTC(2026, 9, 5);
 
 /** A sample that has one play an hour until a time. */
 function createSample() {
-  const told = { sampledUntilMs: midnightMs, requests: 0 };
+  const told = { sampledUntilMs: midnightMs, requests: 0, listener: '' };
   const hoursIn = ({ fromMs, toMs }: ReadPlayHoursRequest | ReadSampleRequest) => {
     told.requests++;
     const hours: number[] = [];
@@ -21,7 +21,8 @@ function createSample() {
     },
     async *readSample(request: ReadSampleRequest) {
       const plays = hoursIn(request).map((at) => ({
-        ...{ atMs: BigInt(at), publishedAtMs: 0n, adLoadLimitMs: 0n, layout: 0, listener: Buffer.alloc(0), weight: 1 },
+        ...{ atMs: BigInt(at), publishedAtMs: 0n, adLoadLimitMs: 0n, layout: 0, weight: 1 },
+        listener: Buffer.from(told.listener, 'hex'),
       }));
       yield { layouts: [{ breaks: [] }], plays };
     },
@@ -46,4 +47,17 @@ test('hours that are sampled hours late are read once they are there, each once'
   const { requests } = told;
   expect(await readAt(6)).toBe(54);
   expect(told.requests).toBe(requests);
+});
+
+test('a code that is blank in the sample is gone from memory within a day', async () => {
+  const { told, read } = createSample();
+  const codesAt = async (hour: number) => {
+    const { plays } = await read('ws_1', midnightMs + hour * hourMs, 1_000);
+    return [...new Set(plays.map(({ listener }) => listener))];
+  };
+  told.listener = 'abcdef';
+  expect(await codesAt(0)).toEqual(['abcdef']);
+  told.listener = '';
+  expect(await codesAt(23)).toEqual(['abcdef']);
+  expect(await codesAt(24)).toEqual(['']);
 });

@@ -12,6 +12,8 @@ const sampleDays = 28;
 const historyDays = 90;
 /** Sampled plays of all workspaces that a process keeps: about a kilobyte each. */
 const maxKeptPlays = 1_500_000;
+/** Then all is read again: what an erasure has blanked since is not kept for longer. */
+const maxKeptMs = dayMs;
 /** Ads can be in every format that a play asks for: so says the plan of what is sold. */
 const anyFormat = 'any';
 
@@ -22,6 +24,13 @@ export interface Past {
   readonly plays: readonly SamplePlay[];
   /** Opportunities of the last 90 days, the oldest first. */
   readonly hours: readonly PlayHour[];
+}
+
+/** A past with what the next question goes on from. */
+interface KeptPast extends Past {
+  readonly readUntilMs: number;
+  /** When its first hours were read. */
+  readonly beganMs: number;
 }
 
 export type SampleClient = RpcClient<typeof SampleServiceService>;
@@ -84,7 +93,7 @@ const since = <T>(list: readonly T[], fromMs: number, atOf: (item: T) => number)
 export function createReadPast(
   client: Pick<SampleClient, 'readSample' | 'readPlayHours'>,
 ): (workspaceId: string, nowMs: number, deadlineMs: number) => Promise<Past> {
-  const kept = new LRUCache<string, Past & { readonly readUntilMs: number }>({
+  const kept = new LRUCache<string, KeptPast>({
     maxSize: maxKeptPlays,
     sizeCalculation: ({ plays, hours }) => 1 + plays.length + Math.ceil(hours.length / 4),
   });
@@ -92,7 +101,8 @@ export function createReadPast(
     const untilMs = Math.floor(nowMs / hourMs) * hourMs;
     const [sampleFromMs, historyFromMs] = [untilMs - sampleDays * dayMs, untilMs - historyDays * dayMs];
     const before = kept.get(workspaceId);
-    const known = before && before.readUntilMs <= untilMs ? before : { readUntilMs: 0, plays: [], hours: [] };
+    const isGood = before && before.readUntilMs <= untilMs && nowMs - before.beganMs < maxKeptMs;
+    const known = isGood ? before : { readUntilMs: 0, plays: [], hours: [], beganMs: nowMs };
     if (before?.readUntilMs === untilMs) return before;
     const range = (fromMs: number, toMs: number) => ({
       workspaceId,
@@ -109,7 +119,7 @@ export function createReadPast(
     const readUntilMs = last ? Number(last.hourMs) + hourMs : 0;
     for await (const message of client.readSample(range(sampleFromMs, readUntilMs), { deadlineMs }))
       plays.push(...playsOf(message));
-    const past = { untilMs: lastCompleteMs(hours, untilMs), plays, hours, readUntilMs };
+    const past = { untilMs: lastCompleteMs(hours, untilMs), plays, hours, readUntilMs, beganMs: known.beganMs };
     kept.set(workspaceId, past);
     return past;
   };

@@ -1,5 +1,6 @@
-import type { Pool } from '@longwave/postgres';
+import { transaction, type Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
+import { holdErasures } from './erased-code-table.ts';
 
 /** The code of a play's listener, until its hour is sampled. */
 export interface PlayListener {
@@ -10,17 +11,25 @@ export interface PlayListener {
   readonly code: Buffer;
 }
 
+/** Stores the codes of plays, but for those of listeners that were erased since the play. */
 export async function insertPlayListeners(pool: Pool, rows: readonly PlayListener[]): Promise<void> {
-  await pool.query({
-    name: 'insert-play-listeners',
-    text: `insert into play_listener (decision_id, workspace_id, at, code)
-           select * from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::bytea[]) on conflict (decision_id) do nothing`,
-    values: [
-      rows.map((row) => row.decisionId),
-      rows.map((row) => row.workspaceId),
-      rows.map((row) => row.at),
-      rows.map((row) => row.code),
-    ],
+  await transaction(pool, async (tx) => {
+    await holdErasures(tx);
+    await tx.query({
+      name: 'insert-play-listeners',
+      text: `insert into play_listener (decision_id, workspace_id, at, code)
+             select p.decision_id, p.workspace_id, p.at, p.code
+             from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::bytea[]) as p (decision_id, workspace_id, at, code)
+             where not exists (select from erased_code e
+               where e.workspace_id = p.workspace_id and e.code = p.code and e.erased_at > p.at)
+             on conflict (decision_id) do nothing`,
+      values: [
+        rows.map((row) => row.decisionId),
+        rows.map((row) => row.workspaceId),
+        rows.map((row) => row.at),
+        rows.map((row) => row.code),
+      ],
+    });
   });
 }
 

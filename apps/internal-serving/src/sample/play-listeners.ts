@@ -38,7 +38,12 @@ export function createPlayListeners(pool: Pool): PlayListeners {
         const month = monthOf(at);
         const secret = secrets.get(month) ?? (await findOrMakeSecret(pool, month));
         secrets.set(month, secret);
-        rows.push({ decisionId: idToUuid(decisionId), workspaceId, at, code: listenerCode(secret, bucket) });
+        rows.push({
+          decisionId: idToUuid(decisionId),
+          workspaceId,
+          at,
+          code: listenerCode(secret, { workspaceId, bucket }),
+        });
       }
       if (rows.length > 0) await insertPlayListeners(pool, rows);
     },

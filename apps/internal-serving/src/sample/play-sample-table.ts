@@ -1,7 +1,8 @@
-import type { Pool } from '@longwave/postgres';
+import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
+import { holdErasures } from './erased-code-table.ts';
 import type { PackedSample } from './packed-sample.ts';
-import type { ValueCounts } from './sampled-play.ts';
+import type { ValueCounts } from './value-counts.ts';
 
 /** All opportunities of an episode in an hour. */
 export interface EpisodeHour {
@@ -21,14 +22,40 @@ export interface SampledHour extends PackedSample {
   readonly episodes: readonly EpisodeHour[];
 }
 
-/** Stores an hour of a workspace, once. */
-export async function insertSampledHour(pool: Pool, hour: Date, sampled: SampledHour): Promise<void> {
+/**
+ * Stores an hour of a workspace, once. Codes of listeners that were erased since its beginning are blank in it, and all codes where the
+ * secret of its month is destroyed.
+ * @param month of the hour, YYYY-MM
+ */
+export async function insertSampledHour(
+  pool: Pool,
+  { hour, month }: { readonly hour: Date; readonly month: string },
+  sampled: SampledHour,
+): Promise<void> {
+  await transaction(pool, async (tx) => {
+    await holdErasures(tx);
+    // Whoever destroys the secret waits until the hour is there, and blanks it, too.
+    await tx.query({
+      name: 'hold-sample-secret',
+      text: 'select from sample_secret where month = $1 for share',
+      values: [month],
+    });
+    await insertHour(tx, hour, month, sampled);
+  });
+}
+
+async function insertHour(tx: Transaction, hour: Date, month: string, sampled: SampledHour): Promise<void> {
   const { workspaceId, packed, listeners, counts, episodes } = sampled;
-  await pool.query({
+  await tx.query({
     name: 'insert-play-sample',
     text: `with sampled as (
              insert into play_sample (workspace_id, hour, packed, listeners, value_counts)
-             values ($1, $2, $3, $4::bytea[], $5) on conflict (workspace_id, hour) do nothing)
+             select $1, $2, $3::bytea, array(
+               select case when e.code is null and exists (select from sample_secret where month = $12) then one.code else ''::bytea end
+               from unnest($4::bytea[]) with ordinality as one (code, place)
+                 left join erased_code e on e.workspace_id = $1 and e.code = one.code and e.erased_at > $2
+               order by one.place), $5::jsonb
+             on conflict (workspace_id, hour) do nothing)
            insert into play_hour (workspace_id, hour, episode_id, podcast_id, published_at, language, content_categories, opportunities)
            select $1, $2, episode_id, podcast_id, to_timestamp(published_at / 1000.0), language,
              array(select jsonb_array_elements_text(categories)), opportunities
@@ -43,19 +70,25 @@ export async function insertSampledHour(pool: Pool, hour: Date, sampled: Sampled
       episodes.map((one) => one.language),
       episodes.map((one) => JSON.stringify(one.contentCategories)),
       episodes.map((one) => one.opportunities),
+      month,
     ],
   });
 }
 
 /** The counts of the stored hours of a workspace from a time until before another. */
-export async function listValueCounts(pool: Pool, workspaceId: string, from: Date, to: Date): Promise<ValueCounts[]> {
-  const { rows } = await pool.query<{ counts: ValueCounts }>({
+export async function listValueCounts(
+  pool: Pool,
+  workspaceId: string,
+  from: Date,
+  to: Date,
+): Promise<{ readonly hour: Date; readonly counts: ValueCounts }[]> {
+  const { rows } = await pool.query<{ hour: Date; counts: ValueCounts }>({
     name: 'list-value-counts',
-    text: `select value_counts as counts from play_sample
+    text: `select hour, value_counts as counts from play_sample
            where workspace_id = $1 and hour >= $2 and hour < $3 and value_counts is not null`,
     values: [workspaceId, from, to],
   });
-  return rows.map((row) => row.counts);
+  return rows;
 }
 
 /** Removes the counts of hours before a time. */
@@ -116,6 +149,19 @@ export async function removeSampledHours(pool: Pool, before: Date, maxRows: numb
     name: 'remove-sampled-hours',
     text: `delete from play_sample where (workspace_id, hour) in
              (select workspace_id, hour from play_sample where hour < $1 limit $2)`,
+    values: [before, maxRows],
+  });
+  return rowCount ?? 0;
+}
+
+/** Blanks all codes of hours before a time, of so many hours at most; answers how many had one. */
+export async function blankCodes(tx: Transaction, before: Date, maxRows: number): Promise<number> {
+  const { rowCount } = await tx.query({
+    name: 'blank-listener-codes',
+    text: `update play_sample set listeners = array_fill(''::bytea, array[cardinality(listeners)])
+           where (workspace_id, hour) in (
+             select workspace_id, hour from play_sample
+             where hour < $1 and exists (select from unnest(listeners) as one (code) where code <> ''::bytea) limit $2)`,
     values: [before, maxRows],
   });
   return rowCount ?? 0;

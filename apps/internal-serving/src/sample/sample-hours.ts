@@ -4,6 +4,7 @@ import type { DecisionReader } from '../decisions/decision-reader.ts';
 import { readDecisionsBetween } from '../decisions/decision-table.ts';
 import { saveOpportunities } from '../numbers/opportunity-table.ts';
 import { createOpportunityTally, type OpportunityTally } from '../numbers/opportunity-tally.ts';
+import { removeErasedCodes } from './erased-code-table.ts';
 import { packSample } from './packed-sample.ts';
 import { findPlayListeners, removePlayListeners } from './play-listener-table.ts';
 import {
@@ -13,9 +14,10 @@ import {
   removeSampledHours,
   type EpisodeHour,
 } from './play-sample-table.ts';
-import { candidateOf, countValues, keepPlays, shareOf, sumCounts, type CandidatePlay } from './sampled-play.ts';
+import { candidateOf, keepPlays, shareOf, type CandidatePlay } from './sampled-play.ts';
 import { finishHour, leaseNextHour } from './sample-progress-table.ts';
-import { destroySecrets } from './sample-secret-table.ts';
+import { destroySecrets, monthOf } from './sample-secret-table.ts';
+import { createValueCounts, sumDay } from './value-counts.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -27,7 +29,7 @@ const pageSize = 500;
 
 /** The plays of one workspace in an hour. */
 interface WorkspaceHour {
-  readonly counts: Record<string, number>;
+  readonly counts: ReturnType<typeof createValueCounts>;
   readonly episodes: Map<string, EpisodeHour>;
   readonly plays: CandidatePlay[];
   readonly opportunities: OpportunityTally;
@@ -65,15 +67,15 @@ export function createSampleHours(pool: Pool, reader: Pick<DecisionReader, 'tryR
         if (!play) continue;
         const known = workspaces.get(row.workspaceId);
         const workspace: WorkspaceHour = known ?? {
-          ...{ counts: {}, episodes: new Map(), plays: [], opportunities: createOpportunityTally() },
+          ...{ counts: createValueCounts(), episodes: new Map(), plays: [], opportunities: createOpportunityTally() },
           before: await listValueCounts(pool, row.workspaceId, from, hour),
         };
         if (!known) workspaces.set(row.workspaceId, workspace);
         workspace.opportunities.add(decision);
-        countValues(workspace.counts, play);
+        workspace.counts.add(play);
         addEpisode(workspace.episodes, hour, play);
         // The day can only have more plays than so far, and then a smaller share is kept.
-        if (play.place < shareOf(play.podcastId, sumPodcast(workspace, play.podcastId))) workspace.plays.push(play);
+        if (play.place < shareOf(playsOf(workspace, play.podcastId))) workspace.plays.push(play);
       }
       if (rows.length < pageSize) return workspaces;
       const last = rows.at(-1)!;
@@ -83,9 +85,13 @@ export function createSampleHours(pool: Pool, reader: Pick<DecisionReader, 'tryR
 
   async function sampleHour(hour: Date): Promise<void> {
     for (const [workspaceId, { counts, before, plays, episodes, opportunities }] of await readHour(hour)) {
-      const kept = keepPlays(plays, sumCounts([...before, counts]));
-      const sampled = { workspaceId, counts, episodes: [...episodes.values()], ...packSample(kept) };
-      await insertSampledHour(pool, hour, sampled);
+      const month = monthOf(hour);
+      const day = sumDay([...before.map((one) => ({ ...one, month: monthOf(one.hour) })), { month, counts }]);
+      const sampled = {
+        ...{ workspaceId, episodes: [...episodes.values()], ...packSample(keepPlays(plays, day)) },
+        counts: { podcasts: counts.podcasts, marks: counts.marks },
+      };
+      await insertSampledHour(pool, { hour, month }, sampled);
       await saveOpportunities(pool, workspaceId, hour, opportunities.list());
     }
     await forgetValueCounts(pool, new Date(hour.getTime() - dayMs));
@@ -101,22 +107,21 @@ export function createSampleHours(pool: Pool, reader: Pick<DecisionReader, 'tryR
       return true;
     },
 
-    /** Removes what is too old: sampled plays, codes that were sampled, secrets. */
+    /** Removes what is too old: sampled plays, codes that were sampled or erased, secrets with their codes. */
     removeOld: async (maxRows: number): Promise<number> => {
       const now = clock();
-      await destroySecrets(pool, now);
+      const blanked = await destroySecrets(pool, now, maxRows);
       const sampled = await removeSampledHours(pool, new Date(now.getTime() - keptDays * dayMs), maxRows);
       // Longer than an hour and the time in which it is sampled: what is behind is sampled without listeners.
       const codes = await removePlayListeners(pool, new Date(now.getTime() - 3 * hourMs), maxRows);
-      return Math.max(sampled, codes);
+      const erased = await removeErasedCodes(pool, new Date(now.getTime() - dayMs), maxRows);
+      return Math.max(sampled, codes, erased, blanked);
     },
   };
 }
 
 const wholeHour = (at: Date) => new Date(Math.floor(at.getTime() / hourMs) * hourMs);
 
-/** The plays of one podcast so far, as counts. */
-function sumPodcast({ before, counts }: WorkspaceHour, podcastId: string): Record<string, number> {
-  const key = `podcast\n${podcastId}`;
-  return { [key]: [...before, counts].reduce((sum, one) => sum + (one[key] ?? 0), 0) };
-}
+/** Plays of one podcast in the day so far. */
+const playsOf = ({ before, counts }: WorkspaceHour, podcastId: string): number =>
+  before.reduce((sum, one) => sum + (one.counts.podcasts[podcastId] ?? 0), counts.podcasts[podcastId] ?? 0);

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Pool } from '@longwave/postgres';
+import { transaction, type Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
+import { blankCodes } from './play-sample-table.ts';
 
 const codeBytes = 6;
 /** Plays of the month before are still sampled at the beginning of a month. */
@@ -29,16 +30,38 @@ export async function listSecrets(pool: Pool): Promise<readonly Buffer[]> {
   return rows.map((row) => row.secret);
 }
 
-/** Destroys the secrets of months that ended two days ago: nobody can compute a code of them again. */
-export async function destroySecrets(pool: Pool, now: Date): Promise<number> {
-  const { rowCount } = await pool.query({
-    name: 'destroy-sample-secrets',
-    text: 'delete from sample_secret where month < $1',
-    values: [monthOf(new Date(now.getTime() - keptDays * 86_400_000))],
+/**
+ * Ends months that were over two days ago: blanks their codes, which an erasure could not find any more, and then destroys their secret,
+ * so that nobody can compute one again.
+ * @returns how many hours of the sample had codes; while that is `maxRows` there may be more
+ */
+export const destroySecrets = (pool: Pool, now: Date, maxRows: number): Promise<number> =>
+  transaction(pool, async (tx) => {
+    const { rows } = await tx.query<Columns<'sample_secret', 'month'>>({
+      name: 'lock-ended-secrets',
+      text: 'select month from sample_secret where month < $1 order by month for update',
+      values: [monthOf(new Date(now.getTime() - keptDays * 86_400_000))],
+    });
+    const last = rows.at(-1)?.month;
+    if (last === undefined) return 0;
+    const blanked = await blankCodes(tx, endOf(last), maxRows);
+    if (blanked < maxRows)
+      await tx.query({
+        name: 'destroy-sample-secrets',
+        text: 'delete from sample_secret where month <= $1',
+        values: [last],
+      });
+    return blanked;
   });
-  return rowCount ?? 0;
-}
 
-/** What plays of one listener in one month have in common. @param bucket of the listener, 16 bytes in hex */
-export const listenerCode = (secret: Buffer, bucket: string): Buffer =>
-  createHmac('sha256', secret).update(bucket, 'hex').digest().subarray(0, codeBytes);
+const endOf = (month: string) => new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5))));
+
+/**
+ * What plays of one listener in one workspace and month have in common.
+ * @param listener.bucket 16 bytes in hex
+ */
+export const listenerCode = (
+  secret: Buffer,
+  { workspaceId, bucket }: { readonly workspaceId: string; readonly bucket: string },
+): Buffer =>
+  createHmac('sha256', secret).update(`${workspaceId}\n`).update(bucket, 'hex').digest().subarray(0, codeBytes);

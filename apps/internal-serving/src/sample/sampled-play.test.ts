@@ -10,14 +10,14 @@ const play = (podcastId: string, place: number): CandidatePlay => ({
 });
 
 test('a small podcast keeps all its plays, a larger one about 2,000 a day, the largest one of sixteen', () => {
-  const shares = [0, 1, 2_000, 4_000, 32_000, 1_000_000].map((plays) => shareOf('pod_1', { 'podcast\npod_1': plays }));
+  const shares = [0, 1, 2_000, 4_000, 32_000, 1_000_000].map(shareOf);
   expect(shares).toEqual([1, 1, 1, 0.5, 1 / 16, 1 / 16]);
 });
 
 test('weights of the plays that are kept add up to all plays, and who is kept in a large podcast is kept in every smaller one', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100_000 }), fc.integer({ min: 1, max: 100_000 }), (small, more) => {
-      const day = { 'podcast\nsmall': small, 'podcast\nlarge': small + more, 'country\nDE': 50 };
+      const day = { podcasts: { small, large: small + more }, common: new Set(['country\nDE']) };
       const places = Array.from({ length: 1_600 }, (_, at) => (at + 0.5) / 1_600);
       const kept = (id: string) =>
         keepPlays(

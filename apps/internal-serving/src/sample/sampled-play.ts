@@ -1,15 +1,10 @@
 import { hash } from 'node:crypto';
 import type { AdBreak } from '@longwave/ad-decision';
 import type { StoredDecision } from '../decisions/stored-decision.ts';
+import { listenerFields, valueKey, type DayCounts, type ListenerField } from './value-counts.ts';
 
-/** Values that tell something of the listener, and are hidden where few plays have them. */
-const listenerFields = ['country', 'region', 'device', 'operatingSystem', 'app'] as const;
-type ListenerField = (typeof listenerFields)[number];
-
-/** The value in place of one that few plays have. */
+/** The value in place of one that few people have. */
 const other = 'other';
-/** Plays a day from which a value is shown. */
-const minPlaysOfValue = 50;
 /** Sampled plays of a podcast a day, at least 1 of 16. */
 const maxPlaysOfPodcast = 2_000;
 const minShare = 1 / 16;
@@ -42,9 +37,6 @@ export interface SampledPlay extends Readonly<Record<ListenerField, string>> {
 export interface CandidatePlay extends Omit<SampledPlay, 'weight'> {
   readonly place: number;
 }
-
-/** How many plays of a day had each value: "podcast\npod_…", "country\nDE". */
-export type ValueCounts = Readonly<Record<string, number>>;
 
 const placeOf = (bytes: Buffer) => bytes.readUInt32BE(0) / 2 ** 32;
 
@@ -85,34 +77,16 @@ export function candidateOf(
   };
 }
 
-const podcastKey = (podcastId: string) => `podcast\n${podcastId}`;
+/** The share of a podcast's plays that is kept. @param plays of the podcast in a day */
+export const shareOf = (plays: number): number =>
+  Math.min(1, Math.max(minShare, maxPlaysOfPodcast / Math.max(1, plays)));
 
-/** Counts the values of a play. */
-export function countValues(counts: Record<string, number>, play: Omit<SampledPlay, 'weight'>): void {
-  const count = (key: string) => {
-    counts[key] = (counts[key] ?? 0) + 1;
-  };
-  count(podcastKey(play.podcastId));
-  for (const field of listenerFields) if (play[field] !== '') count(`${field}\n${play[field]}`);
-}
-
-/** Sum of counts. */
-export function sumCounts(all: readonly ValueCounts[]): ValueCounts {
-  const sum: Record<string, number> = {};
-  for (const counts of all) for (const [key, count] of Object.entries(counts)) sum[key] = (sum[key] ?? 0) + count;
-  return sum;
-}
-
-/** The share of a podcast's plays that is kept, by how many it has a day. */
-export const shareOf = (podcastId: string, day: ValueCounts): number =>
-  Math.min(1, Math.max(minShare, maxPlaysOfPodcast / Math.max(1, day[podcastKey(podcastId)] ?? 0)));
-
-/** The plays of an hour that are kept, with rare values hidden. @param day counts of the 24 hours that end with it */
-export function keepPlays(plays: readonly CandidatePlay[], day: ValueCounts): SampledPlay[] {
+/** The plays of an hour that are kept, with rare values hidden. @param day the 24 hours that end with it */
+export function keepPlays(plays: readonly CandidatePlay[], day: DayCounts): SampledPlay[] {
   const shown = (field: ListenerField, value: string) =>
-    value === '' || (day[`${field}\n${value}`] ?? 0) >= minPlaysOfValue ? value : other;
+    value === '' || day.common.has(valueKey(field, value)) ? value : other;
   return plays.flatMap(({ place, ...play }) => {
-    const share = shareOf(play.podcastId, day);
+    const share = shareOf(day.podcasts[play.podcastId] ?? 0);
     if (place >= share) return [];
     const hidden = Object.fromEntries(listenerFields.map((field) => [field, shown(field, play[field])]));
     return [{ ...play, ...(hidden as Record<ListenerField, string>), weight: 1 / share }];
