@@ -49,6 +49,17 @@ const commandHead = ['command', 'from → to', 'changes', 'mode', 'review', 'sen
 const statesOf = ({ states, terminalStates }: ResourceDefinition) =>
   states.map((state) => (terminalStates.includes(state) ? `_${words([state])}_` : words([state]))).join(', ');
 
+/** Sentences about the types that only some roles read. */
+function readersOf(types: readonly ResourceDefinition[]): string {
+  const byReaders = Map.groupBy(
+    types.filter(({ readers }) => readers),
+    ({ readers = [] }) => words(readers),
+  );
+  return [...byReaders]
+    .map(([readers, of]) => `${of.map(({ type }) => code(type)).join(', ')} are read by these roles alone: ${readers}.`)
+    .join('\n');
+}
+
 /** The tables, as Markdown that is not laid out yet. */
 export function commandTables(): string {
   const { resource_types: described } = describeCatalog(productCatalog);
@@ -78,6 +89,7 @@ export function commandTables(): string {
       ['type', 'prefix', 'states', 'sort keys'],
       types.map((type) => [code(type.type), code(type.prefix), statesOf(type), sortCell(type.type)]),
     ),
+    readersOf(types),
     '## Commands that people may send',
     '∅: the command creates its subject. Without an arrow the state stays. Changes that end with a question mark are optional. A sender is a role, or `grantee`: the person whom the grant names.',
     ...sections,

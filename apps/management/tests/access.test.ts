@@ -105,7 +105,7 @@ describe('listing', () => {
   const list = async (actor: Actor, type: string, links: Record<string, string> = {}) =>
     (
       await reader.listResources({
-        scopes: await access.scopes(actor, undefined, links),
+        scopes: await access.scopes(actor, undefined, type, links),
         resourceType: type,
         links,
         limit: 200,
@@ -220,7 +220,7 @@ describe('below what was archived', () => {
     return answer === (await codeOf(access.getVisible(actor, undefined, type, missing))).replace(missing, 'ID');
   };
   const list = async (actor: Actor, type: string, links: Record<string, string>) => {
-    const scopes = await access.scopes(actor, owner.workspaceId, links);
+    const scopes = await access.scopes(actor, owner.workspaceId, type, links);
     return (await reader.listResources({ scopes, resourceType: type, links })).resources.map(({ id }) => id);
   };
   const act = (actor: Actor, type: string, id: string | null, changes: object = {}) =>

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Actor } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
-import { shownTo } from '../src/workspace/webhooks/shown-to.ts';
+import { shownTo } from '../src/workspace/access/shown-to.ts';
 import { receiverOrigin } from './_management.ts';
 import { serveManagement } from './_serve.ts';
 import { api, management } from './_shared-http.ts';

@@ -107,6 +107,19 @@ test('a command that needs a second person has roles that may approve it', () =>
   }
 });
 
+test('who may send a command on a type, or decides about one, is among the readers of the type, which belongs to no podcast', () => {
+  for (const { type, readers, links } of resources) {
+    if (!readers) continue;
+    const senders = commands.flatMap((command) =>
+      command.subject === type ? [...command.roles, ...(command.reviewers ?? [])] : [],
+    );
+    expect([type, senders.filter((role) => !readers.includes(role))]).toEqual([type, []]);
+    expect(Object.values(links).map((link) => link.type)).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(podcasts|episodes)$/)]),
+    );
+  }
+});
+
 describe.each(catalogs)('the %s catalog', (_, catalog) => {
   const ofResource = Object.entries<ResourceDefinition>(catalog.resources);
   const ofCommand = Object.entries<CommandDefinition>(catalog.commands);

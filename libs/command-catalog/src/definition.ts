@@ -35,6 +35,11 @@ export interface ResourceDefinition {
   readonly terminalStates: readonly string[];
   /** Link name → the attribute that holds the other resource's id, and its type. Both sides live in one workspace. */
   readonly links: Readonly<Record<string, { readonly attribute: string; readonly type: string }>>;
+  /**
+   * Roles that read it: its versions, its changes, operations on it, and what commands on it that wait for a review would change. To
+   * everybody else it looks as if there were none. Only of a type that belongs to no podcast. Absent: all who see its place.
+   */
+  readonly readers?: readonly Role[];
   /** Attributes whose value no two living resources of this type may share, in the whole service. */
   readonly uniqueAttributes: readonly string[];
   /** Sort keys of this type's lists, beside those of every type (`sortKeysOf`). */

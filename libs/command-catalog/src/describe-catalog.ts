@@ -14,7 +14,7 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unk
 }
 
 function describeType(definition: ResourceDefinition) {
-  const { type, noun, prefix, states, terminalStates, attributes, links, uniqueAttributes } = definition;
+  const { type, noun, prefix, states, terminalStates, attributes, links, uniqueAttributes, readers } = definition;
   return {
     resource_type: type,
     noun,
@@ -27,6 +27,7 @@ function describeType(definition: ResourceDefinition) {
     sort_keys: Object.fromEntries(
       Object.entries(sortKeysOf(definition)).map(([name, { stable }]) => [name, { stable }]),
     ),
+    ...(readers && { readers }),
     since: definition.since ?? firstVersion,
     ...(definition.deprecated && { deprecated: definition.deprecated }),
   };

@@ -30,6 +30,7 @@ export { diagnosticsPurposes, type DiagnosticsPurpose } from './purposes.ts';
 export {
   analyticsRoles,
   campaignRoles,
+  commerceRoles,
   collaboratorRoles,
   grantedRoles,
   managerRoles,

@@ -61,6 +61,9 @@ export const analyticsRoles: readonly Role[] = ['owner', 'admin', 'publisher', '
 /** Each of these roles permits reading campaigns and counting their ads. */
 export const campaignRoles: readonly Role[] = ['owner', 'admin', 'trafficker', 'sales'];
 
+/** Each of these roles permits reading what is promised, made good and charged: those of campaigns and of money, and who reviews them. */
+export const commerceRoles: readonly Role[] = [...campaignRoles, 'finance', 'reviewer'];
+
 /**
  * Roles that an invitation grants on one podcast. Every collaborator also sees the analytics of the podcast, whatever the role; only members
  * of organizations need a role for analytics.

@@ -45,6 +45,10 @@ const resourceTypeSchema = z.strictObject({
   sort_keys: z
     .record(z.string(), z.strictObject({ stable: z.boolean() }))
     .describe('By a stable key, paging skips and repeats nothing while others write.'),
+  readers: z
+    .array(z.string())
+    .optional()
+    .describe('Roles that read it; to others there is none. Absent: whoever sees its podcast or its workspace.'),
   since: z.string().describe('The version of the API that first had it.'),
   deprecated,
 });

@@ -5,7 +5,7 @@ import { rpcService, type RpcService } from '@longwave/rpc';
 import { ResourceServiceService } from '@longwave/rpc/resource';
 import { z } from 'zod';
 import type { Access } from '../workspace/access/access.ts';
-import { shownTo } from '../workspace/webhooks/shown-to.ts';
+import { shownTo } from '../workspace/access/shown-to.ts';
 import { namedWorkspace, readers } from './request-fields.ts';
 
 /** Resources, as far as the actor sees them. */
@@ -35,7 +35,7 @@ export function resourceService({
       listResources: async (request, context) => {
         const actor = await actorOf(context);
         const { resources, nextCursor } = await reader.listResources({
-          scopes: await access.scopes(actor, namedWorkspace(request.workspaceId), request.links),
+          scopes: await access.scopes(actor, namedWorkspace(request.workspaceId), request.resourceType, request.links),
           resourceType: request.resourceType,
           links: request.links,
           lifecycleStates: request.lifecycleStates,

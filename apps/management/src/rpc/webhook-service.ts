@@ -3,7 +3,7 @@ import type { ActorOfCall } from '@longwave/command-pipeline';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { WebhookServiceService } from '@longwave/rpc/webhook';
 import type { Access } from '../workspace/access/access.ts';
-import { shownTo } from '../workspace/webhooks/shown-to.ts';
+import { shownTo } from '../workspace/access/shown-to.ts';
 import type { ListDeliveries } from '../workspace/webhooks/delivery-list-table.ts';
 import { readers } from './request-fields.ts';
 

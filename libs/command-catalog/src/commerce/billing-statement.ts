@@ -1,3 +1,4 @@
+import { commerceRoles } from '@longwave/principal';
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
 import { cause, foundProblem, instant, leaseReason, reference, sha256, stateReason, timeWindow } from '../fields.ts';
@@ -142,6 +143,7 @@ export const billingStatements = defineResource({
     campaign: { attribute: 'campaign_id', type: 'campaigns' },
     corrects: { attribute: 'corrects', type: 'billing_statements' },
   },
+  readers: commerceRoles,
   uniqueAttributes: [],
 });
 

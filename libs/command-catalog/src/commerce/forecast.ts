@@ -1,3 +1,4 @@
+import { commerceRoles } from '@longwave/principal';
 import { z } from 'zod';
 import { lineItemSettings } from '../advertising/line-item.ts';
 import { adPosition } from '../advertising/placement.ts';
@@ -111,6 +112,7 @@ export const forecasts = defineResource({
   states: ['requested', 'running', 'ready', 'expired', 'failed', 'cancelled'],
   terminalStates: ['expired', 'failed', 'cancelled'],
   links: {},
+  readers: commerceRoles,
   uniqueAttributes: [],
 });
 

@@ -1,3 +1,4 @@
+import { commerceRoles } from '@longwave/principal';
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
 import {
@@ -64,6 +65,7 @@ export const makegoods = defineResource({
     for_line_item: { attribute: 'for_line_item', type: 'line_items' },
     line_item: { attribute: 'line_item_id', type: 'line_items' },
   },
+  readers: commerceRoles,
   uniqueAttributes: [],
 });
 

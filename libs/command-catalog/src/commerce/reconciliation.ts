@@ -1,3 +1,4 @@
+import { commerceRoles } from '@longwave/principal';
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
 import {
@@ -164,6 +165,7 @@ export const reconciliations = defineResource({
   states: ['open', 'matching', 'review', 'closed', 'cancelled'],
   terminalStates: ['closed', 'cancelled'],
   links: {},
+  readers: commerceRoles,
   uniqueAttributes: [],
 });
 

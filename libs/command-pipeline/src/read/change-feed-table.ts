@@ -8,6 +8,8 @@ export interface ChangeFilter {
   readonly scope: Scope;
   /** Terminal states of podcasts and episodes: what belongs to one of them changes unseen once it has come to such a state. */
   readonly hiddenBelow?: ListFilter['hiddenBelow'];
+  /** Changes of resources of these types are left out. */
+  readonly hiddenTypes?: readonly string[] | undefined;
   /** Only changes of resources of these types. */
   readonly types?: readonly string[] | undefined;
 }
@@ -91,10 +93,11 @@ const endBefore = `select from (
  */
 export async function readChanges(
   pool: Pool,
-  { scope: { workspaceId, podcastIds }, hiddenBelow, types }: ChangeFilter,
+  { scope: { workspaceId, podcastIds }, hiddenBelow, hiddenTypes = [], types }: ChangeFilter,
   { after, limit }: { readonly after: ChangePlace; readonly limit: number },
 ): Promise<{ readonly rows: readonly ChangeRow[]; readonly to: ChangePlace; readonly more: boolean }> {
-  const searched = types === undefined && podcastIds === undefined ? limit + spareRows : maxRowsSearched;
+  const isFiltered = types !== undefined || podcastIds !== undefined || hiddenTypes.length > 0;
+  const searched = isFiltered ? maxRowsSearched : limit + spareRows;
   const { rows } = await pool.query<
     { readonly rows_read: number; readonly to_seq: number | null; readonly to_position: number | null } & {
       readonly [C in keyof ChangeRow]: ChangeRow[C] | null;
@@ -108,7 +111,7 @@ export async function readChanges(
              select s.*, v.lifecycle_state, v.attributes, v.digest, r.created_at, v.created_at as updated_at
              from searched s left join resource r on r.id = s.resource_id and r.workspace_id = $1
                left join revision v on v.resource_id = s.resource_id and v.version = s.version
-             where ($6::text[] is null or s.resource_type = any($6))
+             where ($6::text[] is null or s.resource_type = any($6)) and s.resource_type <> all($10::text[])
                and ($7::text[] is null or s.resource_id = any($7) or exists (
                  select from link l left join resource e on e.id = l.to_id and e.resource_type = 'episodes'
                    left join link m on m.from_id = e.id and m.name = 'podcast'
@@ -130,6 +133,7 @@ export async function readChanges(
       podcastIds ?? null,
       hiddenBelow?.podcasts ?? [],
       hiddenBelow?.episodes ?? [],
+      hiddenTypes,
     ],
   });
   const { rows_read: rowsRead, to_seq: seq, to_position: position } = rows[0]!;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { productCatalog } from '@longwave/command-catalog';
-import { clientIdOf, type ChangesPage, type Scope } from '@longwave/command-pipeline';
+import { clientIdOf, type ChangesPage, type ChangesQuery as FeedQuery } from '@longwave/command-pipeline';
 import { resourceViewSchema } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import { sleep } from '@longwave/worker-kit';
@@ -8,7 +8,8 @@ import { z } from 'zod';
 import type { StreamWork } from '../event-streams.ts';
 import { hiddenBelow, pageQuery, textList } from '../list-query.ts';
 import { json, type ManagementRoute, type RouteCall, type RouteDeps } from '../management-route.ts';
-import { shownTo } from '../../workspace/webhooks/shown-to.ts';
+import { unreadableTypes } from '../../workspace/access/access.ts';
+import { shownTo } from '../../workspace/access/shown-to.ts';
 
 const types = Object.keys(productCatalog.resources);
 
@@ -48,14 +49,17 @@ const maxQuietMs = 60_000;
 const minQuietMs = 250;
 const streamPageSize = 50;
 
-/** The scope in which the actor sees changes. Throws the `not_found` of an unknown workspace when there is none. */
-async function scopeOf(
+/** The changes that a reader may see. */
+type Sight = Pick<FeedQuery, 'scope' | 'hiddenBelow' | 'hiddenTypes'>;
+
+/** The changes that the actor may see. Throws the `not_found` of an unknown workspace when it sees nothing there. */
+async function sightOf(
   { actor, workspaceId }: Pick<RouteCall, 'actor' | 'workspaceId'>,
   { access }: RouteDeps,
-): Promise<Scope> {
-  const [scope] = await access.scopes(actor, workspaceId, {});
+): Promise<Sight> {
+  const [scope] = await access.scopes(actor, workspaceId, undefined);
   if (!scope) throw new Problem('not_found', 'There is no such workspace.');
-  return scope;
+  return { scope, hiddenBelow, hiddenTypes: unreadableTypes(actor, workspaceId) };
 }
 
 /** A change as the actor is shown it. */
@@ -66,36 +70,36 @@ const shownChange = (actor: RouteCall['actor'], change: ChangesPage['changes'][n
 function follow(
   call: RouteCall,
   deps: RouteDeps,
-  asked: { readonly scope: Scope; readonly after: string | undefined; readonly types: readonly string[] | undefined },
+  asked: { readonly sight: Sight; readonly after: string | undefined; readonly types: readonly string[] | undefined },
 ): StreamWork {
-  let { scope } = asked;
+  let { sight } = asked;
   let { actor } = call;
   return {
     check: async () => {
       actor = await call.recheck();
-      const now = await scopeOf({ actor, workspaceId: call.workspaceId }, deps);
-      if (!isDeepStrictEqual(now, scope)) scope = now;
+      const now = await sightOf({ actor, workspaceId: call.workspaceId }, deps);
+      if (!isDeepStrictEqual(now, sight)) sight = now;
     },
     write: async ({ signal, send, mark, read }) => {
       using watch = deps.changeSignals.watch(call.workspaceId, signal);
       let { after } = asked;
       while (!signal.aborted) {
         const readAt = performance.now();
-        const readIn = scope;
+        const readIn = sight;
         const { changes, nextCursor, more } = await read(() =>
           deps.reader.listChanges({
-            ...{ scope: readIn, hiddenBelow, types: asked.types, limit: streamPageSize },
+            ...{ ...readIn, types: asked.types, limit: streamPageSize },
             ...(after !== undefined && { after }),
           }),
         );
         let sentTo = after;
         for (const one of changes) {
-          if (scope !== readIn) break;
+          if (sight !== readIn) break;
           await send({ id: one.cursor, event: one.kind, data: shownChange(actor, one) });
           sentTo = one.cursor;
         }
         // Rights have changed meanwhile: the rest is read again with those of now.
-        const isWhole = scope === readIn;
+        const isWhole = sight === readIn;
         // The place is beyond changes that were left out; or it is the first one of a client that begins now.
         if (isWhole && ((more && changes.length === 0) || after === 'now')) await mark(nextCursor);
         after = isWhole ? nextCursor : sentTo;
@@ -125,7 +129,8 @@ const listChanges: ManagementRoute = {
   refusals: ['invalid_cursor', 'rate_limited', 'temporarily_unavailable', 'timeout'],
   answer: async (call, deps) => {
     const { limit, after, types: named } = call.query as ChangesQuery;
-    const asked = { scope: await scopeOf(call, deps), hiddenBelow, types: named };
+    const sight = await sightOf(call, deps);
+    const asked = { ...sight, types: named };
     const isStream = call.request.accepts(['application/json', 'text/event-stream']) === 'text/event-stream';
     if (!isStream) {
       const { changes, nextCursor, more } = await deps.reader.listChanges({
@@ -140,7 +145,7 @@ const listChanges: ManagementRoute = {
     const { workspaceId } = call;
     return deps.eventStreams.open(
       { clientId: clientIdOf(call.actor), workspaceId },
-      follow(call, deps, { scope: asked.scope, after: from, types: named }),
+      follow(call, deps, { sight, after: from, types: named }),
     );
   },
 };

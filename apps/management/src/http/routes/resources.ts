@@ -15,8 +15,11 @@ import {
   type ListQuery,
 } from '../list-query.ts';
 import { json, type ManagementRoute, type RouteAnswer } from '../management-route.ts';
+import { isClosedReview } from '../../workspace/reviews/closed-review.ts';
 import { reviewedSubject } from '../../workspace/reviews/reviewed-subject.ts';
-import { shownTo } from '../../workspace/webhooks/shown-to.ts';
+import { shownTo } from '../../workspace/access/shown-to.ts';
+
+const reviewTasks = productCatalog.resources.review_tasks.type;
 
 const page = z.strictObject({
   rows: z.array(resourceViewSchema),
@@ -110,7 +113,7 @@ const list: ManagementRoute = {
     checkListQuery(definition, asked);
     const { limit, cursor, sort, state, parent, ids, updated_since: updatedSince, text, fields, count } = asked;
     const filter = {
-      scopes: await access.scopes(actor, workspaceId, placeOf(definition, parent)),
+      scopes: await access.scopes(actor, workspaceId, definition.type, placeOf(definition, parent)),
       resourceType: definition.type,
       hiddenBelow,
       ...(state !== undefined && { lifecycleStates: state }),
@@ -237,13 +240,14 @@ const readProposal: ManagementRoute = {
   ],
   answer: async ({ actor, workspaceId, parameter }, { access, reader, previewReview }) => {
     const id = parameter('review_task_id');
-    const review = await access.getVisible(actor, workspaceId, 'review_tasks', id);
+    const review = await access.getVisible(actor, workspaceId, reviewTasks, id);
     const { task, present, difference: steps } = await previewReview(workspaceId, id);
     const { subject } = task;
+    const isClosed = isClosedReview(actor, workspaceId, { type: reviewTasks, attributes: review.resource.attributes });
     const content = present && (await reviewedSubject({ access, reader }, actor, { ...review, task }, present));
     return json({
       subject: { ...subject, ...content },
-      difference: shownTo(actor).difference(workspaceId, subject.type, steps),
+      difference: isClosed ? [] : shownTo(actor).difference(workspaceId, subject.type, steps),
     });
   },
 };

@@ -3,7 +3,7 @@ import { openCursor, sealCursor } from '@longwave/command-pipeline';
 import { z } from 'zod';
 import { pageQuery } from '../list-query.ts';
 import { json, type ManagementRoute } from '../management-route.ts';
-import { shownTo } from '../../workspace/webhooks/shown-to.ts';
+import { shownTo } from '../../workspace/access/shown-to.ts';
 
 const deliveryQuery = z.strictObject({
   ...pageQuery,

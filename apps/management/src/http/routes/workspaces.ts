@@ -32,7 +32,7 @@ const list: ManagementRoute = {
   refusals: ['invalid_cursor'],
   answer: async ({ actor, query }, { access, reader }) => {
     const { cursor } = query as z.output<typeof listQuery>;
-    const scopes = await access.scopes(actor, undefined, {});
+    const scopes = await access.scopes(actor, undefined, 'workspaces');
     const { resources, nextCursor } = await reader.listResources({
       // Whoever sees a podcast may know the name of its workspace.
       scopes: scopes.map(({ workspaceId }) => ({ workspaceId })),

@@ -17,7 +17,14 @@ import {
 } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
-import { analyticsRoles, managerRoles, type AccessNeed, type Principal, type Role } from '@longwave/principal';
+import {
+  analyticsRoles,
+  managerRoles,
+  type AccessNeed,
+  type AccessTarget,
+  type Principal,
+  type Role,
+} from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { hasGrantFor } from '../authority/authority-grant-table.ts';
 import { granteesOf } from '../authority/grantee.ts';
@@ -82,9 +89,21 @@ function scopesOf({ workspace_id: own, grants }: Principal): Scope[] {
 const isPermitted = (actor: Actor, workspaceId: string, podcastId: string | undefined, need?: AccessNeed): boolean =>
   actor.kind === 'service' || accessOf({ ...actor, podcastId }, workspaceId, need).outcome === 'permitted';
 
-/** Whether an actor has one of these roles for a visible resource. */
-export const holdsRole = (actor: Actor, { resource, podcastId }: VisibleResource, roles: readonly Role[]): boolean =>
-  isPermitted(actor, resource.workspace_id, podcastId, { roles });
+/** Whether a type names its readers, and the actor is none of them in this workspace. */
+export function isUnreadable(actor: Actor, workspaceId: string, type: string): boolean {
+  const { readers }: Pick<ResourceDefinition, 'readers'> = Object.hasOwn(productCatalog.resources, type)
+    ? productCatalog.resources[type as keyof typeof productCatalog.resources]
+    : {};
+  return readers !== undefined && !isPermitted(actor, workspaceId, undefined, { roles: readers });
+}
+
+/** The types of which the actor reads nothing in this workspace. */
+export const unreadableTypes = (actor: Actor, workspaceId: string): string[] =>
+  Object.keys(productCatalog.resources).filter((type) => isUnreadable(actor, workspaceId, type));
+
+/** Whether an actor has one of these roles for what belongs to a podcast of a workspace, or to none. */
+export const holdsRole = (actor: Actor, { workspaceId, podcastId }: AccessTarget, roles: readonly Role[]): boolean =>
+  isPermitted(actor, workspaceId, podcastId, { roles });
 
 /** Throws the `not_found` of an unknown workspace when hosting-exchange, which speaks for outsiders, leaves open where it acts or reads. */
 export function checkNamed(actor: Actor, workspaceId: string | undefined): void {
@@ -116,7 +135,7 @@ export function createAccess(pool: Pool) {
   ): Promise<ResourceWithLineage | undefined> =>
     isLegalText(id) ? findWithLineage(pool, productCatalog, workspaceId, type, id) : undefined;
 
-  /** A resource whose place the actor sees, or that names it as a party, whether or not its podcast or episode has ended. */
+  /** A resource that the actor may read, or that names it as a party, whether or not its podcast or episode has ended. */
   async function findInSight(
     actor: Actor,
     workspaceId: string | undefined,
@@ -127,7 +146,7 @@ export function createAccess(pool: Pool) {
     if (!found) return undefined;
     const { row, podcastId } = found;
     const isSeen = isPermitted(actor, row.workspace_id, podcastId) || (await isParty(pool, actor, row));
-    return isSeen ? found : undefined;
+    return isSeen && !isUnreadable(actor, row.workspace_id, type) ? found : undefined;
   }
 
   /** The podcast that a command acts on. Reads the subject only when its workspace or its podcast is not known otherwise. */
@@ -166,9 +185,9 @@ export function createAccess(pool: Pool) {
     },
 
     /**
-     * Throws the `not_found` of an unknown operation unless the actor sees the place of its subject, or of the subject of the operation that
-     * this is. What was done stays readable when the podcast or episode of the subject has ended for good. A new resource that waits for its
-     * review, or was declined, is not there: everybody who sees the whole workspace sees its operation.
+     * Throws the `not_found` of an unknown operation unless the actor may read its subject, or the subject of the operation that this is. What
+     * was done stays readable when the podcast or episode of the subject has ended for good. A new resource that waits for its review, or was
+     * declined, is not there: everybody who sees the whole workspace, and may read its type, sees its operation.
      */
     async checkOperationSubject(
       actor: Actor,
@@ -181,33 +200,41 @@ export function createAccess(pool: Pool) {
         const subject = { type: about.subject_type, id: about.subject_id, version: about.subject_version };
         return this.checkOperationSubject(actor, workspaceId, subject);
       }
-      if (version === 0) return this.checkWorkspace(actor, workspaceId);
+      if (version === 0) {
+        this.checkWorkspace(actor, workspaceId);
+        if (isUnreadable(actor, workspaceId, type)) throw notFoundProblem(operations, id);
+        return;
+      }
       if (!(await findInSight(actor, workspaceId, type, id))) throw notFoundProblem(operations, id);
     },
 
     /**
-     * The scopes of a list: that of a named parent, else the named workspace, else everything that the actor sees. There is no scope in an
-     * invisible place, nor for people below a podcast or episode that has ended for good.
+     * The scopes of a list of this type: that of a named parent, else the named workspace, else everything that the actor sees. There is no
+     * scope where the actor may not read the type, nor for people below a podcast or episode that has ended for good.
+     * @param type undefined: resources of any type, which `unreadableTypes` then bounds
      */
     async scopes(
       actor: Actor,
       workspaceId: string | undefined,
-      links: Readonly<Record<string, string>>,
+      type: string | undefined,
+      links: Readonly<Record<string, string>> = {},
     ): Promise<Scope[]> {
+      const isReadable = (scope: Scope) => type === undefined || !isUnreadable(actor, scope.workspaceId, type);
+
       const parents = { podcast: 'podcasts', episode: 'episodes' } as const;
-      for (const [link, type] of Object.entries(parents)) {
+      for (const [link, parentType] of Object.entries(parents)) {
         const id = links[link];
-        const parent = id === undefined ? undefined : await find(workspaceId, type, id);
+        const parent = id === undefined ? undefined : await find(workspaceId, parentType, id);
         if (!parent) continue;
         const { row, podcastId, ended } = parent;
-        const { terminalStates }: ResourceDefinition = productCatalog.resources[type];
+        const { terminalStates }: ResourceDefinition = productCatalog.resources[parentType];
         const isOver = ended !== undefined || terminalStates.includes(row.lifecycle_state);
         if (!isPermitted(actor, row.workspace_id, podcastId) || (isOver && actor.kind === 'principal')) return [];
-        return [{ workspaceId: row.workspace_id }];
+        return [{ workspaceId: row.workspace_id }].filter(isReadable);
       }
       if (actor.kind === 'service') return workspaceId === undefined ? [] : [{ workspaceId }];
       return scopesOf(actor.principal).filter(
-        (scope) => workspaceId === undefined || scope.workspaceId === workspaceId,
+        (scope) => (workspaceId === undefined || scope.workspaceId === workspaceId) && isReadable(scope),
       );
     },
 
@@ -219,7 +246,7 @@ export function createAccess(pool: Pool) {
     /** Whether the actor sees the whole workspace. */
     seesWorkspace: (actor: Actor, workspaceId: string): boolean => isPermitted(actor, workspaceId, undefined),
 
-    /** Whether the actor sees the place of a resource, also when its podcast or episode has ended for good. */
+    /** Whether the actor may read a resource, also when its podcast or episode has ended for good. */
     sees: async (actor: Actor, workspaceId: string, type: string, id: string): Promise<boolean> =>
       (await findInSight(actor, workspaceId, type, id)) !== undefined,
 

@@ -53,7 +53,9 @@ function rolesFor(task: Readonly<ReviewTask>, verdict: Decision['verdict']): Rev
 export const rolesOfReview = ({
   required_roles: required,
   first_approval_roles: first = [],
-}: Readonly<ReviewTask>): ReviewTask['required_roles'] => [...new Set([...first, ...required])];
+}: Readonly<Pick<ReviewTask, 'required_roles' | 'first_approval_roles'>>): ReviewTask['required_roles'] => [
+  ...new Set([...first, ...required]),
+];
 
 const approvals = ({ decisions }: Readonly<ReviewTask>) =>
   decisions.filter(({ verdict }) => verdict === 'approve').map(({ by }) => by);

@@ -1,7 +1,7 @@
 import type { Actor, ResourceReader } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { holdsRole, type Access, type VisibleResource } from '../access/access.ts';
-import { shownTo } from '../webhooks/shown-to.ts';
+import { shownTo } from '../access/shown-to.ts';
 import { rolesOfReview, type ReviewTask } from './review-task.ts';
 
 /** Members that name stored files. */
@@ -35,7 +35,8 @@ export async function reviewedSubject(
 ): Promise<ReviewedSubject | undefined> {
   const { workspace_id: workspaceId, resource_type: type, id, lifecycle_state: state } = subject;
   const isSeen = await access.sees(actor, workspaceId, type, id);
-  if (!isSeen && !holdsRole(actor, review, rolesOfReview(review.task))) return undefined;
+  if (!isSeen && !holdsRole(actor, { workspaceId, podcastId: review.podcastId }, rolesOfReview(review.task)))
+    return undefined;
   const { attributes } = shownTo(actor).resource(subject);
   const { advertiser_id: advertiserId } = attributes;
   const { resources } =

@@ -2,6 +2,7 @@ import { productCatalog, type WebhookDelivery } from '@longwave/command-catalog'
 import { accessOf, type Actor, type PatchStep, type VersionView } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { z } from 'zod';
+import { isClosedReview, isOfDecisions, withoutRequest } from '../reviews/closed-review.ts';
 
 type Attributes = ResourceView['attributes'];
 
@@ -39,29 +40,36 @@ function stepWithoutAddress(step: PatchStep): PatchStep {
 }
 
 /**
- * What an actor is shown of webhook endpoints. Their addresses, and what hosts answered, may hold secrets: only who may change an endpoint
- * sees them, others see scheme and host.
+ * What an actor is shown of what it sees. Addresses of webhook endpoints, and what hosts answered, may hold secrets: only who may change an
+ * endpoint sees them, others see scheme and host. Of a review about what it may not read it is shown that there is one.
  */
 export function shownTo(actor: Actor) {
   const seesAddresses = (workspaceId: string): boolean =>
     actor.kind === 'service' || accessOf(actor, workspaceId, { roles }).outcome === 'permitted';
 
+  function shownAttributes(workspaceId: string, type: string, attributes: Attributes): Attributes {
+    const shown = isClosedReview(actor, workspaceId, { type, attributes }) ? withoutRequest(attributes) : attributes;
+    return seesAddresses(workspaceId) ? shown : withoutAddress(type, shown);
+  }
+
   return {
-    /** A resource; all but webhook endpoints, and the reviews of commands on them, as it is. */
-    resource: (view: ResourceView): ResourceView =>
-      seesAddresses(view.workspace_id)
-        ? view
-        : { ...view, attributes: withoutAddress(view.resource_type, view.attributes) },
+    /** A resource; all but webhook endpoints, and some reviews, as it is. */
+    resource: (view: ResourceView): ResourceView => ({
+      ...view,
+      attributes: shownAttributes(view.workspace_id, view.resource_type, view.attributes),
+    }),
 
     /** A version of a resource of this type. */
-    version: (workspaceId: string, type: string, view: VersionView): VersionView =>
-      seesAddresses(workspaceId)
-        ? view
-        : {
-            ...view,
-            attributes: withoutAddress(type, view.attributes),
-            ...(view.difference && type === endpoints && { difference: view.difference.map(stepWithoutAddress) }),
-          },
+    version(workspaceId: string, type: string, view: VersionView): VersionView {
+      const { attributes, difference } = view;
+      const isClosed = isClosedReview(actor, workspaceId, { type, attributes });
+      const steps = isClosed ? difference?.filter((step) => !isOfDecisions(step)) : difference;
+      return {
+        ...view,
+        attributes: shownAttributes(workspaceId, type, attributes),
+        ...(steps && { difference: this.difference(workspaceId, type, steps) }),
+      };
+    },
 
     /** The difference between two versions of a resource of this type. */
     difference: (workspaceId: string, type: string, steps: readonly PatchStep[]): readonly PatchStep[] =>
