@@ -153,6 +153,39 @@ test('who sells more than is left says why and waits for two others, whose task 
   ]);
 });
 
+test('a guaranteed line item below a floor is booked only with a cause, and when another person has approved', async () => {
+  const w = createWorld(management);
+  const lineItem = await w.approvedLineItem();
+  const floor = async (amount: string, podcastId?: string) => {
+    const place = podcastId
+      ? { kind: 'show', source_ref: { podcast_id: podcastId } }
+      : { kind: 'network', source_ref: {} };
+    const price = { min_cpm: { amount_micros: amount, currency: 'EUR' } };
+    const unit = await w.send('inventory_unit.create', null, { name: amount, ...place, ...price });
+    return w.send('inventory_unit.activate', unit, {});
+  };
+  await floor('18000000');
+  await floor('18000001', (await w.podcast()).id);
+  const version = await versionOf(w);
+  const refusal = await refusalOf(w.send('line_item.book', lineItem, {}));
+  expect(refusal).toMatchObject({ code: 'line_item_not_bookable' });
+  expect(refusal!.message).toContain('allow_below_floor');
+  const allow = { allow_below_floor: true };
+  expect(await refusalOf(w.send('line_item.book', lineItem, allow))).toMatchObject({ code: 'validation_failed' });
+  expect(await versionOf(w)).toBe(version);
+
+  const seller = person(w.workspaceId, ['viewer', 'sales']);
+  await w.send('line_item.book', lineItem, { ...allow, cause: 'A client of ten years.' }, seller);
+  const task = await w.taskOf(lineItem.id);
+  expect(task.attributes).toMatchObject({ command_type: 'line_item.book', mode: 'single' });
+  await w.send('review.approve', task, {}, person(w.workspaceId, ['viewer', 'reviewer']));
+  await management.runApproved(w.workspaceId, task.id);
+  const { rows } = await management.pool.query('select lifecycle_state as state from resource where id = $1', [
+    lineItem.id,
+  ]);
+  expect(rows).toEqual([{ state: 'booked' }]);
+});
+
 test('without an answer, and while others sell again and again, nothing is sold', async () => {
   const w = createWorld(management);
   const lineItem = await w.approvedLineItem();

@@ -14,6 +14,8 @@ const isExplained = ({ allow_overbook: overbooks, cause: why }: { allow_overbook
   overbooks === undefined || why !== undefined;
 const unexplained = { message: 'Say why more is sold than is left.', path: ['cause'] };
 
+/** Books a guaranteed line item although its price is below a floor; another person must approve. */
+const underFloor = { allow_below_floor: z.literal(true).optional() };
 /** The commands of line items; their transitions are normative (docs/services/management.md). */
 export const lineItemCommands = {
   'line_item.create': defineCommand({
@@ -145,7 +147,13 @@ export const lineItemCommands = {
     subject: 'line_items',
     from: ['approved', 'reserved'],
     to: 'booked',
-    changes: z.strictObject(overbooking).refine(isExplained, unexplained),
+    changes: z
+      .strictObject({ ...overbooking, ...underFloor })
+      .refine(isExplained, unexplained)
+      .refine(({ allow_below_floor: isUnder, cause: why }) => isUnder === undefined || why !== undefined, {
+        message: 'Say why it is sold for less than the floor.',
+        path: ['cause'],
+      }),
     roles: sellers,
     review: 'policy',
     versionGuard: 'required',
@@ -153,7 +161,7 @@ export const lineItemCommands = {
     hasRule: true,
     problems: ['line_item_not_bookable', 'policy_rejected', 'inventory_not_available', 'temporarily_unavailable'],
     summary:
-      'Books an approved line item; the next serving plan contains it. Without a reservation it is checked as one is.',
+      'Books an approved line item; the next serving plan contains it. Without a reservation it is checked as one is. A guaranteed one whose price is below a floor needs allow_below_floor, which another person approves.',
   }),
   'line_item.start_flight': defineCommand({
     type: 'line_item.start_flight',

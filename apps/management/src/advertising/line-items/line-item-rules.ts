@@ -20,6 +20,7 @@ import { goalBasis, type CountConfirmed } from './count-confirmed.ts';
 import * as flight from './line-item.ts';
 import type { LineItem } from './line-item.ts';
 import { raisingBookings } from './raise-bookings.ts';
+import { requireFloor } from './require-floor.ts';
 import { requireTargeted } from './require-targeted.ts';
 
 type Catalog = typeof productCatalog;
@@ -194,6 +195,7 @@ const sellingRules = (options: LineItemOptions) => {
             throw refuse('Activate the assignment of an approved creative first.');
           await checkBudget(tx, workspaceId, subjectId, locked);
           const terms = await requireTerms(tx, workspaceId, subjectId, locked);
+          if (changes.allow_below_floor !== true) await requireFloor(tx, workspaceId, locked);
           const found = await requireAvailability?.({ tx, workspaceId, now }, changes.allow_overbook === true);
           const attributes = flight.unreserved(locked);
           return {

@@ -18,16 +18,20 @@ const { reviewers: billingReviewers } = productCatalog.commands['billing_stateme
 const waivesReconciliation = ({ definition: { type }, changes }: ReviewQuestion) =>
   type === 'billing_statement.generate' && changes['waive_reconciliation'] !== undefined;
 
-/** Who approves that more is sold than is left. */
+/** Who approves that more is sold than is left, or for less than a floor. */
 const sellingReviewers = ['reviewer', 'admin'] as const;
 
 /** Whether the command promises slots that are not left, which two others approve. */
 const overbooks = ({ changes }: ReviewQuestion) => changes['allow_overbook'] === true;
 
+/** Whether the command books below a floor, which another person approves. */
+const sellsBelowFloor = ({ changes }: ReviewQuestion) => changes['allow_below_floor'] === true;
+
 /** The command with the review that its content asks for. */
 function asReviewed(question: ReviewQuestion): ReviewQuestion['definition'] {
   if (isHostRead(question)) return { ...question.definition, review: 'host' };
   if (overbooks(question)) return { ...question.definition, review: 'dual', reviewers: sellingReviewers };
+  if (sellsBelowFloor(question)) return { ...question.definition, review: 'single', reviewers: sellingReviewers };
   return waivesReconciliation(question)
     ? { ...question.definition, review: 'dual', reviewers: billingReviewers }
     : question.definition;
