@@ -74,6 +74,8 @@ export const flightExamples = {
   'line_item.extend': async (w) =>
     on((await w.booked()).lineItem, { end: new Date(w.now().getTime() + 1000 * hour).toISOString(), cause }, w.actor),
   'line_item.set_priority': async (w) => on((await w.booked()).lineItem, { priority: 1 }, w.actor),
+  'line_item.set_external_ids': async (w) =>
+    on((await w.booked()).lineItem, { external_ids: [{ source: 'gam', id: '6123456789' }] }, w.actor),
   'line_item.stop': async (w) => on((await w.delivering()).lineItem, { cause }, w.actor),
   'line_item.cancel': async (w) => on((await w.booked()).lineItem, { cause }, w.actor),
   'line_item.reset': async (w) => on(await w.reservedLineItem(), { cause }, w.actor),

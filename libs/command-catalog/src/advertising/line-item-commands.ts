@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineCommand } from '../definition.ts';
 import { cause, instant, reference } from '../fields.ts';
+import { externalIds } from './external-ids.ts';
 import { amendable, flightStates, lineItemSettings, newLineItem } from './line-item.ts';
 
 const sellers = ['trafficker', 'sales', 'admin'] as const;
@@ -13,9 +14,9 @@ const overbooking = { allow_overbook: z.literal(true).optional(), cause: cause.o
 const isExplained = ({ allow_overbook: overbooks, cause: why }: { allow_overbook?: true; cause?: string }) =>
   overbooks === undefined || why !== undefined;
 const unexplained = { message: 'Say why more is sold than is left.', path: ['cause'] };
-
 /** Books a guaranteed line item although its price is below a floor; another person must approve. */
 const underFloor = { allow_below_floor: z.literal(true).optional() };
+
 /** The commands of line items; their transitions are normative (docs/services/management.md). */
 export const lineItemCommands = {
   'line_item.create': defineCommand({
@@ -260,6 +261,17 @@ export const lineItemCommands = {
     event: 'line_item.priority_set',
     externalEffect: 'The next serving plan contains the new priority.',
     summary: 'Sets the priority of a line item among line items of the same kind.',
+  }),
+  'line_item.set_external_ids': defineCommand({
+    type: 'line_item.set_external_ids',
+    subject: 'line_items',
+    from: ['approved', 'reserved', ...flightStates, 'completed', 'stopped'],
+    changes: z.strictObject({ external_ids: externalIds }),
+    roles: [...sellers, 'finance'],
+    versionGuard: 'required',
+    event: 'line_item.external_ids_set',
+    summary:
+      'Sets the ids that a line item has in other systems, also after its flight: reconciliations that are matched from now on find it by them.',
   }),
   'line_item.stop': defineCommand({
     type: 'line_item.stop',

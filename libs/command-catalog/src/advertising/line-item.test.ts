@@ -25,6 +25,7 @@ const expected: Readonly<Record<string, readonly [readonly string[] | null, read
   'line_item.resume': [['paused'], ['booked', 'delivering', 'delivery_extended']],
   'line_item.extend': [flights, null],
   'line_item.set_priority': [['booked', 'delivering', 'paused'], null],
+  'line_item.set_external_ids': [['approved', 'reserved', ...flights, 'completed', 'stopped'], null],
   'line_item.stop': [['delivering', 'delivery_extended', 'paused'], ['stopped']],
   'line_item.cancel': [
     ['draft', 'pending_review', 'declined', 'approved', 'reserved', 'reservation_expired', 'booked', 'paused'],
