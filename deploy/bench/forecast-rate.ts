@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { workspaceRoot } from '@longwave/fleet';
 import {
   backtest,
   findAvailability,
@@ -7,6 +10,7 @@ import {
   type SamplePlay,
 } from '@longwave/forecasting';
 import { bookedLine, bookedPlan, createDraws, generateWorld, targetingOf } from '@longwave/forecasting/generated-world';
+import { z } from 'zod';
 import { mixedPlan, mixedPlays } from './decision-mix.ts';
 import { median, type Row } from './measure.ts';
 
@@ -160,8 +164,46 @@ function timeRows(): readonly Row[] {
   ];
 }
 
+const program = path.join(workspaceRoot, 'apps/forecaster/tests/_seller-questions.ts');
+const answered = z.strictObject({
+  first: z.array(z.number()),
+  next: z.array(z.number()),
+  matched: z.array(z.number()),
+  sampled: z.number(),
+  megabytes: z.number(),
+});
+
+const p95 = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.ceil(0.95 * values.length) - 1]!;
+
+/** How long sellers wait at 10,000 line items and a million opportunities a day, in a process of its own. */
+function sellerRows(): readonly Row[] {
+  const text = execFileSync(process.execPath, [program], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  const {
+    first,
+    next,
+    matched,
+    sampled: rows,
+    megabytes,
+  } = answered.parse(JSON.parse(text.trim().split('\n').at(-1)!));
+  const at = `at ${lineItems.toLocaleString('en')} line items, 1M opportunities a day`;
+  const row = (name: string, seconds: number, aim: number): Row => ({
+    ...{ name: `${name} ${at}`, unit: 's', ours: seconds, baseline: aim, baselineName: 'the aim' },
+    ratio: seconds / aim,
+  });
+  return [
+    row(`a seller’s question after something was sold, median of ${first.length}`, median(first), 2),
+    row(`a further question, p95 of ${next.length}`, p95(next), 2),
+    row(
+      `matched of one line item (${rows.toLocaleString('en')} sampled, ${Math.round(megabytes)} MB)`,
+      median(matched),
+      0.3,
+    ),
+  ];
+}
+
 /** Accuracy and time of forecasts (docs/forecasting.md#accuracy). In these rows a smaller ratio is better. */
 export const forecastRates = async (): Promise<readonly Row[]> => [
+  ...sellerRows(),
   ...timeRows(),
   ...samplingRows(seeds[0]!),
   ...accuracyRows(),

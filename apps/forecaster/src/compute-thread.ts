@@ -10,7 +10,8 @@ import { findRisks } from './compute/find-risks.ts';
 import type { ForecastInputs } from './compute/forecast-inputs.ts';
 import { makeForecast } from './compute/make-forecast.ts';
 import { makePacingPlans } from './compute/make-pacing-plans.ts';
-import type { Answers, Question, Reply, ThreadData } from './compute/question.ts';
+import { createKeepBaselines } from './compute/keep-baselines.ts';
+import type { Answers, Question, Reply, Request, ThreadData } from './compute/question.ts';
 import { createReadBooking } from './inputs/read-booking.ts';
 import { createReadPast } from './inputs/read-past.ts';
 
@@ -22,6 +23,7 @@ const internalServing = openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-s
 const sample = internalServing.client(SampleServiceService);
 const readBooking = createReadBooking(management.client(BookingServiceService));
 const readPast = createReadPast(sample);
+const keepBaseline = createKeepBaselines();
 /** Ratios of backtests by workspace: a day more of facts changes them little. */
 const backtests = new LRUCache<string, readonly BacktestRatio[]>({ max: 100, ttl: 24 * 3_600_000 });
 /** Hours of facts up to which a forecast makes backtests: some three seconds, once a day and workspace. Larger workspaces have the usual intervals. */
@@ -54,21 +56,38 @@ async function inputsOf({ type, workspaceId, deadlineMs }: Question): Promise<Fo
       ...(await sample.readCommitted({ lineItemIds: ids.slice(at, at + maxIds) }, { deadlineMs })).lineItems,
     );
   const ratios = type === 'forecast' || type === 'risks' ? ratiosOf(workspaceId, { past, booking }) : [];
-  return { nowMs, past, booking, committed, backtests: ratios, maxPlays: config.FORECASTER_PLAYS_MAX };
+  return { workspaceId, nowMs, past, booking, committed, backtests: ratios, maxPlays: config.FORECASTER_PLAYS_MAX };
 }
 
-async function answer(question: Question): Promise<Answers[keyof Answers]> {
-  const inputs = await inputsOf(question);
+function answer(question: Question, inputs: ForecastInputs): Answers[keyof Answers] {
   if (question.type === 'plans') return makePacingPlans(inputs);
   if (question.type === 'risks') return findRisks(inputs, question.lineItemIds);
   if (question.type === 'backtest') return backtestWorkspace(inputs, question.weeks);
-  return question.type === 'forecast' ? makeForecast(inputs, question.input) : checkAvailability(inputs, question.line);
+  return question.type === 'forecast'
+    ? makeForecast(inputs, question.input)
+    : checkAvailability(inputs, question.line, keepBaseline);
 }
 
-parentPort!.on('message', (question: Question) => {
-  answer(question).then(
-    (found) => parentPort!.postMessage({ ok: true, answer: found } satisfies Reply),
-    (error: unknown) =>
-      parentPort!.postMessage({ ok: false, message: String((error as Error).stack ?? error) } satisfies Reply),
-  );
+const reply = (message: Reply) => parentPort!.postMessage(message);
+/** Questions that somebody waits for. */
+const awaited = new Set<number>();
+
+/** What is read is kept, so it is read to its end; the answer is computed for those who wait. */
+async function work(id: number, question: Question): Promise<void> {
+  awaited.add(id);
+  try {
+    const inputs = await inputsOf(question);
+    if (!awaited.has(id)) throw new Error('nobody waits for the answer');
+    reply({ id, end: 'begun' });
+    reply({ id, end: 'answered', answer: answer(question, inputs) });
+  } catch (error) {
+    reply({ id, end: 'failed', message: String((error as Error).stack ?? error) });
+  } finally {
+    awaited.delete(id);
+  }
+}
+
+parentPort!.on('message', (request: Request) => {
+  if ('abandoned' in request) awaited.delete(request.id);
+  else void work(request.id, request.question);
 });

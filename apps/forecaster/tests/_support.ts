@@ -25,7 +25,7 @@ import {
 import { createLogger } from '@longwave/service-kit';
 import { jobsChannel } from '@longwave/services';
 import { Redis } from 'ioredis';
-import { createApp, type ForecasterApp } from '../src/app.ts';
+import { createApp } from '../src/app.ts';
 import { readConfiguration } from '../src/config.ts';
 
 const hourMs = 3_600_000;
@@ -182,14 +182,13 @@ export interface World extends Told, AsyncDisposable {
   enqueue(input: object, attempt?: number): string;
   /** The same of a job that makes the plans of a workspace. */
   enqueuePlans(workspaceId: string, attempt?: number): string;
-  startForecaster(): Promise<ForecasterApp>;
-  /** A client with the certificate of a caller. */
-  clientOf(app: ForecasterApp, as?: 'management' | 'operator'): RpcClient<typeof ForecastServiceService>;
+  /** A client of the forecaster with the certificate of a caller. */
+  clientAs(name: 'management' | 'operator'): RpcClient<typeof ForecastServiceService>;
   /** Commands that report about a job. */
   reportsOf(jobId: string): readonly ExecuteRequest[];
 }
 
-/** Everything around the forecaster: a real Redis, certificates, and stand-ins for the services that it calls. */
+/** A forecaster and everything around it: a real Redis, certificates, and stand-ins for the services that it calls. */
 export async function createWorld(): Promise<World> {
   await using stack = new AsyncDisposableStack();
   const folder = mkdtempSync(path.join(tmpdir(), 'longwave-forecaster-'));
@@ -226,6 +225,14 @@ export async function createWorld(): Promise<World> {
     MANAGEMENT_ADDRESS: await serve('management', managementOf),
     INTERNAL_SERVING_ADDRESS: await serve('internal-serving', servingOf),
   });
+  const app = stack.use(await createApp(config, createLogger('forecaster', 'silent')));
+  const clients = new Map<string, RpcClient<typeof ForecastServiceService>>();
+  const openClient = (name: 'management' | 'operator') => {
+    const channel = openChannel(`127.0.0.1:${app.grpcPort}`, 'forecaster', readTls(identities[name]));
+    stack.defer(() => channel.close());
+    return channel.client(ForecastServiceService);
+  };
+  for (const name of ['management', 'operator'] as const) clients.set(name, openClient(name));
   const owned = stack.move();
   const enqueue = (
     given: Pick<Job, 'kind' | 'workspaceId' | 'subjectType' | 'subjectId' | 'attempt' | 'inputJson'>,
@@ -246,9 +253,7 @@ export async function createWorld(): Promise<World> {
         ...{ kind: 'make_pacing_plans', workspaceId, subjectType: 'workspaces', subjectId: workspaceId },
         ...{ attempt, inputJson: '{}' },
       }),
-    startForecaster: () => createApp(config, createLogger('forecaster', 'silent')),
-    clientOf: (app: ForecasterApp, as: 'management' | 'operator' = 'management') =>
-      openChannel(`127.0.0.1:${app.grpcPort}`, 'forecaster', readTls(identities[as])).client(ForecastServiceService),
+    clientAs: (name: 'management' | 'operator') => clients.get(name)!,
     reportsOf: (jobId: string) => told.executed.filter(({ reasonJson }) => reasonJson.includes(jobId)),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   });

@@ -1,20 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { productCatalog, type ChangesInput } from '@longwave/command-catalog';
 import { anyTargeting, type PlanLineItem } from '@longwave/events';
+import { newId } from '@longwave/ids';
 import { until } from '@longwave/test-kit';
-import type { ForecasterApp } from '../src/app.ts';
 import { createWorld, evenPlays, guaranteed, planOf, windowOf, type World } from './_support.ts';
 
 let world: World;
-let app: ForecasterApp;
 beforeAll(async () => {
   world = await createWorld();
-  app = await world.startForecaster();
 });
-afterAll(async () => {
-  await app[Symbol.asyncDispose]();
-  await world[Symbol.asyncDispose]();
-});
+afterAll(async () => world[Symbol.asyncDispose]());
 beforeEach(() => sell([]));
 
 /** 200 plays a day with one slot each, for five weeks. */
@@ -90,7 +85,7 @@ test('delivery tells for each line item what it will have, and what speaks again
 });
 
 test('management is answered within the deadline: so much is left, by that version of the bookings; without facts it is told so', async () => {
-  const { checkAvailability } = world.clientOf(app);
+  const { checkAvailability } = world.clientAs('management');
   const check = (line: PlanLineItem) =>
     checkAvailability({ workspaceId: 'ws_1', lineItem: Buffer.from(JSON.stringify(line)) }, { deadlineMs: 5_000 });
   sell([guaranteed(700, [1, 8])]);
@@ -111,7 +106,7 @@ test('management is answered within the deadline: so much is left, by that versi
 test('the operator is told how good forecasts of the last weeks were, beside two simple ones; nobody else is', async () => {
   world.plays = evenPlays(63, 200);
   const request = { workspaceId: 'ws_backtest', weeks: 2 };
-  const { historyDays, rows } = await world.clientOf(app, 'operator').backtest(request, { deadlineMs: 30_000 });
+  const { historyDays, rows } = await world.clientAs('operator').backtest(request, { deadlineMs: 30_000 });
   expect(historyDays).toBe(63);
   expect(rows.map(({ kind, horizonDays, forecasts }) => [kind, horizonDays, forecasts])).toEqual([
     ['podcast', 7, 2],
@@ -119,11 +114,11 @@ test('the operator is told how good forecasts of the last weeks were, beside two
   ]);
   for (const { ours, weekdayMean, lastWeek } of rows)
     for (const { wmape } of [ours!, weekdayMean!, lastWeek!]) expect(wmape).toBeLessThan(0.05);
-  await expect(world.clientOf(app).backtest(request, { deadlineMs: 5_000 })).rejects.toMatchObject({
+  await expect(world.clientAs('management').backtest(request, { deadlineMs: 5_000 })).rejects.toMatchObject({
     code: 'permission_denied',
   });
   await expect(
-    world.clientOf(app, 'operator').backtest({ ...request, weeks: 9 }, { deadlineMs: 5_000 }),
+    world.clientAs('operator').backtest({ ...request, weeks: 9 }, { deadlineMs: 5_000 }),
   ).rejects.toMatchObject({ code: 'validation_failed' });
 });
 
@@ -131,7 +126,7 @@ test('the operator is told how good forecasts of the last weeks were, beside two
 let workspaces = 10;
 const checked = (line: PlanLineItem) =>
   world
-    .clientOf(app)
+    .clientAs('management')
     .checkAvailability(
       { workspaceId: `ws_${workspaces++}`, lineItem: Buffer.from(JSON.stringify(line)) },
       { deadlineMs: 5_000 },
@@ -194,4 +189,58 @@ test('a window of thousands of years costs no more than one of a year, and what 
   const long = await checked(asked(100, { window: { start: week.start, end: far.end } }));
   expectNear(Number(long.available), 366 * 200, 0.2);
   expect(performance.now() - startedMs).toBeLessThan(9_000);
+});
+
+const sponsorship = (share: number, given: Partial<PlanLineItem> = {}) =>
+  asked(undefined, { type: 'sponsorship', goal: { unit: 'share_pct', quantity: share }, ...given });
+
+test('a sponsorship hears which share others have of its breaks, and which promised goals it would leave short', async () => {
+  const promised = guaranteed(1_200, [1, 8]);
+  sell([promised, sponsorship(10, { line_item_id: newId('li') })]);
+  const found = await checked(sponsorship(60));
+  expect(found).toMatchObject({ shareTakenPct: 10, learning: false });
+  const loses = ({ contending }: typeof found) =>
+    Number(contending.find(({ lineItemId }) => lineItemId === promised.line_item_id)?.loses ?? 0);
+  // Of 1,400 breaks 1,200 are promised and 840 asked for.
+  expectNear(loses(found), 700, 0.25);
+  expect(loses(await checked(sponsorship(3)))).toBe(0);
+  const elsewhere = { ...anyTargeting, countries: { include: ['AT'], exclude: [] } };
+  expect(await checked(sponsorship(60, { targeting: elsewhere }))).toMatchObject({ shareTakenPct: 0, contending: [] });
+  const alone = await checked(asked(undefined, { type: 'exclusive' }));
+  expect(alone).toMatchObject({ shareTakenPct: 10 });
+  expectNear(loses(alone), 1_200, 0.2);
+});
+
+test('a second question about the same bookings is answered from what the first one decided', async () => {
+  sell(Array.from({ length: 40 }, () => guaranteed(20, [1, 8])));
+  const check = (line: PlanLineItem) =>
+    world
+      .clientAs('management')
+      .checkAvailability(
+        { workspaceId: 'ws_twice', lineItem: Buffer.from(JSON.stringify(line)) },
+        { deadlineMs: 5_000 },
+      );
+  const first = await check(asked(100));
+  world.committed = [{ lineItemId: world.plan.line_items[0]!.line_item_id, units: 20, deliveryRate: 0.01 }];
+  // What line items have had meanwhile is not asked for again within minutes; what is sold is.
+  expect(await check(asked(100))).toEqual(first);
+  sell([]);
+  expect(Number((await check(asked(100))).available)).toBeGreaterThan(Number(first.available));
+});
+
+test('while a workspace is read others are answered, and who leaves meanwhile is forgotten', async () => {
+  const held = Promise.withResolvers<void>();
+  world.beforeSample = () => held.promise;
+  const reads = world.sampleReads;
+  const left = new AbortController();
+  const { checkAvailability } = world.clientAs('management');
+  const request = { workspaceId: 'ws_slow', lineItem: Buffer.from(JSON.stringify(asked(100))) };
+  const gone = checkAvailability(request, { deadlineMs: 9_000, signal: left.signal }).catch(() => 'gone');
+  await until(() => world.sampleReads > reads);
+  world.beforeSample = async () => undefined;
+  expect(await checked(asked(100))).toMatchObject({ learning: false });
+  left.abort();
+  expect(await gone).toBe('gone');
+  held.resolve();
+  expect(await checkAvailability(request, { deadlineMs: 9_000 })).toMatchObject({ learning: false });
 });

@@ -1,19 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Problem } from '@longwave/problems';
 import { until } from '@longwave/test-kit';
-import type { ForecasterApp } from '../src/app.ts';
 import { createWorld, evenPlays, windowOf, type World } from './_support.ts';
 
 let world: World;
-let app: ForecasterApp;
 beforeAll(async () => {
   world = await createWorld();
-  app = await world.startForecaster();
 });
-afterAll(async () => {
-  await app[Symbol.asyncDispose]();
-  await world[Symbol.asyncDispose]();
-});
+afterAll(async () => world[Symbol.asyncDispose]());
 beforeEach(() => {
   world.isSampleAway = false;
   world.beforeSample = async () => undefined;

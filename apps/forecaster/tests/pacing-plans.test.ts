@@ -3,22 +3,16 @@ import type { PlanLineItem } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import type { PacingPlan } from '@longwave/rpc/serving';
 import { until } from '@longwave/test-kit';
-import type { ForecasterApp } from '../src/app.ts';
 import { createWorld, evenPlays, guaranteed, planOf, playsOfDay, podcastId, type World } from './_support.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 let world: World;
-let app: ForecasterApp;
 beforeAll(async () => {
   world = await createWorld();
-  app = await world.startForecaster();
 });
-afterAll(async () => {
-  await app[Symbol.asyncDispose]();
-  await world[Symbol.asyncDispose]();
-});
+afterAll(async () => world[Symbol.asyncDispose]());
 beforeEach(() => {
   world.isSampleAway = false;
   world.releases = [];

@@ -84,11 +84,12 @@ export function createAdvertising(hosting: HostingWorld) {
       rate: { model: 'cpm', price: { amount_micros: '18000000', currency: 'EUR' } },
       break_positions: ['pre'],
     }),
-    async lineItem() {
-      return send('line_item.create', null, world.lineItemChanges((await world.approvedCampaign()).id));
+    async lineItem(changes: Record<string, unknown> = {}) {
+      const campaign = await world.approvedCampaign();
+      return send('line_item.create', null, { ...world.lineItemChanges(campaign.id), ...changes });
     },
-    async assignment() {
-      const lineItem = await world.lineItem();
+    async assignment(changes: Record<string, unknown> = {}) {
+      const lineItem = await world.lineItem(changes);
       const creative = await world.creativeOf(lineItem);
       return {
         lineItem,
@@ -98,8 +99,8 @@ export function createAdvertising(hosting: HostingWorld) {
         }),
       };
     },
-    async approvedLineItem() {
-      const { lineItem, assignment } = await world.assignment();
+    async approvedLineItem(changes: Record<string, unknown> = {}) {
+      const { lineItem, assignment } = await world.assignment(changes);
       await send('creative_assignment.activate', assignment, {});
       return send('line_item.submit', lineItem, {});
     },

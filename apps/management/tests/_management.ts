@@ -171,6 +171,7 @@ export async function startTestManagement(
       checkAvailability: async (workspaceId, line) =>
         world.checkAvailability?.(workspaceId, line) ?? {
           ...{ capacity: 10n ** 12n, available: 10n ** 12n, nearest: 10n ** 12n, contending: [], learning: false },
+          shareTakenPct: 0,
           bookingVersion: BigInt(await findBookingVersion(pool, workspaceId)),
           ...world.available,
         },

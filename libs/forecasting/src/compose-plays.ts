@@ -20,6 +20,8 @@ export interface EqualPlays {
 }
 
 const dayMs = 86_400_000;
+/** Projected plays of one window: about 30 MB. */
+const maxProjected = 100_000;
 
 /** Starts of the local days that a window touches. */
 export function daysIn({ fromMs, toMs }: TimeRange, dayStartOf: (atMs: number) => number): readonly number[] {
@@ -30,7 +32,8 @@ export function daysIn({ fromMs, toMs }: TimeRange, dayStartOf: (atMs: number) =
 
 /**
  * Plays of a coming window: for each of its days those of the same weekday of one or more sampled weeks, each week in its turn, with the
- * same age of the episode. They keep their weights, divided by the number of weeks; `resamplePlays` makes them equal.
+ * same age of the episode. They keep their weights, divided by the number of weeks; `resamplePlays` makes them equal. Where a long window
+ * would make too many, each week has the plays of a part of the listeners, the next week those of another part.
  * @param plays of whole days, of one week at least
  */
 export function projectPlays(
@@ -53,16 +56,25 @@ export function projectPlays(
   const targets = daysIn(window, dayStartOf);
   const weeks = Math.ceil(targets.length / 7);
   const projected: SamplePlay[] = [];
-  targets.forEach((target, at) => {
+  const sourcesOf = (target: number, week: number) => {
     const same = byWeekday[weekdayOf(target)]!;
     const sources = same.length > 0 ? same : sampledDays;
-    const used = Math.max(1, Math.floor(sources.length / weeks));
-    for (let turn = 0; turn < used && sources.length > 0; turn++) {
-      const source = sources[(Math.floor(at / 7) * used + turn) % sources.length]!;
-      for (const play of sampled.get(source)!) {
+    const used = sources.length > 0 ? Math.max(1, Math.floor(sources.length / weeks)) : 0;
+    return Array.from({ length: used }, (_, turn) => sources[(week * used + turn) % sources.length]!);
+  };
+  const sources = targets.map((target, at) => sourcesOf(target, Math.floor(at / 7)));
+  const rows = sources.flat().reduce((sum, source) => sum + sampled.get(source)!.length, 0);
+  const parts = Math.ceil(rows / maxProjected);
+  const isTaken = (listener: string, week: number, nth: number) =>
+    parts <= 1 || ((listener === '' ? nth : seedOf(listener)) + week) % parts === 0;
+  targets.forEach((target, at) => {
+    const used = sources[at]!.length;
+    for (const [turn, source] of sources[at]!.entries()) {
+      for (const [nth, play] of sampled.get(source)!.entries()) {
         const atMs = play.atMs - source + target;
         if (atMs < window.fromMs || atMs >= window.toMs) continue;
-        const weight = (play.weight * factors(play.podcastId, atMs)) / used;
+        if (!isTaken(play.listener, Math.floor(at / 7), nth)) continue;
+        const weight = (Math.max(1, parts) * play.weight * factors(play.podcastId, atMs)) / used;
         if (weight <= 0) continue;
         // Two weeks that stand for one have different listeners in it.
         const listener = play.listener === '' || turn === 0 ? play.listener : `${play.listener}+${turn}`;

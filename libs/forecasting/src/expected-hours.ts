@@ -17,17 +17,22 @@ const hoursOf = ({ fromMs, toMs }: TimeRange) => {
   return { first, length: Math.max(0, Math.ceil(toMs / hourMs) - first) };
 };
 
-/** The modifiers that touch a podcast in a window: few of the many that a workspace may have. */
-const modifiersOf = ({ modifiers }: TrafficModel, podcastId: string, { fromMs, toMs }: TimeRange) =>
-  modifiers.filter(
-    (one) =>
-      (one.podcastId === null || one.podcastId === podcastId) &&
-      one.fromMs < toMs + hourMs &&
-      fromMs - hourMs < one.toMs,
+type Modifiers = TrafficModel['modifiers'];
+
+/** Modifiers by podcast, null for those of all, found once for each model: a workspace may have tens of thousands. */
+const byPodcast = new WeakMap<Modifiers, ReadonlyMap<string | null, Modifiers>>();
+
+/** The modifiers that touch a podcast in a window. */
+function modifiersOf({ modifiers }: TrafficModel, podcastId: string, { fromMs, toMs }: TimeRange): Modifiers {
+  const index = byPodcast.get(modifiers) ?? Map.groupBy(modifiers, (one) => one.podcastId);
+  byPodcast.set(modifiers, index);
+  return [...(index.get(null) ?? []), ...(index.get(podcastId) ?? [])].filter(
+    (one) => one.fromMs < toMs + hourMs && fromMs - hourMs < one.toMs,
   );
+}
 
 /** Factor of modifiers in an hour. */
-function factorAt(modifiers: TrafficModel['modifiers'], hour: number): number {
+function factorAt(modifiers: Modifiers, hour: number): number {
   let factor = 1;
   for (const one of modifiers) if (one.fromMs < (hour + 1) * hourMs && hour * hourMs < one.toMs) factor *= one.factor;
   return factor;

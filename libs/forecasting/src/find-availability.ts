@@ -1,17 +1,13 @@
+import { buildIndex, preparePlay } from '@longwave/ad-decision';
 import type { PlanLineItem } from '@longwave/events';
-import { projectPlays } from './compose-plays.ts';
 import { displaceLines, type Displacement, type ReplayedPlay } from './displace-lines.ts';
 import { createVerdicts, findMatched, indexAlone, type Matched } from './find-matched.ts';
 import { createGroupSums, listenerGroupOf } from './listener-groups.ts';
 import { createRecords, decideAmong, extendBaseline, lackingShare, type Extended } from './replay-baseline.ts';
-import {
-  simulateDelivery,
-  trafficDaysOf,
-  type DeliveryBaseline,
-  type DeliveryInputs,
-  type TrafficDays,
-} from './simulate-delivery.ts';
+import { simulateDelivery, type DeliveryBaseline, type DeliveryInputs } from './simulate-delivery.ts';
+import { forEachBit } from './simulated-credit.ts';
 import { planGoal } from './spread-goals.ts';
+import { trafficDaysOf, type TrafficDays } from './traffic-days.ts';
 import type { TimeRange } from './traffic-history.ts';
 
 export interface AvailabilityInputs extends DeliveryInputs {
@@ -48,6 +44,8 @@ export interface Availability {
   readonly byPodcast: readonly { readonly podcastId: string; readonly capacity: number; readonly available: number }[];
   /** Line items that have less if it stands at its own place than if it stands behind, by 0.5 % of their goal or 100 units at least; at most 50, the largest loss first. */
   readonly contending: readonly Contender[];
+  /** Of a sponsorship or an exclusive line item: per cent that others of these were sold of a break that it fits, at most. */
+  readonly shareTaken: number;
   readonly matched: Matched;
   /** Standard error of `available` relative to it: jackknife over 20 groups of listeners. */
   readonly samplingError: number;
@@ -161,16 +159,46 @@ function runInPlace(
   const { plays, scale } = extended.baseline;
   const opportunities = new Float64Array(starts.length);
   for (const { at, breaks } of matching) opportunities[dayOf[at]!]! += breaks;
+  const replayed = chooseReplayed(plays.length, matching, maxPlays);
+  if (prospective.goal.unit === 'share_pct') {
+    const share = prospective.goal.quantity! / 100;
+    const offered = new Float64Array(plays.length);
+    for (const { at, breaks } of matching) offered[at] = breaks;
+    for (let at = 1; at < offered.length; at++) offered[at]! += offered[at - 1]!;
+    return displaceLines(extended, replayed, (at) => share * offered[at]!);
+  }
   const rate = deliveryRates?.get(prospective.line_item_id) ?? 1;
   const plan =
     quantity === undefined
       ? undefined
       : planGoal(Math.round(quantity / rate / scale), opportunities, prospective.pacing, 1 / scale);
-  return displaceLines(extended, chooseReplayed(plays.length, matching, maxPlays), (at) => {
+  return displaceLines(extended, replayed, (at) => {
     if (!plan) return Infinity;
     const from = plan.untilDay[dayOf[at]!]!;
     return from + (plan.untilDay[dayOf[at]! + 1]! - from) * passed[at]!;
   });
+}
+
+/** What sponsorships and exclusive line items were sold of a break that one more of them fits, at most: one that is exclusive has all of it. */
+function findShareTaken(
+  { plan, policies, plays }: DeliveryBaseline,
+  line: PlanLineItem,
+  matching: readonly MatchingPlay[],
+) {
+  const shares = (type: PlanLineItem['type']) => type === 'sponsorship' || type === 'exclusive';
+  if (!shares(line.type)) return 0;
+  const others = plan.line_items.filter(({ type, line_item_id: id }) => shares(type) && id !== line.line_item_id);
+  if (others.length === 0) return 0;
+  const index = buildIndex({ ...plan, line_items: others }, policies);
+  let most = 0;
+  for (const { at, fits } of matching)
+    for (const [inBreak, { bits }] of preparePlay(index, plays[at]!).eligible.entries()) {
+      if (!fits[inBreak]) continue;
+      let taken = 0;
+      forEachBit(bits, (ordinal) => (taken += index.lines[ordinal]!.sharePct ?? 100));
+      most = Math.max(most, taken);
+    }
+  return most;
 }
 
 function contendersOf({ index, baseline }: Extended, ahead: Displacement, behind: Behind): readonly Contender[] {
@@ -190,14 +218,14 @@ function contendersOf({ index, baseline }: Extended, ahead: Displacement, behind
 
 /** How much of the coming traffic one more line item could have, and who would have less (docs/forecasting.md#availability). */
 export function findAvailability(inputs: AvailabilityInputs): Availability {
-  const { prospective, plays, trafficFactors, deliveryRates, maxPlays = Infinity } = inputs;
+  const { prospective, plays, deliveryRates, maxPlays = Infinity } = inputs;
   const baseline = inputs.baseline ?? simulateDelivery(inputs).baseline;
   const { days, policies, plan, scale } = baseline;
   const window = {
     fromMs: Math.max(days.fromMs, Date.parse(prospective.window.start)),
     toMs: Math.min(days.toMs, Date.parse(prospective.window.end)),
   };
-  const projected = projectPlays(plays, { ...window, timeZone: days.timeZone }, trafficFactors);
+  const projected = baseline.projected.filter(({ atMs }) => atMs >= window.fromMs && atMs < window.toMs);
   const matched = findMatched(prospective, projected, { timeZone: days.timeZone, policies, floors: plan.floors });
   const extended = extendBaseline(baseline, prospective);
   const matching = findMatching(extended, prospective, window);
@@ -227,6 +255,7 @@ export function findAvailability(inputs: AvailabilityInputs): Availability {
       .sort((a, b) => b.capacity - a.capacity)
       .slice(0, maxListed),
     contending: contendersOf(extended, ahead, behind),
+    shareTaken: findShareTaken(baseline, prospective, matching),
     matched,
     samplingError: behind.samplingError,
     sample: {

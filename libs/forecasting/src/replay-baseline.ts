@@ -30,7 +30,10 @@ export interface Extended {
   readonly picksOf: (at: number) => readonly PlacedPick[];
 }
 
-/** The plan with the prospective line item; a line item of its id is left out, with what it was given. */
+/**
+ * The plan with the prospective line item; a line item of its id is left out, with what it was given. Of the others those take part that
+ * were given something: no other can lose, or take the place of one that does.
+ */
 export function extendBaseline(baseline: DeliveryBaseline, prospective: PlanLineItem): Extended {
   const id = prospective.line_item_id;
   const isPriced = prospective.type === 'non_guaranteed' || prospective.type === 'house';
@@ -41,10 +44,15 @@ export function extendBaseline(baseline: DeliveryBaseline, prospective: PlanLine
     line_item_id: `${id}\u0000behind`,
     ...(!isPriced && { type: 'guaranteed', priority: behindAll }),
   };
-  const others = baseline.plan.line_items.filter((line) => line.line_item_id !== id);
+  const given = new Set(
+    Array.from(baseline.picks, (pick) => baseline.index.lines[Math.floor(pick / maxBreaks)]!.lineItemId),
+  );
+  const others = baseline.plan.line_items.filter((line) => line.line_item_id !== id && given.has(line.line_item_id));
   const index = buildIndex({ ...baseline.plan, line_items: [...others, own, behind] }, baseline.policies);
   const ordinals = new Map(index.lines.map(({ lineItemId }, ordinal) => [lineItemId, ordinal]));
-  const moved = baseline.index.lines.map(({ lineItemId }) => (lineItemId === id ? -1 : ordinals.get(lineItemId)!));
+  const moved = baseline.index.lines.map(({ lineItemId }) =>
+    lineItemId === id ? -1 : (ordinals.get(lineItemId) ?? -1),
+  );
   const { firstPicks, picks } = baseline;
   return {
     baseline,

@@ -1,33 +1,26 @@
 import {
-  addBit,
   buildIndex,
-  createBits,
-  createUrgency,
   decidePrepared,
   preparePlay,
-  seedOf,
-  setUrgency,
   verdictCodes,
-  type Bits,
   type Decision,
-  type DecisionInputs,
   type PlanIndex,
+  type PreparedPlay,
   type VerdictCode,
 } from '@longwave/ad-decision';
 import type { PlanPolicy, ServingPlanDocument } from '@longwave/events';
 import {
-  daysIn,
   projectPlays,
   resamplePlays,
   type EqualPlays,
   type SimulatedPlay,
   type TrafficFactors,
 } from './compose-plays.ts';
-import { createLocalTime } from './local-time.ts';
 import type { SamplePlay } from './sample-play.ts';
+import { createCredit, creditGoals, forEachBit } from './simulated-credit.ts';
 import { createListeners } from './simulated-listeners.ts';
 import { createShares } from './simulated-shares.ts';
-import { planGoal, type GoalPlan } from './spread-goals.ts';
+import { trafficDaysOf, type TrafficDays } from './traffic-days.ts';
 import type { TimeRange } from './traffic-history.ts';
 
 /** What a simulation of delivery is made of. */
@@ -66,6 +59,8 @@ export interface DeliveryBaseline extends EqualPlays {
   readonly policies: readonly PlanPolicy[];
   readonly index: PlanIndex;
   readonly days: TimeRange & { readonly timeZone: string };
+  /** The weighted plays from which those of equal weight were drawn: they know better how many there are. */
+  readonly projected: readonly SamplePlay[];
   /** Per play the place of its first pick in `picks`, and at the end the number of picks. */
   readonly firstPicks: Uint32Array;
   /** Ordinal × 32 + number of the break in the play. */
@@ -83,84 +78,46 @@ export interface DeliverySimulation {
 export const maxBreaks = 32;
 /** Plays that say how the opportunities of line items are spread over days. */
 const maxShapePlays = 20_000;
+/** Words of sets of eligible line items that a simulation keeps, so that it does not find them twice: 64 MB. */
+const maxKeptWords = 16_000_000;
+/** Credit is given so many times a day, as the pacer gives it from time to time; after every play it would cost more than the decisions. */
+const creditsPerDay = 96;
+/** Plays from one time to the next at least. */
+const leastCreditPlays = 12;
 const noFailures = () => [];
 
+const noneDropped = new Map<VerdictCode, number>();
+
 /** The play with its eligible line items; reasons of others, which only a trace reads, are left out. */
-export function prepareSimulated(index: PlanIndex, play: SimulatedPlay) {
+export function prepareSimulated(index: PlanIndex, play: SimulatedPlay): PreparedPlay {
   const prepared = preparePlay(index, play);
-  return { ...prepared, eligible: prepared.eligible.map((one) => ({ ...one, failures: noFailures })) };
+  const eligible = prepared.eligible.map(({ bits, count }) => ({
+    ...{ bits, count, droppedBy: noneDropped, failures: noFailures, tests: [] },
+  }));
+  return { ...prepared, eligible };
 }
 
-type Eligible = ReturnType<typeof prepareSimulated>['eligible'][number];
-
-function forEachBit(bits: Bits, visit: (ordinal: number) => void): void {
-  for (let word = 0; word < bits.length; word++)
-    for (let rest = bits[word]!; rest !== 0; rest &= rest - 1) visit(word * 32 + 31 - Math.clz32(rest & -rest));
+/** Finds the line items that fit plays, and keeps those sets while they are few. */
+function createPrepare(index: PlanIndex, plays: readonly SimulatedPlay[]): (at: number) => PreparedPlay {
+  const words = plays.reduce((sum, { breaks }) => sum + breaks.length, 0) * index.all.length;
+  if (words > maxKeptWords) return (at) => prepareSimulated(index, plays[at]!);
+  const kept: PreparedPlay[] = [];
+  return (at) => (kept[at] ??= prepareSimulated(index, plays[at]!));
 }
 
-/** The days of a window, and the time of each in the traffic of its day. */
-export interface TrafficDays {
-  readonly starts: readonly number[];
-  readonly dayOf: Uint16Array;
-  /** Per play the share of its day's plays before it. */
-  readonly passed: Float64Array;
-}
-
-export function trafficDaysOf(
+/** Opportunities of each line item by day, from a part of the plays; row after row. */
+function opportunitiesByDay(
+  index: PlanIndex,
   plays: readonly SimulatedPlay[],
-  days: TimeRange & { readonly timeZone: string },
-): TrafficDays {
-  const { dayStartOf } = createLocalTime(days.timeZone);
-  const starts = daysIn(days, dayStartOf);
-  const numbers = new Map(starts.map((start, day) => [start, day]));
-  const dayOf = Uint16Array.from(plays, ({ atMs }) => numbers.get(dayStartOf(atMs)) ?? 0);
-  const counts = new Float64Array(starts.length);
-  const before = Float64Array.from(dayOf, (day) => counts[day]!++);
-  return { starts, dayOf, passed: before.map((count, at) => count / counts[dayOf[at]!]!) };
-}
-
-/** What the line items of a plan may be given at a time. */
-interface Credits {
-  /** Decided units that the plan allows so far, without those that were given; Infinity without a goal. */
-  readonly allowed: (ordinal: number, day: number, passed: number) => number;
-  /** 0 without a goal. */
-  readonly goalOf: (ordinal: number) => number;
-}
-
-/** Opportunities of each line item with a goal by day, from a part of the plays; row after row. */
-function opportunitiesByDay(index: PlanIndex, plays: readonly SimulatedPlay[], { starts, dayOf }: TrafficDays) {
+  { starts, dayOf }: TrafficDays,
+  prepare: (at: number) => PreparedPlay,
+): Float64Array {
   const counts = new Float64Array(index.lines.length * starts.length);
   const step = Math.max(1, Math.ceil(plays.length / maxShapePlays));
   for (let at = 0; at < plays.length; at += step)
-    for (const { bits } of preparePlay(index, plays[at]!).eligible)
+    for (const { bits } of prepare(at).eligible)
       forEachBit(bits, (ordinal) => (counts[ordinal * starts.length + dayOf[at]!]! += step));
   return counts;
-}
-
-type GoalInputs = Pick<DeliveryBaseline, 'plan' | 'index' | 'goalsLeft' | 'deliveryRates' | 'scale' | 'plays'>;
-
-/** Spreads the goals of a plan over the days of its simulation. */
-function creditGoals({ plan, index, goalsLeft, deliveryRates, scale, plays }: GoalInputs, days: TrafficDays): Credits {
-  const counts = opportunitiesByDay(index, plays, days);
-  const pacings = new Map(plan.line_items.map((line) => [line.line_item_id, line.pacing]));
-  const length = days.starts.length;
-  const plans = index.lines.map(({ lineItemId, goalQuantity }, ordinal): GoalPlan | undefined => {
-    if (goalQuantity === undefined) return undefined;
-    const unit = 1 / scale;
-    const goal = ((goalsLeft.get(lineItemId) ?? goalQuantity) / (deliveryRates.get(lineItemId) ?? 1)) * unit;
-    // A part of a unit is given in as many simulations as it is large.
-    const whole = Math.floor(goal + seedOf(`rounding ${lineItemId}`) / 2 ** 32);
-    return planGoal(whole, counts.subarray(ordinal * length, (ordinal + 1) * length), pacings.get(lineItemId), unit);
-  });
-  return {
-    goalOf: (ordinal) => plans[ordinal]?.goal ?? 0,
-    allowed: (ordinal, day, passed) => {
-      const goal = plans[ordinal];
-      if (!goal) return Infinity;
-      const from = goal.untilDay[day]!;
-      return from + (goal.untilDay[day + 1]! - from) * passed;
-    },
-  };
 }
 
 /** Sums of a running simulation. */
@@ -170,7 +127,6 @@ function createTally({ index, plays }: Pick<DeliveryBaseline, 'index' | 'plays'>
   const tally = {
     delivered: new Float64Array(lines * starts.length),
     used: new Float64Array(lines),
-    eligible: new Float64Array(lines),
     verdicts: new Float64Array(lines * verdictCodes.length),
     firstPicks: new Uint32Array(plays.length + 1),
     picks: [] as number[],
@@ -179,8 +135,7 @@ function createTally({ index, plays }: Pick<DeliveryBaseline, 'index' | 'plays'>
     tally.verdicts[ordinal * verdictCodes.length + codes.get(code)!]!++;
   const add = (at: number, day: number, { picks, verdicts }: Decision) => {
     const breaks = plays[at]!.breaks;
-    for (const { considered, eligible, withoutCredit } of verdicts) {
-      forEachBit(eligible, (ordinal) => tally.eligible[ordinal]!++);
+    for (const { considered, withoutCredit } of verdicts) {
       for (const [ordinal, code] of considered) countVerdict(ordinal, code);
       if (withoutCredit) forEachBit(withoutCredit, (ordinal) => countVerdict(ordinal, 'no_lease'));
     }
@@ -196,18 +151,25 @@ function createTally({ index, plays }: Pick<DeliveryBaseline, 'index' | 'plays'>
 
 type Tally = ReturnType<typeof createTally>;
 
-function linesOf(baseline: Omit<DeliveryBaseline, 'firstPicks' | 'picks'>, { starts }: TrafficDays, tally: Tally) {
+function linesOf(
+  baseline: Omit<DeliveryBaseline, 'firstPicks' | 'picks'>,
+  { starts }: TrafficDays,
+  tally: Tally,
+  opportunities: Float64Array,
+) {
   const { index, scale, deliveryRates, goalsLeft } = baseline;
   return index.lines.map(({ lineItemId, goalQuantity }, ordinal): LineDelivery => {
     const units = scale * (deliveryRates.get(lineItemId) ?? 1);
     const ofDay = (day: number) => tally.delivered[ordinal * starts.length + day]! * units;
-    const eligible = tally.eligible[ordinal]!;
+    const eligible = opportunities
+      .subarray(ordinal * starts.length, (ordinal + 1) * starts.length)
+      .reduce((sum, one) => sum + one, 0);
     const counted = verdictCodes.map((code, at) => ({
       code,
       breaks: tally.verdicts[ordinal * verdictCodes.length + at]!,
     }));
     // What was not looked at stood behind others.
-    const unseen = eligible - counted.reduce((sum, { breaks }) => sum + breaks, 0);
+    const unseen = Math.max(0, eligible - counted.reduce((sum, { breaks }) => sum + breaks, 0));
     return {
       lineItemId,
       goalLeft: goalQuantity === undefined ? undefined : (goalsLeft.get(lineItemId) ?? goalQuantity),
@@ -222,50 +184,36 @@ function linesOf(baseline: Omit<DeliveryBaseline, 'firstPicks' | 'picks'>, { sta
   });
 }
 
-/** Goals that are behind their plan by so many hundredths have urgency 1, 2 and 3. */
-const urgencySteps = [0.005, 0.015, 0.04];
-
-/** Credit and urgency of the line items with a goal that fit a play. */
-function createGoalInputs({ goals, lines }: PlanIndex, { allowed, goalOf }: Credits, used: Float64Array) {
-  return (eligible: readonly Eligible[], day: number, passed: number): DecisionInputs => {
-    const credit = createBits(lines.length);
-    const urgency = createUrgency(lines.length);
-    for (const { bits } of eligible)
-      for (let word = 0; word < bits.length; word++)
-        for (let rest = bits[word]! & goals[word]!; rest !== 0; rest &= rest - 1) {
-          const ordinal = word * 32 + 31 - Math.clz32(rest & -rest);
-          const left = allowed(ordinal, day, passed) - used[ordinal]!;
-          if (left <= 0) continue;
-          addBit(credit, ordinal);
-          // A simulated unit stands for many: one of it is no delay.
-          const behind = (left - 1) / goalOf(ordinal);
-          const level = urgencySteps.filter((step) => behind > step).length;
-          if (level > 0) setUrgency(urgency, ordinal, level as 1 | 2 | 3);
-        }
-    const remaining = (ordinal: number) => allowed(ordinal, day, passed) - used[ordinal]!;
-    return { credit, urgency, remaining, share: () => ({ served: 0, opportunities: 0 }) };
-  };
-}
-
 /** Decides plays of equal weight one after another, with credits, listeners and shares of the simulation itself. */
 function decidePlays(inputs: Omit<DeliveryBaseline, 'firstPicks' | 'picks'>): DeliverySimulation {
   const { index, plays, days } = inputs;
   const trafficDays = trafficDaysOf(plays, days);
   const [listeners, shares] = [createListeners(), createShares()];
+  const prepare = createPrepare(index, plays);
+  const opportunities = opportunitiesByDay(index, plays, trafficDays, prepare);
   const tally = createTally(inputs, trafficDays);
-  const goalInputs = createGoalInputs(index, creditGoals(inputs, trafficDays), tally.used);
+  const credit = createCredit(index, creditGoals(inputs, trafficDays, opportunities), tally.used);
+  const creditPlays = Math.max(leastCreditPlays, plays.length / trafficDays.starts.length / creditsPerDay);
   const ordinals = new Map(index.lines.map(({ lineItemId }, ordinal) => [lineItemId, ordinal]));
+  let nextCredit = 0;
   plays.forEach((play, at) => {
     const { listener, atMs } = play;
     const day = trafficDays.dayOf[at]!;
-    const prepared = prepareSimulated(index, play);
-    const decision = decidePrepared(prepared, {
-      ...goalInputs(prepared.eligible, day, trafficDays.passed[at]!),
+    credit.moveTo(day, trafficDays.passed[at]!);
+    if (at >= nextCredit || day !== trafficDays.dayOf[at - 1]) {
+      credit.give();
+      nextCredit = at + creditPlays;
+    }
+    const decision = decidePrepared(prepare(at), {
+      ...credit.inputs,
       share: (ordinal) => shares.shareOf(ordinal, atMs),
       frequencyRecord: listener === '' ? undefined : (key, sinceMs) => listeners.count(listener, key, sinceMs),
     });
     tally.add(at, day, decision);
-    for (const { capKeys } of decision.picks) listeners.hear(listener, capKeys, atMs);
+    for (const { ordinal, capKeys } of decision.picks) {
+      credit.use(ordinal);
+      listeners.hear(listener, capKeys, atMs);
+    }
     if (decision.opportunities.length === 0) return;
     for (const lineItemId of decision.opportunities) shares.add(ordinals.get(lineItemId)!, atMs, 0, 1);
     for (const { ordinal } of decision.picks)
@@ -273,7 +221,7 @@ function decidePlays(inputs: Omit<DeliveryBaseline, 'firstPicks' | 'picks'>): De
   });
   const { firstPicks } = tally;
   return {
-    lines: linesOf(inputs, trafficDays, tally),
+    lines: linesOf(inputs, trafficDays, tally, opportunities),
     baseline: { ...inputs, firstPicks, picks: Uint32Array.from(tally.picks) },
   };
 }
@@ -293,7 +241,7 @@ export function simulateDelivery({
   const index = buildIndex(plan, policies);
   const projected = projectPlays(plays, days, trafficFactors);
   const equal = resamplePlays(projected, { count, seed, byListener: index.asksListener });
-  return decidePlays({ plan, policies, index, days, goalsLeft, deliveryRates, ...equal });
+  return decidePlays({ plan, policies, index, days, projected, goalsLeft, deliveryRates, ...equal });
 }
 
 export interface DeliveryQuantiles {

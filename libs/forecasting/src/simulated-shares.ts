@@ -11,6 +11,7 @@ export interface SimulatedShares {
 
 interface Window {
   hour: number;
+  readonly sum: { served: number; opportunities: number };
   readonly served: Float64Array;
   readonly opportunities: Float64Array;
 }
@@ -22,26 +23,34 @@ export function createShares(): SimulatedShares {
     const hour = Math.floor(atMs / hourMs);
     let window = windows.get(ordinal);
     if (!window) {
-      window = { hour, served: new Float64Array(windowHours), opportunities: new Float64Array(windowHours) };
+      window = {
+        ...{ hour, sum: { served: 0, opportunities: 0 } },
+        served: new Float64Array(windowHours),
+        opportunities: new Float64Array(windowHours),
+      };
       windows.set(ordinal, window);
     }
     for (let passed = Math.max(window.hour, hour - windowHours) + 1; passed <= hour; passed++) {
-      window.served[passed % windowHours] = 0;
-      window.opportunities[passed % windowHours] = 0;
+      const place = passed % windowHours;
+      window.sum.served -= window.served[place]!;
+      window.sum.opportunities -= window.opportunities[place]!;
+      window.served[place] = 0;
+      window.opportunities[place] = 0;
     }
     window.hour = Math.max(window.hour, hour);
     return window;
   };
-  const sum = (values: Float64Array) => values.reduce((all, one) => all + one, 0);
   return {
     shareOf: (ordinal, atMs) => {
-      const { served, opportunities } = at(ordinal, atMs);
-      return { served: sum(served), opportunities: sum(opportunities) };
+      const { served, opportunities } = at(ordinal, atMs).sum;
+      return { served, opportunities };
     },
     add: (ordinal, atMs, served, opportunities) => {
       const window = at(ordinal, atMs);
       window.served[window.hour % windowHours]! += served;
       window.opportunities[window.hour % windowHours]! += opportunities;
+      window.sum.served += served;
+      window.sum.opportunities += opportunities;
     },
   };
 }

@@ -49,3 +49,21 @@ export function bookedWeek({
   );
   return { world, plays, plan, prospects };
 }
+
+const preroll = {
+  key: 'pre',
+  position: 'pre' as const,
+  maxSlots: 1,
+  maxDurationMs: 30_000,
+  positionMs: 0,
+  slotRules: [],
+};
+
+/** A play of a podcast with one pre-roll. */
+export const playOf = (given: Partial<SamplePlay>): SamplePlay => ({
+  ...{ podcastId: 'pod_1', episodeId: 'ep_1', country: 'DE', region: '', surface: 'progressive', device: 'mobile' },
+  ...{ operatingSystem: '', app: '', language: 'de', explicit: false, contentCategories: [], publishedAtMs: startMs },
+  ...{ adLoadLimitMs: undefined, streamFormat: 'mp3/128000/48000/2', atMs: startMs, breaks: [preroll], listener: '' },
+  ...{ weight: 1, lineItemIds: [], noAdReason: '' },
+  ...given,
+});

@@ -1,25 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { bookedLine, bookedPlan, createDraws } from '../src/generated-world/index.ts';
-import { projectPlays, resamplePlays, simulateDelivery, type SamplePlay } from '../src/index.ts';
-import { bookedWeek, dayMs, days, lastWeekOf, startMs, week } from './_world.ts';
-
-const preroll = {
-  key: 'pre',
-  position: 'pre' as const,
-  maxSlots: 1,
-  maxDurationMs: 30_000,
-  positionMs: 0,
-  slotRules: [],
-};
-
-const playOf = (given: Partial<SamplePlay>): SamplePlay => ({
-  ...{ podcastId: 'pod_1', episodeId: 'ep_1', country: 'DE', region: '', surface: 'progressive', device: 'mobile' },
-  ...{ operatingSystem: '', app: '', language: 'de', explicit: false, contentCategories: [], publishedAtMs: startMs },
-  ...{ adLoadLimitMs: undefined, streamFormat: 'mp3/128000/48000/2', atMs: startMs, breaks: [preroll], listener: '' },
-  ...{ weight: 1, lineItemIds: [], noAdReason: '' },
-  ...given,
-});
+import { projectPlays, resamplePlays, simulateDelivery } from '../src/index.ts';
+import { bookedWeek, dayMs, days, lastWeekOf, playOf, startMs, week } from './_world.ts';
 
 const sampled = fc.array(
   fc.record({

@@ -8,8 +8,8 @@ const readMs = 55_000;
 
 /**
  * Answers sellers on one thread, workspaces in turns: one question of each is before the thread at a time, so nobody waits for the queue of
- * somebody else. Who leaves before the answer does not end the work: the next question about the workspace finds what was read for it. A
- * question whose caller has left before its turn is not begun.
+ * somebody else. Who leaves before the answer does not end the reading: the next question about the workspace finds what was read for it. A
+ * question whose caller has left before its turn is not begun, and nothing is computed for it.
  */
 export function createCheck(thread: Pick<ComputeThread, 'ask'>): Check {
   const lastOf = new Map<string, Promise<unknown>>();

@@ -23,7 +23,14 @@ function hoursOf(days: number): PlayHour[] {
 }
 
 const inputsOf = (hours: readonly PlayHour[]): ForecastInputs => ({
-  ...{ nowMs, past: { untilMs: nowMs, plays: [], hours }, committed: [], backtests: [], maxPlays: 100 },
+  ...{
+    workspaceId: 'ws_1',
+    nowMs,
+    past: { untilMs: nowMs, plays: [], hours },
+    committed: [],
+    backtests: [],
+    maxPlays: 100,
+  },
   booking: {
     head: { bookingVersion: 1n, planDigest: '', timeZone: 'UTC', modifiers: [], releases: [] },
     plan: {

@@ -1,7 +1,8 @@
 import type { PlanLineItem } from '@longwave/events';
-import { simulateDelivery, type DeliveryBaseline, type TrafficModel } from '@longwave/forecasting';
+import type { TrafficModel } from '@longwave/forecasting';
 import { findAhead } from './find-ahead.ts';
-import { aheadOf, deliveryInputs, modelOf, type ForecastInputs } from './forecast-inputs.ts';
+import { aheadOf, type ForecastInputs } from './forecast-inputs.ts';
+import { interactivePlays, type KeepBaseline } from './keep-baselines.ts';
 import { withHidden } from './rare-values.ts';
 
 /** The answer to a seller who waits; numbers are whole units. */
@@ -16,14 +17,14 @@ export interface CheckedAvailability {
     readonly tier: string;
   }[];
   readonly learning: boolean;
+  /** Of a sponsorship or an exclusive line item: per cent that others of these were sold of a break that it fits, at most. */
+  readonly shareTakenPct: number;
   readonly bookingVersion: number;
 }
 
 const dayMs = 86_400_000;
 /** Facts of fewer days refuse nothing. */
 const learnedMs = 14 * dayMs;
-/** Plays that are decided while somebody waits: about a second of a core with 10,000 line items, and an error of some 3 per cent. */
-const interactivePlays = 10_000;
 
 /**
  * Whether too little is known: of the workspace, or of every podcast that fits. Where none fits, of every one that it may be in: where
@@ -43,26 +44,29 @@ function isLearning(
 
 /**
  * Whether a line item can be had beside everything that is sold. Values that the sample hides are an uncertainty: the answer is
- * `learning` up to what there would be if all of them fitted, and no further. Pure.
- * @param baseline of this plan and window, where there is one
+ * `learning` up to what there would be if all of them fitted, and no further.
+ * @param baselineOf what is sold without the line item, kept or made
  */
 export function checkAvailability(
   inputs: ForecastInputs,
   line: PlanLineItem,
-  baseline?: DeliveryBaseline,
+  baselineOf: KeepBaseline,
 ): CheckedAvailability {
-  const { booking, nowMs } = inputs;
+  const { booking, committed, nowMs } = inputs;
+  const quantity = line.goal.unit === 'share_pct' ? undefined : line.goal.quantity;
   const bookingVersion = Number(booking.head.bookingVersion);
-  const unknown = { capacity: 0, available: 0, nearest: 0, contending: [], learning: true, bookingVersion };
+  const unknown = {
+    capacity: 0,
+    available: 0,
+    nearest: 0,
+    contending: [],
+    learning: true,
+    shareTakenPct: 0,
+    bookingVersion,
+  };
   if (inputs.past.plays.length === 0) return unknown;
-  // What people hope for is no promise: modifiers that raise traffic sell nothing.
-  const model = modelOf(inputs, ({ factor }) => factor <= 1);
-  const range = aheadOf(line.window, nowMs);
-  const { quantity } = line.goal;
-  const delivery = deliveryInputs({ ...inputs, maxPlays: Math.min(inputs.maxPlays, interactivePlays) }, model, range);
-  const everything = baseline ?? simulateDelivery(delivery).baseline;
-  const find = (asked: PlanLineItem) =>
-    findAhead(inputs, asked, { ...delivery, maxPlays: interactivePlays, baseline: everything });
+  const { baseline, model } = baselineOf(inputs, aheadOf(line.window, nowMs));
+  const find = (asked: PlanLineItem) => findAhead({ committed }, asked, baseline, interactivePlays);
   // What a line item that delivers has had is its own.
   const { found, had } = find(line);
   const [capacity, available] = [Math.floor(found.capacity + had), Math.floor(found.available + had)];
@@ -72,7 +76,7 @@ export function checkAvailability(
   const most = widened && find(widened).found;
   const nearest = most ? Math.max(available, Math.floor(most.available + had)) : available;
   return {
-    ...{ capacity, available, nearest, bookingVersion },
+    ...{ capacity, available, nearest, bookingVersion, shareTakenPct: Math.ceil(found.shareTaken) },
     contending: (most ?? found).contending.map(({ lineItemId, loses, ofGoal = 0, tier }) => ({
       ...{ lineItemId, loses: Math.round(loses), ofGoal: Math.round(ofGoal), tier },
     })),

@@ -2,7 +2,9 @@ import {
   fitTraffic,
   type BacktestRatio,
   findTrafficFactors,
+  thinSample,
   type DeliveryInputs,
+  type SamplePlay,
   type TimeRange,
   type TrafficModel,
 } from '@longwave/forecasting';
@@ -14,6 +16,7 @@ import { trafficInputs } from '../inputs/traffic-inputs.ts';
 
 /** Everything that a forecast is made from. */
 export interface ForecastInputs {
+  readonly workspaceId: string;
   readonly nowMs: number;
   readonly past: Past;
   readonly booking: Booking;
@@ -45,9 +48,27 @@ export function aheadOf(window: { readonly start: string; readonly end: string }
   return { fromMs, toMs: Math.max(fromMs, Math.min(Date.parse(window.end), fromMs + maxDays * dayMs, horizonMs)) };
 }
 
+/** Sampled plays that a simulation is drawn from, per simulated play: more of them would make it no more exact. */
+const rowsPerPlay = 4;
+
+const thinned = new WeakMap<
+  readonly SamplePlay[],
+  { readonly maxRows: number; readonly part: readonly SamplePlay[] }
+>();
+
+/** A part of a sample, found once for all questions about the same past. */
+function thinOnce(plays: readonly SamplePlay[], maxRows: number): readonly SamplePlay[] {
+  const known = thinned.get(plays);
+  if (known?.maxRows === maxRows) return known.part;
+  const part = thinSample(plays, maxRows);
+  thinned.set(plays, { maxRows, part });
+  return part;
+}
+
 /** The simulation of everything that is sold. */
 export function deliveryInputs(inputs: ForecastInputs, model: TrafficModel, range: TimeRange): DeliveryInputs {
   const { booking, past, committed, maxPlays } = inputs;
+  const plays = thinOnce(past.plays, rowsPerPlay * maxPlays);
   const had = new Map(committed.map(({ lineItemId, units }) => [lineItemId, units]));
   const goalsLeft = booking.plan.line_items.flatMap(({ line_item_id: id, goal }) =>
     (goal.unit === 'impressions' || goal.unit === 'completes') && had.has(id)
@@ -56,11 +77,11 @@ export function deliveryInputs(inputs: ForecastInputs, model: TrafficModel, rang
   );
   return {
     plan: booking.plan,
-    plays: past.plays,
+    plays,
     days: { ...range, timeZone: booking.head.timeZone },
     goalsLeft: new Map(goalsLeft),
     deliveryRates: new Map(committed.map(({ lineItemId, deliveryRate }) => [lineItemId, deliveryRate])),
-    trafficFactors: findTrafficFactors(model, past.plays, range),
+    trafficFactors: findTrafficFactors(model, plays, range),
     count: maxPlays,
   };
 }

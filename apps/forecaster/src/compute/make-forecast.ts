@@ -3,6 +3,8 @@ import type { ForecastJobInput, PlanLineItem } from '@longwave/events';
 import {
   forecastDelivery,
   forecastTraffic,
+  intervalOf,
+  simulateDelivery,
   type Interval,
   type TimeRange,
   type TrafficModel,
@@ -106,7 +108,8 @@ function forecastOfTraffic(inputs: ForecastInputs, range: TimeRange, line: PlanL
 function forecastOfAvailability(inputs: ForecastInputs, range: TimeRange, line: PlanLineItem): ForecastResult {
   const { booking } = inputs;
   const model = modelOf(inputs);
-  const { found, had } = findAhead(inputs, line, deliveryInputs(inputs, model, range));
+  const { baseline } = simulateDelivery(deliveryInputs(inputs, model, range));
+  const { found, had } = findAhead(inputs, line, baseline);
   const interval = intervalIn(inputs, range, found.available, found.samplingError);
   const capacities = spread(found.capacity, intervalIn(inputs, range, found.capacity, found.matched.samplingError));
   const rangeOf = spread(found.available, interval);

@@ -41,9 +41,16 @@ export interface Answers {
 
 export type AnswerTo<Q extends Question> = Answers[Q['type']];
 
-/** The end of a question, as the thread tells it. */
-export type Reply =
-  { readonly ok: true; readonly answer: Answers[keyof Answers] } | { readonly ok: false; readonly message: string };
+/** What is sent to a thread: a question under a number, or that nobody waits for its answer any more. */
+export type Request =
+  { readonly id: number; readonly question: Question } | { readonly id: number; readonly abandoned: true };
+
+/** What a thread says of a question: its inputs are read and the computing begins; or its end. */
+export type Reply = { readonly id: number } & (
+  | { readonly end: 'begun' }
+  | { readonly end: 'answered'; readonly answer: Answers[keyof Answers] }
+  | { readonly end: 'failed'; readonly message: string }
+);
 
 /** What a thread is started with. */
 export type ThreadData = Pick<

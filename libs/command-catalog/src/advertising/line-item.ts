@@ -137,6 +137,8 @@ export const lineItems = defineResource({
         learning: z.literal(true).optional(),
         /** Units that were promised beyond what is left, and who would lose what. */
         overbooked_by: z.int().min(1).optional(),
+        /** Of a break of a sponsorship or an exclusive line item: per cent that are promised beyond all of it. */
+        overbooked_share_pct: z.int().min(1).optional(),
         contending: z
           .array(z.strictObject({ line_item_id: reference('li'), loses: z.int().min(0), of_goal: z.int().min(0) }))
           .max(50)

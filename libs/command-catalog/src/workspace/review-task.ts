@@ -35,6 +35,8 @@ export const reviewTasks = defineResource({
       payload_digest: z.string(),
       client_id: z.string(),
     }),
+    /** What the command's rule found when it was requested; the approved command runs only if it finds nothing worse. */
+    shown: z.record(z.string(), z.unknown()).optional(),
     /** The account that requested the command; it cannot review. */
     requested_by: z.string(),
     /** dual: two people must approve. */

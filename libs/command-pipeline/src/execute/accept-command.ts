@@ -93,6 +93,7 @@ const decide = (tx: Transaction, context: CommandContext, current: ResourceRow |
     actor: context.actor,
     changes: context.parsed.changes,
     reason: context.parsed.reason,
+    approved: context.approved,
     now,
   });
 
@@ -148,8 +149,8 @@ async function waitOrApply(
   const { current, now } = at;
   if (verdict === undefined || verdict.applied === 'none') return { applied: await applyCommand(tx, context, at) };
   // A command that its rule refuses is refused now, not after a review.
-  const { policyVersions = [], decidedBy = [] } = await decide(tx, context, current, now);
-  const { row, change } = await openReview(tx, context, verdict, at);
+  const { policyVersions = [], decidedBy = [], shown } = await decide(tx, context, current, now);
+  const { row, change } = await openReview(tx, context, verdict, { ...at, shown });
   return { applied: { row: current, consequences: [], changes: [change], policyVersions, decidedBy }, taskId: row.id };
 }
 

@@ -24,6 +24,8 @@ export interface CommandContext {
   readonly actor: Actor;
   readonly scope: IdempotencyScope;
   readonly subjectId: string;
+  /** What the command's reviewers were shown; absent for one that is not carried out by a review. */
+  readonly approved?: unknown;
   readonly rule: Rule<AnyAttributes, AnyAttributes>;
 }
 

@@ -28,6 +28,8 @@ export interface RuleInput<A, C, R = unknown> {
   readonly actor: Actor;
   readonly changes: C;
   readonly reason: R;
+  /** What the reviewers of this command approved beside its changes (`Decision.shown`); absent unless they were shown something. */
+  readonly approved?: unknown;
   readonly now: Date;
 }
 
@@ -63,6 +65,11 @@ export interface Decision<A> {
   readonly decidedBy?: readonly DecisionBasis[];
   /** What a provider outside has said of the work; the running operations of the subject show it. */
   readonly provider?: ProviderOutcome;
+  /**
+   * What reviewers approve beside the changes: findings that may be others when the approved command runs. The review task keeps them as
+   * they were when the command was requested, and the rule gets them back as `approved`.
+   */
+  readonly shown?: Readonly<Record<string, unknown>>;
   /** Other resources that change with the subject. */
   readonly consequences?: readonly Consequence[];
 }

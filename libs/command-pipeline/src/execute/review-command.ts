@@ -34,9 +34,14 @@ export async function openReview(
   tx: Transaction,
   { definition, resource, request, parsed, actor, scope, subjectId }: CommandContext,
   verdict: ReviewVerdict,
-  at: { readonly operationId: string; readonly current: ResourceRow | undefined } & AcceptDeps,
+  at: {
+    readonly operationId: string;
+    readonly current: ResourceRow | undefined;
+    /** What the rule found, for the reviewers. */
+    readonly shown: Readonly<Record<string, unknown>> | undefined;
+  } & AcceptDeps,
 ): Promise<SavedVersion> {
-  const { operationId, current, now, reviewTasks } = at;
+  const { operationId, current, shown, now, reviewTasks } = at;
   const { changes, reason, payloadDigest } = parsed;
   return requestReview(
     tx,
@@ -44,7 +49,7 @@ export async function openReview(
     {
       ...{ operationId, workspaceId: request.workspaceId, commandType: definition.type, verdict },
       subject: { type: resource.type, id: subjectId, version: current?.version ?? 0 },
-      ...{ corrects: correctedBy(reason), changes, reason, payloadDigest },
+      ...{ corrects: correctedBy(reason), changes, reason, shown, payloadDigest },
       ...{ clientId: scope.clientId, requestedBy: actorId(actor) },
     },
     now,

@@ -37,6 +37,7 @@ export function contextOfTask(catalog: Catalog, workspaceId: string, task: Task)
     actor: { kind: 'service', name: 'management', requestedBy: task.requested_by },
     scope: { clientId, workspaceId, commandType, key: '' },
     subjectId: subject.id,
+    ...(task.shown && { approved: task.shown }),
   };
 }
 

@@ -20,6 +20,8 @@ interface ReviewedCommand {
   readonly corrects?: string | undefined;
   readonly changes: unknown;
   readonly reason: unknown;
+  /** What its rule found, which the approval is bound to. */
+  readonly shown?: Readonly<Record<string, unknown>> | undefined;
   readonly payloadDigest: string;
   readonly clientId: string;
   /** Account, or service, that sent it. */
@@ -33,7 +35,8 @@ export async function requestReview(
   command: ReviewedCommand,
   now: Date,
 ): Promise<SavedVersion> {
-  const { operationId, workspaceId, subject, verdict, changes, reason, payloadDigest, clientId, requestedBy } = command;
+  const { operationId, workspaceId, subject, verdict, changes, reason, shown, payloadDigest, clientId, requestedBy } =
+    command;
   return await saveVersion(tx, reviewTasks, {
     id: newId(reviewTasks.prefix),
     workspaceId,
@@ -48,6 +51,7 @@ export async function requestReview(
         payload_digest: payloadDigest,
         client_id: clientId,
       },
+      ...(shown && { shown }),
       requested_by: requestedBy,
       mode: verdict.applied,
       declared_mode: verdict.declared,

@@ -157,9 +157,15 @@ const draftRules = {
   'line_item.reset': ({ current }) => ({ attributes: flight.reset(current) }),
 } satisfies Partial<LineItemRules>;
 
-/** A line item with what it was told of its availability. */
-const withAvailability = (lineItem: LineItem, { availability }: FoundAvailability): LineItem =>
-  availability ? { ...lineItem, availability } : lineItem;
+/** What is decided when a line item is sold: it carries what it was told of its availability. */
+const sold = (
+  lineItem: LineItem,
+  { availability, policyVersions, shown }: FoundAvailability = { policyVersions: [] },
+) => ({
+  attributes: availability ? { ...lineItem, availability } : lineItem,
+  policyVersions,
+  ...(shown && { shown }),
+});
 
 /** Rules by which slots are promised: they ask outside how many are left. */
 const sellingRules = (options: LineItemOptions) => {
@@ -169,10 +175,10 @@ const sellingRules = (options: LineItemOptions) => {
     'line_item.reserve': {
       prepare: async ({ workspaceId, subjectId, current }) => {
         const requireAvailability = await prepare(workspaceId, subjectId, current);
-        return async ({ tx, current: locked, changes, now }) => {
+        return async ({ tx, current: locked, changes, approved, now }) => {
           const attributes = flight.reserved(locked, changes.expires_at, now);
-          const found = await requireAvailability!({ tx, workspaceId, now }, changes.allow_overbook === true);
-          return { attributes: withAvailability(attributes, found), policyVersions: found.policyVersions };
+          const found = await requireAvailability!({ tx, workspaceId, approved, now }, changes.allow_overbook === true);
+          return sold(attributes, found);
         };
       },
     },
@@ -182,7 +188,7 @@ const sellingRules = (options: LineItemOptions) => {
         // A reservation holds what was left.
         const asked = state === 'reserved' ? undefined : current;
         const requireAvailability = await prepare(workspaceId, subjectId, asked);
-        return async ({ tx, current: locked, state: lockedState, changes, now }) => {
+        return async ({ tx, current: locked, state: lockedState, changes, approved, now }) => {
           if (lockedState !== state) throw changedMeanwhile();
           checkAhead(locked, now);
           await holdResource(tx, workspaceId, 'campaigns', locked.campaign_id);
@@ -196,13 +202,12 @@ const sellingRules = (options: LineItemOptions) => {
           await checkBudget(tx, workspaceId, subjectId, locked);
           const terms = await requireTerms(tx, workspaceId, subjectId, locked);
           if (changes.allow_below_floor !== true) await requireFloor(tx, workspaceId, locked);
-          const found = await requireAvailability?.({ tx, workspaceId, now }, changes.allow_overbook === true);
-          const attributes = flight.unreserved(locked);
-          return {
-            ...terms,
-            attributes: found ? withAvailability(attributes, found) : attributes,
-            policyVersions: [...terms.policyVersions, ...(found?.policyVersions ?? [])],
-          };
+          const found = await requireAvailability?.(
+            { tx, workspaceId, approved, now },
+            changes.allow_overbook === true,
+          );
+          const decided = sold(flight.unreserved(locked), found);
+          return { ...terms, ...decided, policyVersions: [...terms.policyVersions, ...decided.policyVersions] };
         };
       },
     },
@@ -216,6 +221,7 @@ const sellingRules = (options: LineItemOptions) => {
           tx,
           current: locked,
           changes: { effective_at: at, allow_overbook, cause: _why, ...changes },
+          approved,
           now,
         }) => {
           const amended = flight.amended(locked, changes);
@@ -235,10 +241,9 @@ const sellingRules = (options: LineItemOptions) => {
           // An amendment for later takes the place of the one that waits.
           const { amendment: _replaced, ...later } = amended;
           const decidedBy = await requireProductTerms(tx, workspaceId, subjectId, isNow ? amended : later);
-          const found = await requireAvailability?.({ tx, workspaceId, now }, allow_overbook === true);
+          const found = await requireAvailability?.({ tx, workspaceId, approved, now }, allow_overbook === true);
           const attributes = isNow ? amended : { ...locked, amendment: { ...changes, effective_at: at } };
-          const { policyVersions = [] } = found ?? {};
-          return { decidedBy, policyVersions, attributes: found ? withAvailability(attributes, found) : attributes };
+          return { decidedBy, ...sold(attributes, found) };
         };
       },
     },
@@ -247,17 +252,14 @@ const sellingRules = (options: LineItemOptions) => {
       prepare: async ({ workspaceId, subjectId, current, changes: { end } }) => {
         const longer = current && { ...current, window: { ...current.window, end } };
         const requireAvailability = await prepare(workspaceId, subjectId, longer);
-        return async ({ tx, current: locked, changes: { end: until, cause: extensionCause, allow_overbook }, now }) => {
+        return async ({ tx, current: locked, changes, approved, now }) => {
+          const { end: until, cause: extensionCause, allow_overbook } = changes;
           const campaign = await campaignOf(tx, workspaceId, locked);
           const attributes = flight.extended(locked, { end: until, extensionCause }, campaign.window, now);
           await checkBudget(tx, workspaceId, subjectId, attributes);
           const decidedBy = await requireProductTerms(tx, workspaceId, subjectId, attributes);
-          const found = await requireAvailability!({ tx, workspaceId, now }, allow_overbook === true);
-          return {
-            decidedBy,
-            policyVersions: found.policyVersions,
-            attributes: withAvailability(attributes, found),
-          };
+          const found = await requireAvailability!({ tx, workspaceId, approved, now }, allow_overbook === true);
+          return { decidedBy, ...sold(attributes, found) };
         };
       },
     },

@@ -1,12 +1,12 @@
 import type { Attributes } from '@longwave/command-catalog';
 import { StalePreparation, type PolicyVersion } from '@longwave/command-pipeline';
 import type { Pool, Transaction } from '@longwave/postgres';
-import { Problem } from '@longwave/problems';
 import type { CheckAvailabilityResponse } from '@longwave/rpc/forecast';
 import type { LineItem } from '../../advertising/line-items/line-item.ts';
 import { listPoliciesInForce } from '../../workspace/policies/policies-in-force.ts';
 import { findBookingVersion, lockBookingVersion } from './booking-version-table.ts';
 import type { CheckAvailability } from './check-availability.ts';
+import { assertNoWorse, overShared, overSold, sharesBreaks, type Overbooking } from './overbooking.ts';
 import { readPlanLine } from './read-booked-plan.ts';
 
 type Availability = NonNullable<Attributes<'line_items'>['availability']>;
@@ -15,19 +15,21 @@ type Availability = NonNullable<Attributes<'line_items'>['availability']>;
 export interface FoundAvailability {
   readonly availability?: Availability;
   readonly policyVersions: readonly PolicyVersion[];
+  /** Of an overbooking, what its reviewers approve. */
+  readonly shown?: Overbooking;
 }
 
-/** Decides inside the transaction, by what was found before it. */
+/** Decides inside the transaction, by what was found before it. @param at.approved an overbooking that reviewers approved */
 export type RequireAvailability = (
-  at: { readonly tx: Transaction; readonly workspaceId: string; readonly now: Date },
+  at: { readonly tx: Transaction; readonly workspaceId: string; readonly approved?: unknown; readonly now: Date },
   overbooks: boolean,
 ) => Promise<FoundAvailability>;
 
 const unchecked: RequireAvailability = async () => ({ policyVersions: [] });
 
-/** Whether slots are promised to a line item: what competes by price, or fills what is left, is promised none. */
+/** Whether anything is promised to a line item, so that it may take what others were promised: what competes by price, or fills what is left, is promised nothing. */
 const isPromised = ({ type, goal }: Pick<LineItem, 'type' | 'goal'>) =>
-  type === 'guaranteed' && (goal.unit === 'impressions' || goal.unit === 'completes');
+  type === 'guaranteed' ? goal.unit === 'impressions' || goal.unit === 'completes' : sharesBreaks({ type });
 
 /** How far the workspace may sell more than there is, in per cent, by its policy. */
 async function findOverbooking(tx: Transaction, workspaceId: string) {
@@ -41,34 +43,9 @@ async function findOverbooking(tx: Transaction, workspaceId: string) {
 
 /** Of a line item that could serve nowhere, such as in a unit that is a draft, nothing is left. */
 const nowhere = async (pool: Pool, workspaceId: string): Promise<CheckAvailabilityResponse> => ({
-  ...{ capacity: 0n, available: 0n, nearest: 0n, contending: [], learning: false },
+  ...{ capacity: 0n, available: 0n, nearest: 0n, contending: [], learning: false, shareTakenPct: 0 },
   bookingVersion: BigInt(await findBookingVersion(pool, workspaceId)),
 });
-
-/** The refusal: how much there is, who has the rest, and what would fit. */
-function notAvailable(quantity: number, allowed: number, found: CheckAvailabilityResponse): Problem {
-  const [capacity, available] = [Number(found.capacity), Number(found.available)];
-  const path = '/attributes/goal/quantity';
-  const fits = allowed > 0 ? `A quantity of ${allowed} fits.` : 'None is left in this window.';
-  const detail = `Of ${capacity} slots that fit, ${available} are left for ${quantity}. ${fits}`;
-  return new Problem('inventory_not_available', detail, {
-    errors: [
-      { path, code: 'capacity', detail: String(capacity) },
-      { path, code: 'available', detail: String(available) },
-      { path, code: 'nearest', detail: String(allowed) },
-      ...found.contending.map(({ lineItemId, loses, ofGoal }) => ({
-        ...{ path, code: 'contending' },
-        detail: `${lineItemId} would lose ${loses}${ofGoal > 0n ? ` of ${ofGoal}` : ''}.`,
-      })),
-    ],
-    members: {
-      ...{ capacity, available, nearest: allowed },
-      contending: found.contending.map(({ lineItemId, loses, ofGoal, tier }) => ({
-        ...{ line_item_id: lineItemId, loses: Number(loses), of_goal: Number(ofGoal), tier },
-      })),
-    },
-  });
-}
 
 /**
  * Asks outside of the transaction whether a line item can be had; inside it, the workspace's bookings are locked, and must be those that
@@ -87,23 +64,23 @@ export async function prepareAvailability(
   if (!isPromised(lineItem)) return unchecked;
   const line = await readPlanLine(pool, { id, workspace_id: workspaceId }, lineItem, now);
   const found = line ? await checkAvailability(workspaceId, line) : await nowhere(pool, workspaceId);
-  const quantity = lineItem.goal.quantity!;
-  return async ({ tx, now: checkedAt }, overbooks) => {
+  return async ({ tx, approved, now: checkedAt }, overbooks) => {
     if ((await lockBookingVersion(tx, workspaceId)) !== Number(found.bookingVersion))
       throw new StalePreparation('Others are selling at this moment. Try again.');
     const { percent, policyVersions } = await findOverbooking(tx, workspaceId);
-    const allowed = Math.floor(Number(found.nearest) * (1 + percent / 100));
     const availability: Availability = {
       checked_at: checkedAt.toISOString(),
       capacity: Number(found.capacity),
       available: Number(found.available),
       ...(found.learning && { learning: true as const }),
     };
-    if (found.learning || quantity <= allowed) return { availability, policyVersions };
-    if (!overbooks) throw notAvailable(quantity, allowed, found);
-    const contending = found.contending.map(({ lineItemId, loses, ofGoal }) => ({
-      ...{ line_item_id: lineItemId, loses: Number(loses), of_goal: Number(ofGoal) },
-    }));
-    return { policyVersions, availability: { ...availability, overbooked_by: quantity - allowed, contending } };
+    const over = found.learning
+      ? undefined
+      : (sharesBreaks(lineItem) ? overShared : overSold)(lineItem, found, percent);
+    if (!over) return { availability, policyVersions };
+    const { shown, refusal } = over;
+    if (!overbooks) throw refusal;
+    assertNoWorse(shown, approved);
+    return { policyVersions, shown, availability: { ...availability, ...shown } };
   };
 }

@@ -55,7 +55,7 @@ const listAlertsRoute: ManagementRoute = {
     if (lineItemId !== undefined) await readAccess.getVisible(actor, workspaceId, lineItems.type, lineItemId);
     if (podcastId !== undefined) await readAccess.getVisible(actor, workspaceId, podcasts.type, podcastId);
     // Line items belong to no podcast: who sees only some podcasts sees none of them.
-    const [scope] = await readAccess.scopes(actor, workspaceId, lineItems);
+    const [scope] = await readAccess.scopes(actor, workspaceId, lineItems.type);
     if (!scope || scope.podcastIds) return json({ rows: [], limit });
     const { alerts, next } = await listAlerts(workspaceId, { lineItemId, podcastId, state, kind, limit, before });
     return json({

@@ -91,9 +91,10 @@ const isPermitted = (actor: Actor, workspaceId: string, podcastId: string | unde
 
 /** Whether a type names its readers, and the actor is none of them in this workspace. */
 export function isUnreadable(actor: Actor, workspaceId: string, type: string): boolean {
-  const { readers }: Pick<ResourceDefinition, 'readers'> = Object.hasOwn(productCatalog.resources, type)
+  const definition: ResourceDefinition | undefined = Object.hasOwn(productCatalog.resources, type)
     ? productCatalog.resources[type as keyof typeof productCatalog.resources]
-    : {};
+    : undefined;
+  const readers = definition?.readers;
   return readers !== undefined && !isPermitted(actor, workspaceId, undefined, { roles: readers });
 }
 

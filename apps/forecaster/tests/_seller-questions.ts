@@ -1,0 +1,91 @@
+/**
+ * A program: asks what a seller asks, in a workspace of 10,000 line items and a million opportunities a day, and prints the seconds of each
+ * question as JSON (`npm run bench -- forecasts`). What is known of the past is in memory, as after the first question.
+ */
+import type { PlanLineItem } from '@longwave/events';
+import { findMatched } from '@longwave/forecasting';
+import { bookedLine, bookedPlan, createDraws, generateWorld, targetingOf } from '@longwave/forecasting/generated-world';
+import { checkAvailability } from '../src/compute/check-availability.ts';
+import { deliveryInputs, modelOf, type ForecastInputs } from '../src/compute/forecast-inputs.ts';
+import { createKeepBaselines } from '../src/compute/keep-baselines.ts';
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const nowMs = Date.UTC(2026, 5, 1);
+const [lineItems, perDay, podcasts] = [10_000, 1_000_000, 40];
+/** Questions after a booking has changed, and between two of them. */
+const [firsts, nexts] = [5, 40];
+
+const fromMs = nowMs - 150 * dayMs;
+// A play has three to five slots.
+const world = generateWorld({ seed: 104, podcasts, playsPerDay: perDay / 4, fromMs, toMs: nowMs });
+const perPodcastAndDay = 25_000 / podcasts;
+const plays = world.playsOf({ fromMs: nowMs - 28 * dayMs, toMs: nowMs }, { perPodcastAndDay });
+const slots = plays.reduce(
+  (sum, { weight, breaks }) => sum + weight * breaks.reduce((all, one) => all + one.maxSlots, 0),
+  0,
+);
+const iso = (atMs: number) => new Date(atMs).toISOString();
+const window = { start: iso(nowMs), end: iso(nowMs + 28 * dayMs) };
+const plan = bookedPlan(world, { seed: 105, guaranteed: lineItems, window, slots, bookedShare: 0.45, capped: true });
+
+const hours = world.histories
+  .flatMap(({ podcastId, language, contentCategories, episodes }) =>
+    episodes.flatMap(({ episodeId, publishedAtMs, hours: own }) =>
+      own
+        .filter(([hour]) => hour * hourMs >= nowMs - 90 * dayMs)
+        .map(([hour, opportunities]) => ({
+          ...{ podcastId, episodeId, language, contentCategories: [...contentCategories] },
+          publishedAtMs: BigInt(publishedAtMs),
+          hourMs: BigInt(hour * hourMs),
+          opportunities: BigInt(opportunities),
+        })),
+    ),
+  )
+  .sort((a, b) => Number(a.hourMs - b.hourMs));
+
+const inputsOf = (version: number): ForecastInputs => ({
+  ...{ workspaceId: 'ws_1', nowMs, committed: [], backtests: [], maxPlays: 40_000 },
+  past: { untilMs: nowMs, plays, hours },
+  booking: {
+    plan,
+    head: {
+      ...{ bookingVersion: BigInt(version), planDigest: `${version}` },
+      timeZone: 'UTC',
+      modifiers: [],
+      releases: [],
+    },
+  },
+});
+
+const draws = createDraws(106);
+const prospect = (at: number): PlanLineItem =>
+  bookedLine({
+    ...{ line_item_id: 'li_new', window, priority: 4, goal: { unit: 'impressions', quantity: 1_000 * (1 + at) } },
+    targeting: targetingOf(world.podcasts, draws),
+  });
+
+function secondsOf(work: () => unknown): number {
+  const started = performance.now();
+  work();
+  return (performance.now() - started) / 1000;
+}
+
+const keep = createKeepBaselines();
+const check = (version: number, at: number) => {
+  const line = prospect(at);
+  return secondsOf(() => checkAvailability(inputsOf(version), line, keep));
+};
+const first = Array.from({ length: firsts }, (_, version) => check(version, version));
+const next = Array.from({ length: nexts }, (_, at) => check(firsts - 1, at));
+const asked = inputsOf(0);
+const { plays: projected } = deliveryInputs({ ...asked, maxPlays: 10_000 }, modelOf(asked), {
+  fromMs: nowMs,
+  toMs: nowMs + 28 * dayMs,
+});
+const matched = Array.from({ length: 9 }, (_, at) => {
+  const line = prospect(at);
+  return secondsOf(() => findMatched(line, projected, { timeZone: 'UTC' }));
+});
+const megabytes = process.memoryUsage().rss / 2 ** 20;
+process.stdout.write(`${JSON.stringify({ first, next, matched, sampled: plays.length, megabytes })}\n`);
