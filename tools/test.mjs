@@ -16,7 +16,6 @@ import {
   temporaryDataFolder,
 } from '../libs/fleet/src/index.ts';
 import { noteTestsRunning } from '../deploy/local/prepare.mjs';
-import { mayStyle } from '../libs/service-kit/src/terminal.ts';
 import { fetchDebianProgram } from '../libs/test-kit/src/debian-program.ts';
 import { fetchComposeModel } from './foreign-compose.mjs';
 import { fetchHelm } from './foreign-helm.mjs';
@@ -26,10 +25,17 @@ import { fetchPythonPackages } from './foreign-python.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const results = path.join(root, '.nx/test-results');
-const program = (name) => path.join(root, 'node_modules/.bin', name);
+const nx = path.join(root, 'node_modules/.bin/nx');
 const quietNx = { NX_DAEMON: 'false', NX_ISOLATE_PLUGINS: 'false', NX_TUI: 'false' };
+/** Code was generated and built before: nx would write the files anew, under those who read them. */
+const withoutDependencies = '--exclude-task-dependencies';
 const foreignRequired = process.env.REQUIRE_FOREIGN_ENGINES === '1';
 const nameWidth = 34;
+
+/** Targets of the whole repository, the shortest first. */
+const checks = ['protocol', 'packages', 'boundaries', 'contracts', 'unused', 'imports', 'types', 'format', 'lint'];
+/** Projects whose tests start nothing. */
+const logic = 'tag:tests:pure';
 
 /** Programs of Debian packages: the variable that names the program. */
 const debianPrograms = [
@@ -66,11 +72,12 @@ const missingEngines = [];
 const engines = new AsyncDisposableStack();
 const onProgress = (text) => console.log(`  ${text}`);
 
-/** Runs a program; answers whether it succeeded and everything it printed, which `show` passes through instead. */
-function run(command, args, { env = {}, show = false } = {}) {
+/** Runs a program; answers whether it succeeded and everything it printed, which `show` passes through instead. `after`: it gets the time that others leave. */
+function run(command, args, { env = {}, show = false, after = false } = {}) {
   return new Promise((resolve, reject) => {
     const stdio = ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'];
-    const child = spawn(command, args, { cwd: root, stdio, env: { ...process.env, ...env } });
+    const [program, ...words] = after ? ['nice', '-n', '5', command, ...args] : [command, ...args];
+    const child = spawn(program, words, { cwd: root, stdio, env: { ...process.env, ...env } });
     const output = [];
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => output.push(chunk));
     child.once('error', reject);
@@ -78,31 +85,19 @@ function run(command, args, { env = {}, show = false } = {}) {
   });
 }
 
-const isStyled = mayStyle(process.stdout);
-/** Names of the checks that run, shown on a terminal. */
-const running = new Set();
-function showRunning() {
-  if (!isStyled) return;
-  process.stdout.write(`\r\u001b[2K${running.size > 0 ? `  ${[...running].join(', ')} …` : ''}`);
-}
-
 /** One check that is no test run: a target of the whole repository. */
 async function check(target) {
   const startedMs = performance.now();
-  running.add(target);
-  showRunning();
-  const { ok, output } = await run(program('nx'), ['run', `@longwave/root:${target}`], { env: quietNx });
-  running.delete(target);
+  const args = ['run', `@longwave/root:${target}`, withoutDependencies];
+  const { ok, output } = await run(nx, args, { env: quietNx, after: true });
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  if (isStyled) process.stdout.write('\r\u001b[2K');
   console.log(`${ok ? '✓' : '✗'} ${target.padEnd(nameWidth)} ${seconds.padStart(6)} s`);
-  if (ok) tally.passed += 1;
-  else {
-    tally.failed += 1;
-    tally.failures.push({ test: target, message: '' });
-    console.log(`${output.trimEnd()}\n`);
+  if (ok) {
+    tally.passed += 1;
+    return;
   }
-  showRunning();
+  tally.failed += 1;
+  tally.failures.push({ test: target, message: output.trimEnd() });
 }
 
 /** Adds up the files that jest wrote, one per project that has tests. */
@@ -231,19 +226,40 @@ async function startForeign(name, cachePrefix, start) {
 
 /** Every project with a test target, through nx; jest's own failures are printed in full. */
 async function runTests() {
-  noteTestsRunning(root);
   rmSync(results, { recursive: true, force: true });
   mkdirSync(results, { recursive: true });
-  const listed = await run(program('nx'), ['show', 'projects', '--with-target', 'test', '--json'], { env: quietNx });
+  const listed = await run(nx, ['show', 'projects', '--with-target', 'test', '--json'], { env: quietNx });
   if (!listed.ok) throw new Error(listed.output);
   const projects = JSON.parse(listed.output);
-  const env = await startTestEngines(engines);
-  const reporters = ['default', path.join(root, 'tools/jest-result.mjs')].map((reporter) => `--reporters=${reporter}`);
-  // Without a history nx starts last what has the shortest name. `test-first` does nothing but wait for the longest tests: what others wait for is started first.
-  const args = ['run-many', '-t', 'test', 'test-first', '--output-style=static', ...reporters];
-  await run(program('nx'), args, { env: { ...env, ...quietNx, TEST_RESULTS: results, FORCE_COLOR: '0' }, show: true });
+  const ended = await Promise.allSettled([checkAndTestLogic(), testOnEngines()]);
   await engines.disposeAsync();
+  for (const { status, reason } of ended) if (status === 'rejected') throw reason;
   addTestResults(projects);
+}
+
+/** All tests but those of pure logic. */
+async function testOnEngines() {
+  const env = await startTestEngines(engines);
+  // Without a history nx starts last what has the shortest name. `test-first` does nothing but wait for the longest tests: what others wait for is started first.
+  await runTargets(['test', 'test-first', '--exclude', logic], { env });
+}
+
+/** Tests of projects, through nx, which prints each project's output as a whole. */
+async function runTargets(which, { env = {}, ...options } = {}) {
+  const reporters = ['default', path.join(root, 'tools/jest-result.mjs')].map((reporter) => `--reporters=${reporter}`);
+  const args = ['run-many', withoutDependencies, '--output-style=static', '-t', ...which, ...reporters];
+  const variables = { ...env, ...quietNx, TEST_RESULTS: results, FORCE_COLOR: '0' };
+  await run(nx, args, { ...options, env: variables, show: true });
+}
+
+/**
+ * What needs no engine and watches no clock: the checks, then the tests of pure logic, one after the other. It takes what the other tests leave of the
+ * cores while they wait for each other, for disks and for time to pass.
+ */
+async function checkAndTestLogic() {
+  for (const target of checks) await check(target);
+  // How long a test takes says nothing there.
+  await runTargets(['test', '-p', logic, '--parallel=1', '--testTimeout=1200000'], { after: true });
 }
 
 const startedMs = performance.now();
@@ -255,13 +271,7 @@ process.channel?.unref();
 // Its compiler takes minutes, some of which it waits for the network: beside the checks.
 const fetchingHelm = startForeign('Helm', 'helm-', () => fetchHelm({ onProgress }));
 
-/** Checks that no one has begun, the longest first. */
-const waiting = ['lint', 'format', 'types', 'imports', 'unused', 'boundaries', 'contracts', 'protocol', 'packages'];
-async function checkWaiting() {
-  while (waiting.length > 0) await check(waiting.shift());
-}
-// Each keeps one core busy.
-await Promise.all([checkWaiting(), checkWaiting()]);
+noteTestsRunning(root);
 try {
   await runTests();
 } catch (error) {
