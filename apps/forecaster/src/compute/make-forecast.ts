@@ -3,7 +3,6 @@ import type { ForecastJobInput, PlanLineItem } from '@longwave/events';
 import {
   forecastDelivery,
   forecastTraffic,
-  intervalOf,
   simulateDelivery,
   type Interval,
   type TimeRange,
