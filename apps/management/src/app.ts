@@ -241,7 +241,7 @@ export async function createApp(
     startClock({
       pool,
       execute,
-      tasks: [...dueTasks, reachGoals(countConfirmed), ...makegoodTasks(measureDelivery)],
+      tasks: [...dueTasks, reachGoals(countConfirmed), ...makegoodTasks(measureDelivery, logger)],
       clock,
       everyMs: config.CLOCK_EVERY_MS,
       onError: (error, task) => logger.warn({ err: error, task }, 'clock.task_failed'),

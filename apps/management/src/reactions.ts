@@ -16,6 +16,7 @@ import type { Logger } from '@longwave/service-kit';
 import { revokeKeys } from './workspace/authority/revoke-keys.ts';
 import { keepPeople, peopleFollowerGroup } from './workspace/people/follow-people.ts';
 import { pacingPlanReactions } from './commerce/forecasts/queue-pacing-plans.ts';
+import { removeKeptFiles } from './commerce/reconciliations/match-reconciliation.ts';
 import { shortfallReactions } from './commerce/makegoods/shortfall-table.ts';
 import { closeWorkspace } from './workspace/workspaces/close-workspace.ts';
 import { deleteClips, recordClip } from './hosting/media-clips/follow-clips.ts';
@@ -122,6 +123,7 @@ export function followEvents(options: {
     'report_run.cancelled': (event) => removeReportFiles(store, event.subject.id),
     'report_run.failed': (event) => removeReportFiles(store, event.subject.id),
     'report_run.expired': (event) => removeReportFiles(store, event.subject.id),
+    'reconciliation.cancelled': (event) => removeKeptFiles(store, event.subject.id),
     'upload.aborted': (event) => removeObject(event, store),
     'upload.expired': (event) => removeObject(event, store),
     ...planReactions({ send, pool, clock }),

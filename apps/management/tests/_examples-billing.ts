@@ -73,6 +73,7 @@ export const billingExamples = {
     const { statement, lease } = await requested(w);
     return on(statement, { problem }, machine, lease);
   },
+  'billing_statement.discard': async (w) => on(await drafted(w), { cause }, w.actor),
   'billing_statement.issue': async (w) => on(await drafted(w), {}, w.actor),
   'billing_statement.record_documents': async (w) => {
     const { statement, lease } = await issued(w);

@@ -60,7 +60,7 @@ const matched = (undecided: number) => ({
 /** One with an item that people must decide, or with one that they have decided already. */
 async function reviewed(w: World, undecided = 1): Promise<ResourceView> {
   const { reconciliation, lease } = await begun(w);
-  const at = { workspaceId: w.workspaceId, reconciliationId: reconciliation.id };
+  const at = { workspaceId: w.workspaceId, reconciliationId: reconciliation.id, version: 1 };
   await transaction(w.pool, (tx) => replaceItems(tx, at, [item]));
   return w.send('reconciliation.record_match', reconciliation, matched(undecided), service('management'), lease);
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { renderStatement, statementOf } from '@longwave/money';
 import pg from 'pg';
 import { computed, issueOf } from '../src/commerce/billing/billing-statement.ts';
+import { createReadStatementLedger } from '../src/commerce/billing/read-statement-ledger.ts';
 import { at, cpm, createBilling, dayFrom, passTo } from './_billing.ts';
 import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
 import { service } from './_values.ts';
@@ -180,4 +181,49 @@ test('the highest price of the most units is charged, and a price that no statem
     500,
     '999999999999999000000',
   ]);
+});
+
+test('the ledger of one statement of a workspace is read at a time, and no longer than its caller waits', async () => {
+  const w = createWorld(management);
+  const from = w.now();
+  const { campaign, lineItem } = await billing.flight(w, 60, cpm('10000000'));
+  management.ledger.count(lineItem.id, 500, at(from, 1));
+  passTo(w, from, 30);
+  const { id } = await billing.issued(w, campaign, { start: dayFrom(from, 0), end: dayFrom(from, 30) });
+  const leaving = new AbortController();
+  const ledger: typeof management.ledger.readUnits = (_request, { signal } = {}) =>
+    new Promise((_answer, refuse) => signal!.addEventListener('abort', () => refuse(new Error('The caller left.'))));
+  const { listAdjustments } = management.ledger;
+  const read = createReadStatementLedger(management.pool, { listAdjustments, readUnits: ledger });
+  const first = read(w.workspaceId, id, leaving.signal);
+  expect(await refusalOf(read(w.workspaceId, id, leaving.signal))).toMatchObject({ code: 'rate_limited' });
+  setTimeout(() => leaving.abort(), 50);
+  await expect(first).rejects.toThrow('The caller left.');
+});
+
+test('a campaign has at most 20 drafts; discarding one makes room, and ends its computing', async () => {
+  const w = createWorld(management);
+  const from = w.now();
+  const { campaign } = await billing.flight(w, 60, cpm('10000000'));
+  passTo(w, from, 30);
+  const period = { start: dayFrom(from, 0), end: dayFrom(from, 30) };
+  const draft = await billing.ask(w, campaign, period);
+  await management.pool.query(
+    `with copies as (
+       insert into resource (id, workspace_id, resource_type, version, lifecycle_state, attributes, digest, operation_id, created_at, updated_at)
+       select id || n, workspace_id, resource_type, version, lifecycle_state, attributes, digest, operation_id, created_at, updated_at
+       from resource, generate_series(1, 19) n where id = $1 returning id)
+     insert into link (from_id, name, to_id) select id, 'campaign', $2 from copies`,
+    [draft.id, campaign.id],
+  );
+  const full = await refusalOf(billing.ask(w, campaign, period));
+  expect(full.context.errors).toMatchObject([{ path: '/changes/campaign_id', code: 'too_many_drafts' }]);
+  const discarded = await w.send('billing_statement.discard', draft, { cause: 'The wrong month.' });
+  expect(discarded.lifecycle_state).toBe('voided');
+  const { rows } = await management.pool.query(
+    `select (select state from job where subject_id = $1) as job, (select state from operation where subject_id = $1 order by created_at limit 1) as operation`,
+    [draft.id],
+  );
+  expect(rows).toEqual([{ job: 'stopped', operation: 'cancelled' }]);
+  expect((await billing.ask(w, campaign, period)).lifecycle_state).toBe('draft');
 });

@@ -77,7 +77,7 @@ describe('what is charged', () => {
 
     const readAgain = createReadStatementLedger(management.pool, management.ledger);
     for (const { id, attributes } of [first, second]) {
-      const { readings } = await readAgain(w.workspaceId, id);
+      const { readings } = await readAgain(w.workspaceId, id, new AbortController().signal);
       const again = computeStatement(attributes.inputs, readings, daysOf(attributes.inputs.time_zone));
       expect(again).toEqual({ lines: attributes.lines, total_micros: attributes.total_micros });
     }

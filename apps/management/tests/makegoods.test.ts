@@ -41,9 +41,9 @@ const adjust = (lineItemId: string, quantity: number) =>
   });
 
 /** The clock with the tasks of makegoods alone. */
-function runClock() {
+function runClock(measure = createMeasureDelivery(management), warn: () => void = () => undefined) {
   const { pool, execute, clock } = management;
-  const tasks = makegoodTasks(createMeasureDelivery(management));
+  const tasks = makegoodTasks(measure, { warn });
   return startClock({ pool, execute, clock, tasks, everyMs: 20, onError: () => undefined });
 }
 
@@ -122,6 +122,28 @@ async function checksOf(w: World): Promise<number> {
   );
   return rows[0]!.checks;
 }
+
+test('a line item that cannot be measured is told and measured again later, and stops no other', async () => {
+  const w = createWorld(management);
+  const [broken, short] = [await stoppedLineItem(w), await stoppedLineItem(w)];
+  for (const { id } of [broken, short]) {
+    count(id, 600);
+    await followed(id);
+  }
+  const measure = createMeasureDelivery(management);
+  const faults = { isBroken: true, told: 0 };
+  const measureOrFail: typeof measure = async (workspaceId, lineItem) => {
+    if (faults.isBroken && lineItem.id === broken.id) throw new Error('The ledger has no such basis.');
+    return measure(workspaceId, lineItem);
+  };
+  w.ahead(week + 1_000);
+  await using _clock = runClock(measureOrFail, () => (faults.told += 1));
+  await until('the other draft', () => makegoodOf(short.id), { holds: (row) => row !== undefined });
+  expect([await makegoodOf(broken.id), faults.told]).toEqual([undefined, 1]);
+  faults.isBroken = false;
+  w.ahead(121_000);
+  await until('its draft', () => makegoodOf(broken.id), { holds: (row) => row !== undefined });
+});
 
 test('one whose line item ends short is expired, and the rest can be made good again', async () => {
   const w = createWorld(management);

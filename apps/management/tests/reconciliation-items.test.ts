@@ -98,3 +98,58 @@ test('a source that differs on three days is told for an alert of its line item 
   await tell();
   expect(put.slice(1).map(({ findings }) => findings)).toEqual([[]]);
 });
+
+test('verdicts wait for their reviews side by side; one whose item was decided or matched anew meanwhile is not carried out', async () => {
+  const w = createWorld(management);
+  await w.provisioned();
+  await w.known();
+  const [{ actor: ann }, { actor: ben }] = [
+    await w.member(['viewer', 'finance']),
+    await w.member(['viewer', 'finance']),
+  ];
+  const { id: lineItemId } = (await w.booked({}, undefined)).lineItem;
+  const reconciling = createReconciling(management);
+  const undecided = async () =>
+    (await reconciling.items(opened.id)).flatMap(({ item_id: id, verdict }) => (verdict === null ? [id] : []));
+  const month = Date.parse(settledMonth(w.now()).start);
+  const [one, two] = [0, 1].map((nth) => new Date(month + nth * 86_400_000).toISOString().slice(0, 10));
+  const ledger = createTestLedger(management.clock);
+  for (const day of [one, two]) ledger.count(lineItemId, `${day}T05`, 1_000);
+  const text = `Line,Date,Impressions\n${lineItemId},${one},1300\n${lineItemId},${two},1200\n`;
+  const opened = await openReconciliation(w, lineItemId, { sources: [await fileSource(w, text)] });
+  const { version } = await reconciling.match(w, opened.id, ledger);
+  const [first, second] = (await undecided()) as [string, string];
+  const decide = async (itemId: string, verdict: string) => {
+    const changes = { item_id: itemId, verdict, note: 'By mail.' };
+    await w.send('reconciliation.decide_item', { ...opened, version }, changes, ann);
+    return w.taskOf(opened.id);
+  };
+  const tasks = [await decide(first, 'theirs'), await decide(second, 'theirs'), await decide(second, 'ours')];
+  for (const task of tasks) {
+    await w.send('review.approve', task, {}, ben);
+    await management.runApproved(w.workspaceId, task.id);
+  }
+  expect((await reconciling.items(opened.id)).map(({ verdict }) => verdict)).toEqual(['theirs', 'theirs']);
+  expect((await reconciling.find(w, opened.id)).attributes.totals).toMatchObject({ undecided: 0, undecided_beyond: 0 });
+  expect(await outcomesOf(tasks)).toEqual(['succeeded', 'succeeded', 'version_conflict']);
+
+  const again = await reconciling.find(w, opened.id);
+  await w.send('reconciliation.decide_item', again, { item_id: first, verdict: 'ours', note: 'No.' }, ann);
+  const late = await w.taskOf(opened.id);
+  await w.send('reconciliation.match_again', again, {});
+  await reconciling.match(w, opened.id, ledger);
+  await w.send('review.approve', late, {}, ben);
+  await management.runApproved(w.workspaceId, late.id);
+  expect(await outcomesOf([late])).toEqual(['version_conflict']);
+  expect(await undecided()).toEqual([first, second]);
+});
+
+/** The states of the operations of review tasks; of a failed one its problem. */
+async function outcomesOf(tasks: readonly { readonly attributes: Record<string, unknown> }[]) {
+  const ids = tasks.map(({ attributes }) => attributes['operation_id']);
+  const { rows } = await management.pool.query<{ id: string; outcome: string }>(
+    `select id, coalesce(problem ->> 'code', state) as outcome from operation where id = any($1)`,
+    [ids],
+  );
+  return ids.map((id) => rows.find((row) => row.id === id)?.outcome);
+}

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Actor } from '@longwave/command-pipeline';
 import { createCloseHandler } from '../src/commerce/reconciliations/close-reconciliation.ts';
+import { removeKeptFiles } from '../src/commerce/reconciliations/match-reconciliation.ts';
 import { fileSource, openReconciliation, reconciliationChanges, settledMonth } from './_examples-reconciliations.ts';
 import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
 import { createReconciling, createTestLedger } from './_reconciling.ts';
@@ -78,7 +79,9 @@ test('a month that is 12 % off on a day is decided by a person, let through by a
   expect(await refusalOf(close(ann))).toMatchObject({ code: 'permission_denied' });
   await close(ben);
   expect((await reconciling.find(w, id)).attributes.closing).toBeUndefined();
-  await reconciling.approve(w, id, ann, reviewer);
+  // Ann's own verdict is what it charges.
+  expect(await refusalOf(reconciling.approve(w, id, ann))).toMatchObject({ code: 'permission_denied' });
+  await reconciling.approve(w, id, reviewer, owner.actor);
   // What is restated before the closing is accepted counts; the adjustment makes it the agreed number.
   expect(await reconciling.close(w, id, ledger)).toMatchObject({
     lifecycle_state: 'closed',
@@ -94,7 +97,6 @@ test('a month that is 12 % off on a day is decided by a person, let through by a
     ['agreed_value', 700],
     ['ours', null],
   ]);
-  expect(owner.userId).toBeDefined();
 });
 
 describe('closing', () => {
@@ -318,6 +320,7 @@ test('what cannot be reconciled is refused with the field, and leaves nothing: n
       'custom',
     ],
     [{ sources: [source, source] }, '/changes/sources', 'custom'],
+    [{ tolerance_pct: 21 }, '/changes/tolerance_pct', 'too_big'],
     [{ scope: { line_item_ids: [draft.id, cancelled.id, archived.id] } }, '/changes/scope', 'nothing_sold'],
     [{ scope: { line_item_ids: [`li_${'0'.repeat(26)}`] } }, '/changes/scope/line_item_ids', 'link_not_found'],
     [{ scope: {} }, '/changes/scope', 'custom'],
@@ -366,6 +369,16 @@ test('line items are in one reconciliation of a period at a time; a provisional 
     ['none', 'ours'],
   ]);
   await w.send('reconciliation.cancel', { ...subject, version: settled.version }, { cause: 'A trial.' });
+  // Nothing of it is kept but its history.
+  expect(await reconciling.items(row.id)).toEqual([]);
+  const keptFiles = async () => {
+    const keys: string[] = [];
+    for await (const { key } of management.store.list(`reconciliations/${row.id}/`)) keys.push(key);
+    return keys;
+  };
+  expect(await keptFiles()).toHaveLength(1);
+  await removeKeptFiles(management.store, row.id);
+  expect(await keptFiles()).toEqual([]);
   await openReconciliation(w, lineItemId, changes);
 });
 

@@ -94,6 +94,11 @@ export interface CommandDefinition {
   readonly reviewers?: readonly Role[];
   /** `required`: the caller must state the version that it saw. */
   readonly versionGuard: 'required' | 'optional';
+  /**
+   * The command changes a part of its subject. Other parts may change while it waits for a review: its rule compares the part with what the
+   * reviewers saw, by `reviewedVersion` (docs/adr/0094).
+   */
+  readonly changesPart?: true;
   /** Problems that its rule may throw, beside those of the pipeline. */
   readonly problems: readonly ProblemCode[];
   /** The one event that it appends. */

@@ -138,6 +138,13 @@ export interface ManagementRoute extends RoutePlace {
   readonly answer: (call: RouteCall, deps: RouteDeps) => Promise<RouteAnswer>;
 }
 
+/** Aborted when the caller no longer waits for the answer, and after it. */
+export function whileCallerWaits({ request }: Pick<RouteCall, 'request'>): AbortSignal {
+  const ended = new AbortController();
+  request.res?.once('close', () => ended.abort());
+  return ended.signal;
+}
+
 /** An answer of 200, or another status, with a value as JSON. */
 export const json = (
   body: unknown,

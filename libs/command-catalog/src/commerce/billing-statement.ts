@@ -176,6 +176,7 @@ export const billingStatementCommands = {
       }),
     roles,
     mode: 'async',
+    endedBy: 'billing_statement.discard',
     review: 'policy',
     event: 'billing_statement.requested',
     problems: [
@@ -205,6 +206,18 @@ export const billingStatementCommands = {
     settlesOf: ['billing_statement.generate'],
     event: 'billing_statement.draft_failed',
     summary: 'No draft could be made; records the reason. It has no number.',
+  }),
+  'billing_statement.discard': defineCommand({
+    ...base,
+    type: 'billing_statement.discard',
+    from: ['draft'],
+    to: 'voided',
+    changes: z.strictObject({ cause }),
+    roles,
+    settles: 'cancelled',
+    settlesOf: ['billing_statement.generate'],
+    event: 'billing_statement.discarded',
+    summary: 'Throws a draft away, also while it is computed. It has no number, and nobody is charged by it.',
   }),
   'billing_statement.issue': defineCommand({
     ...base,

@@ -186,6 +186,8 @@ export const reconciliationCommands = {
     to: 'open',
     changes: z.strictObject({
       ...settings,
+      /** No more than twice what IAB allows: beyond it people decide. */
+      tolerance_pct: z.number().min(0).max(20).optional(),
       sources,
       /** Absent: the workspace's. */
       time_zone: timeZone.optional(),
@@ -268,9 +270,11 @@ export const reconciliationCommands = {
     roles,
     review: 'single',
     reviewers,
+    changesPart: true,
     event: 'reconciliation.item_decided',
     problems: ['validation_failed', 'state_not_allowed'],
-    summary: 'Decides one item, or decides it anew: our number, theirs, or one that both have agreed on.',
+    summary:
+      'Decides one item, or decides it anew: our number, theirs, or one that both have agreed on. Verdicts of several items may wait for their reviews at the same time.',
   }),
   'reconciliation.close': defineCommand({
     ...base,

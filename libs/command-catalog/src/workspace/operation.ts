@@ -41,6 +41,7 @@ export const operationCommands = {
       'podcast.import_cancelled',
       'statistics_export.cancelled',
       'creative.media_cancelled',
+      'billing_statement.discarded',
       'reconciliation.cancelled',
       'forecast.cancelled',
     ],

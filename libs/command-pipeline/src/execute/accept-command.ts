@@ -95,6 +95,7 @@ const decide = (tx: Transaction, context: CommandContext, current: ResourceRow |
     reason: context.parsed.reason,
     approved: context.approved,
     now,
+    reviewedVersion: context.reviewedVersion,
   });
 
 /** Decides and saves; `current` is the locked subject. */

@@ -26,6 +26,8 @@ export interface CommandContext {
   readonly subjectId: string;
   /** What the command's reviewers were shown; absent for one that is not carried out by a review. */
   readonly approved?: unknown;
+  /** Of an approved command: the version of the subject that the reviewers saw. */
+  readonly reviewedVersion?: number;
   readonly rule: Rule<AnyAttributes, AnyAttributes>;
 }
 

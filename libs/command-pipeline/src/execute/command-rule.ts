@@ -31,6 +31,8 @@ export interface RuleInput<A, C, R = unknown> {
   /** What the reviewers of this command approved beside its changes (`Decision.shown`); absent unless they were shown something. */
   readonly approved?: unknown;
   readonly now: Date;
+  /** Of an approved command: the version of the subject that the reviewers saw. */
+  readonly reviewedVersion?: number | undefined;
 }
 
 /** Another resource that changes with the subject, in the same transaction (docs/adr/0020). */

@@ -16,7 +16,8 @@ import { beginWaiting, endWaiting, lockWaiting, type WaitingOperation } from '..
 type Task = Attributes<'review_tasks'>;
 
 /**
- * Executes the command of an approved review task against the version that it was requested for, under its waiting operation. A refusal, also
+ * Executes the command of an approved review task under its waiting operation: against the version that it was requested for, or, where the command
+ * changes a part of its subject, against that part as it was then. A refusal, also
  * of a requester who has lost the permission since, fails the operation. An operation that no longer waits stays as it is, so a repetition does nothing.
  */
 export type RunApproved = (workspaceId: string, reviewTaskId: string) => Promise<void>;
@@ -28,16 +29,21 @@ export function contextOfTask(catalog: Catalog, workspaceId: string, task: Task)
   const resource: ResourceDefinition = catalog.resources[definition.subject]!;
   const { reason, payload_digest: payloadDigest, client_id: clientId } = request;
   const changes = request.changes as Record<string, unknown>;
+  const { version: reviewedVersion, ...named } = subject;
   return {
     definition,
     resource,
     resources: catalog.resources,
-    request: { workspaceId, commandType, idempotencyKey: '', subject, changes, reason },
+    request: {
+      ...{ workspaceId, commandType, idempotencyKey: '', changes, reason },
+      subject: definition.changesPart ? named : subject,
+    },
     parsed: { changes, reason, ifMatch: undefined, payloadDigest, unversionedDigest: '' },
     actor: { kind: 'service', name: 'management', requestedBy: task.requested_by },
     scope: { clientId, workspaceId, commandType, key: '' },
     subjectId: subject.id,
     ...(task.shown && { approved: task.shown }),
+    reviewedVersion,
   };
 }
 

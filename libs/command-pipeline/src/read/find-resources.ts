@@ -44,19 +44,24 @@ export async function findLink(db: Queryable, fromId: string, name: string): Pro
   return rows[0]?.to_id;
 }
 
-/** Resources of a type that link to `toId` by the link `name`, oldest first. */
+/**
+ * Resources of a type that link to `toId` by the link `name`, oldest first.
+ * @param states only those in one of them; default: in any
+ */
 export async function listLinked<T extends string>(
   db: Queryable,
   workspaceId: string,
   type: T,
   name: LinkName<T>,
   toId: string,
+  states?: readonly string[],
 ): Promise<ResourceRow<T>[]> {
   const { rows } = await db.query<ResourceRow<T>>({
     name: 'list_linked',
     text: `select ${resourceColumns.replace(/\w+/g, 'r.$&')} from link l join resource r on r.id = l.from_id
-           where l.to_id = $1 and l.name = $2 and r.workspace_id = $3 and r.resource_type = $4 order by r.created_at, r.id`,
-    values: [toId, name, workspaceId, type],
+           where l.to_id = $1 and l.name = $2 and r.workspace_id = $3 and r.resource_type = $4
+             and ($5::text[] is null or r.lifecycle_state = any($5)) order by r.created_at, r.id`,
+    values: [toId, name, workspaceId, type, states ?? null],
   });
   return rows;
 }

@@ -10,18 +10,22 @@ import {
 } from '@longwave/command-pipeline';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { finishJob, insertJob } from '../../background/job-table.ts';
+import { finishJob, insertJob, stopJobs } from '../../background/job-table.ts';
 import { assertFewOpenJobs } from '../../background/open-jobs.ts';
+import { refuseField } from '../../workspace/refuse-field.ts';
 import {
   assertStored,
   computed,
+  inOrder,
+  maxDrafts,
   openStates,
   reversalOf,
-  standing,
+  standingStates,
   type BillingStatement,
   type StatementRow,
 } from './billing-statement.ts';
 import { takeNumber } from './billing-number-table.ts';
+import { countDrafts } from './draft-table.ts';
 import { gatherTerms } from './gather-terms.ts';
 import { readWatermark, type Ledger } from './read-ledger.ts';
 import { documentsOf } from './statement-documents.ts';
@@ -56,7 +60,7 @@ const queue =
  */
 async function lockStanding(tx: Transaction, workspaceId: string, campaignId: string): Promise<StatementRow[]> {
   await lockResource(tx, workspaceId, 'campaigns', campaignId);
-  return standing(await listLinked(tx, workspaceId, subjectType, 'campaign', campaignId));
+  return inOrder(await listLinked(tx, workspaceId, subjectType, 'campaign', campaignId, standingStates));
 }
 
 /** The draft of a statement. @param watermark until when deliveries are counted */
@@ -67,6 +71,12 @@ async function draft(
   const { tx, workspaceId, changes, actor, now } = input;
   const { campaign_id: campaignId, corrects, period, tax_note: taxNote, waive_reconciliation: waiver } = changes;
   await assertFewOpenJobs(tx, workspaceId, 'generate_statement', 'statements');
+  if ((await countDrafts(tx, campaignId)) >= maxDrafts)
+    refuseField(
+      '/changes/campaign_id',
+      'too_many_drafts',
+      `A campaign has at most ${maxDrafts} drafts. Issue one, or discard those that are no longer needed.`,
+    );
   const { inputs, period: ofStatement } = await gatherTerms(tx, {
     ...{ workspaceId, campaignId, corrects, period, waiver: waiver?.reason },
     knownAt: new Date(Math.min(watermark?.getTime() ?? Infinity, now.getTime() - settlingMs)),
@@ -149,6 +159,11 @@ export const billingStatementRules = ({ pool, ledger }: BillingRuleOptions): Sta
     also: (tx) => finishJob(tx, subjectId, reason),
   }),
 
+  'billing_statement.discard': ({ current, subjectId }) => ({
+    attributes: current,
+    also: (tx) => stopJobs(tx, subjectId),
+  }),
+
   'billing_statement.issue': issue,
 
   'billing_statement.record_documents': ({ current, changes, subjectId, reason }) => {
@@ -175,10 +190,9 @@ export async function assertSettled(
   workspaceId: string,
   lineItem: { readonly id: string; readonly campaignId: string },
 ): Promise<void> {
-  const statements = await listLinked(tx, workspaceId, subjectType, 'campaign', lineItem.campaignId);
-  const open = statements.find(
-    ({ lifecycle_state: state, attributes: { lines = [] } }) =>
-      openStates.includes(state) && lines.some(({ line_item_id: id }) => id === lineItem.id),
+  const statements = await listLinked(tx, workspaceId, subjectType, 'campaign', lineItem.campaignId, openStates);
+  const open = statements.find(({ attributes: { lines = [] } }) =>
+    lines.some(({ line_item_id: id }) => id === lineItem.id),
   );
   if (open)
     throw new Problem(

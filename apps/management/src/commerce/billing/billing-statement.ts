@@ -9,7 +9,7 @@ export type StatementRow = ResourceRow<'billing_statements'>;
 export type Period = BillingStatement['period'];
 
 /** States of a statement whose amounts count. */
-const standingStates: readonly string[] = ['issued', 'disputed', 'settled'];
+export const standingStates: readonly string[] = ['issued', 'disputed', 'settled'];
 
 /** States of an issued statement that a person still has to end. */
 export const openStates: readonly string[] = ['issued', 'disputed'];
@@ -17,8 +17,10 @@ export const openStates: readonly string[] = ['issued', 'disputed'];
 const byNumber = (a: StatementRow, b: StatementRow) => a.attributes.number! - b.attributes.number!;
 
 /** Statements whose amounts count, in the order of their numbers. */
-export const standing = (statements: readonly StatementRow[]): StatementRow[] =>
-  statements.filter(({ lifecycle_state: state }) => standingStates.includes(state)).toSorted(byNumber);
+export const inOrder = (statements: readonly StatementRow[]): StatementRow[] => statements.toSorted(byNumber);
+
+/** Drafts that a campaign has at the same time. */
+export const maxDrafts = 20;
 
 /** The end of the time that statements have charged; undefined before the first. */
 export const chargedUntil = (statements: readonly StatementRow[]): string | undefined =>

@@ -3,7 +3,14 @@ import { earlierCharges, type LineItemTerms } from '@longwave/money';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { refuseField } from '../../workspace/refuse-field.ts';
-import { chargedUntil, standing, type BillingStatement, type Period, type StatementRow } from './billing-statement.ts';
+import {
+  chargedUntil,
+  inOrder,
+  standingStates,
+  type BillingStatement,
+  type Period,
+  type StatementRow,
+} from './billing-statement.ts';
 import { findClosedReconciliations } from './closed-reconciliation-table.ts';
 import { listFlightVersions } from './flight-history-table.ts';
 import { flightCurrencies, flightTerms } from './rate-terms.ts';
@@ -139,7 +146,9 @@ export async function gatherTerms(
   const campaign = await findResource(tx, workspaceId, 'campaigns', campaignId);
   if (!campaign) throw new Problem('link_not_found', `There is no campaign ${campaignId}.`);
   const workspace = await findResource(tx, workspaceId, 'workspaces', workspaceId);
-  const earlier = standing(await listLinked(tx, workspaceId, 'billing_statements', 'campaign', campaignId));
+  const earlier = inOrder(
+    await listLinked(tx, workspaceId, 'billing_statements', 'campaign', campaignId, standingStates),
+  );
   const { period, charged } = spanOf(request, earlier);
   checkWatermark(charged, knownAt);
   const of = { type: 'line_items', name: 'campaign', toId: campaignId } as const;

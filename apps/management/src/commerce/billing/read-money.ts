@@ -4,7 +4,7 @@ import type { MoneyDimension, MoneyMetric } from '@longwave/events';
 import { add, earnedWithin, roundHalfEven, zero, type LineItemTerms, type Rational } from '@longwave/money';
 import { daysOf } from '@longwave/podcast-analytics/zoned-days';
 import { transaction, type Pool } from '@longwave/postgres';
-import { standing } from './billing-statement.ts';
+import { standingStates } from './billing-statement.ts';
 import { listFlightVersions } from './flight-history-table.ts';
 import { termsOf } from './gather-terms.ts';
 import { flightCurrencies } from './rate-terms.ts';
@@ -129,9 +129,7 @@ export async function readMoney(pool: Pool, ledger: Ledger, question: MoneyQuest
         sums.add({ ...of, basis: rate.basis }, 'revenue_micros', exact);
     });
   }
-  const statements = standing(
-    await listInStates(pool, workspaceId, 'billing_statements', ['issued', 'disputed', 'settled']),
-  );
+  const statements = await listInStates(pool, workspaceId, 'billing_statements', standingStates);
   for (const { attributes } of statements) {
     const { inputs, lines = [] } = attributes;
     const advertiserId = campaigns.get(inputs.campaign_id);

@@ -1,5 +1,6 @@
-import { findResource, listLinked } from '@longwave/command-pipeline';
+import { findResource, listLinked, type Due } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
+import type { Logger } from '@longwave/service-kit';
 import type { DueTask } from '../../background/due-task.ts';
 import { isShort, openStates, shortfallOf, unitsMadeGood } from './makegood.ts';
 import type { MeasureDelivery } from './measure-delivery.ts';
@@ -22,21 +23,58 @@ async function draftOf(pool: Pool, measure: MeasureDelivery, { id, workspace_id:
   return { for_line_item: id, delivery };
 }
 
+type Log = Pick<Logger, 'warn'>;
+
+/** A line item that could not be measured is measured again after so long; longer than the pause of a task, so that others come first. */
+const retryMs = 120_000;
+/** A poll ends after so many in a row: then the sink is away. */
+const maxInRow = 3;
+
+/** Asks about one resource after the other. What fails is told and asked again later, and holds nothing else up. */
+function askEach(logger: Log) {
+  const failed = new Map<string, number>();
+  return {
+    /** How many of the due ones are not asked now. */
+    waiting: (now: Date): number => {
+      for (const [id, until] of failed) if (until <= now.getTime()) failed.delete(id);
+      return failed.size;
+    },
+    /** Answers the id of the last one that was asked. */
+    run: async <T extends Due>(due: readonly T[], now: Date, ask: (one: T) => Promise<void>) => {
+      let inRow = 0;
+      for (const one of due) {
+        if (failed.has(one.id)) continue;
+        try {
+          await ask(one);
+          inRow = 0;
+        } catch (error) {
+          failed.set(one.id, now.getTime() + retryMs);
+          logger.warn({ err: error, id: one.id }, 'makegood.unmeasured');
+          inRow += 1;
+          if (inRow === maxInRow) return one.id;
+        }
+      }
+      return due.at(-1)?.id;
+    },
+  };
+}
+
 /** Proposes makegoods of line items that ended too far below their goals, when late facts are counted. */
-function draftMakegoods(measure: MeasureDelivery): DueTask<'makegood.draft'> {
+function draftMakegoods(measure: MeasureDelivery, logger: Log): DueTask<'makegood.draft'> {
+  const asking = askEach(logger);
   const drafts = new Map<string, NonNullable<Awaited<ReturnType<typeof draftOf>>>>();
   return {
     name: 'draft-makegood',
     findDue: async (pool, now, limit) => {
       drafts.clear();
-      const short = [];
-      for (const due of await listDueChecks(pool, now, limit)) {
+      const short: Draft[] = [];
+      await asking.run(await listDueChecks(pool, now, limit + asking.waiting(now)), now, async (due) => {
         const draft = await draftOf(pool, measure, due, now);
         if (draft) {
           drafts.set(due.id, draft);
           short.push(due);
         } else await removeCheck(pool, due.id);
-      }
+      });
       return short;
     },
     command: 'makegood.draft',
@@ -52,6 +90,7 @@ const pauseMs = 60_000;
 /** Ends scheduled makegoods by what their line items have delivered; each is measured about once a minute. */
 function endMakegoods<C extends 'makegood.fulfil' | 'makegood.expire'>(
   measure: MeasureDelivery,
+  logger: Log,
   {
     name,
     command,
@@ -65,23 +104,26 @@ function endMakegoods<C extends 'makegood.fulfil' | 'makegood.expire'>(
   let after = '';
   let pausedUntil = 0;
   const confirmed = new Map<string, number>();
+  const asking = askEach(logger);
   return {
     name,
     findDue: async (pool, now) => {
       if (now.getTime() < pausedUntil) return [];
       const scheduled = await listScheduled(pool, now, after, maxMakegoods);
-      after = scheduled.length < maxMakegoods ? '' : scheduled.at(-1)!.id;
-      if (after === '') pausedUntil = now.getTime() + pauseMs;
       confirmed.clear();
-      const due = [];
-      for (const one of scheduled) {
-        if (command === 'makegood.expire' && !one.is_over) continue;
+      asking.waiting(now);
+      const due: Due[] = [];
+      const last = await asking.run(scheduled, now, async (one) => {
+        if (command === 'makegood.expire' && !one.is_over) return;
         const lineItem = await findResource(pool, one.workspace_id, 'line_items', one.line_item_id);
         const delivered = await measure(one.workspace_id, lineItem!);
-        if (!isDue(one, delivered.confirmed)) continue;
+        if (!isDue(one, delivered.confirmed)) return;
         confirmed.set(one.id, delivered.confirmed);
         due.push({ ...one, occurrence: `${one.occurrence}:${delivered.confirmed}` });
-      }
+      });
+      const isLast = scheduled.length < maxMakegoods && last === scheduled.at(-1)?.id;
+      after = isLast ? '' : last!;
+      if (isLast) pausedUntil = now.getTime() + pauseMs;
       return due;
     },
     command,
@@ -90,13 +132,13 @@ function endMakegoods<C extends 'makegood.fulfil' | 'makegood.expire'>(
 }
 
 /** The clock's tasks for makegoods. */
-export const makegoodTasks = (measure: MeasureDelivery): readonly DueTask[] => [
-  draftMakegoods(measure),
-  endMakegoods(measure, {
+export const makegoodTasks = (measure: MeasureDelivery, logger: Log): readonly DueTask[] => [
+  draftMakegoods(measure, logger),
+  endMakegoods(measure, logger, {
     ...{ name: 'fulfil-makegood', command: 'makegood.fulfil' },
     isDue: ({ units }, confirmed) => confirmed >= units,
   }),
-  endMakegoods(measure, {
+  endMakegoods(measure, logger, {
     ...{ name: 'expire-makegood', command: 'makegood.expire' },
     isDue: ({ units, is_over: isOver }, confirmed) => isOver && confirmed < units,
   }),

@@ -12,7 +12,7 @@ export type NewItem = Readonly<Columns<'reconciliation_item', 'item_id' | Named>
 
 /** An item with its verdict. Units are safe integers. */
 export type StoredItem = Readonly<
-  Columns<'reconciliation_item', 'item_id' | 'position' | 'verdict' | 'note' | 'decided_by' | Named>
+  Columns<'reconciliation_item', 'item_id' | 'position' | 'verdict' | 'note' | 'decided_by' | 'changed_version' | Named>
 > & {
   readonly ours: number;
   readonly theirs: number;
@@ -22,7 +22,8 @@ export type StoredItem = Readonly<
 };
 
 const columns = `item_id, position, source, line_item_id, creative_id, day, ours::float8 as ours, theirs::float8 as theirs, ours_basis,
-  theirs_basis, ambiguity, beyond, verdict, value::float8 as value, note, decided_by, adjusted::float8 as adjusted`;
+  theirs_basis, ambiguity, beyond, verdict, value::float8 as value, note, decided_by, changed_version,
+  adjusted::float8 as adjusted`;
 
 /** Makes commands about the reconciliations of a workspace wait for each other until the transaction ends. */
 export async function lockReconciliations(tx: Transaction, workspaceId: string): Promise<void> {
@@ -35,28 +36,37 @@ export async function lockReconciliations(tx: Transaction, workspaceId: string):
 
 const batchRows = 5_000;
 
-/** Replaces the items of a reconciliation; the order of the items is that of its list. */
-export async function replaceItems(
-  tx: Transaction,
-  { workspaceId, reconciliationId }: { readonly workspaceId: string; readonly reconciliationId: string },
-  items: readonly NewItem[],
-): Promise<void> {
+/** Removes the items of a reconciliation. */
+export async function removeItems(tx: Transaction, reconciliationId: string): Promise<void> {
   await tx.query({
     name: 'remove_reconciliation_items',
     text: 'delete from reconciliation_item where reconciliation_id = $1',
     values: [reconciliationId],
   });
+}
+
+/**
+ * Replaces the items of a reconciliation; the order of the items is that of its list.
+ * @param about.version of the reconciliation while it is matched
+ */
+export async function replaceItems(
+  tx: Transaction,
+  about: { readonly workspaceId: string; readonly reconciliationId: string; readonly version: number },
+  items: readonly NewItem[],
+): Promise<void> {
+  const { workspaceId, reconciliationId, version } = about;
+  await removeItems(tx, reconciliationId);
   for (let first = 0; first < items.length; first += batchRows) {
     const rows = items.slice(first, first + batchRows).map((item, index) => ({ ...item, position: first + index + 1 }));
     await tx.query({
       name: 'insert_reconciliation_items',
       text: `insert into reconciliation_item (reconciliation_id, workspace_id, item_id, position, source, line_item_id, creative_id, day,
-               ours, theirs, ours_basis, theirs_basis, ambiguity, beyond, verdict)
+               ours, theirs, ours_basis, theirs_basis, ambiguity, beyond, verdict, changed_version)
              select $1, $2, item_id, position, source, line_item_id, creative_id, day, ours, theirs, ours_basis, theirs_basis, ambiguity,
-               beyond, verdict
+               beyond, verdict, $4
              from json_to_recordset($3::json) as i (item_id text, position int, source text, line_item_id text, creative_id text, day text,
                ours bigint, theirs bigint, ours_basis text, theirs_basis text, ambiguity text, beyond boolean, verdict text)`,
-      values: [reconciliationId, workspaceId, JSON.stringify(rows)],
+      values: [reconciliationId, workspaceId, JSON.stringify(rows), version],
     });
   }
 }
@@ -102,13 +112,16 @@ export async function saveVerdict(
     readonly value: number | undefined;
     readonly note: string;
     readonly decidedBy: string;
+    /** Of the reconciliation. */
+    readonly version: number;
   },
 ): Promise<void> {
+  const { verdict, value, note, decidedBy, version } = decided;
   await tx.query({
     name: 'save_reconciliation_verdict',
-    text: `update reconciliation_item set verdict = $3, value = $4, note = $5, decided_by = $6
+    text: `update reconciliation_item set verdict = $3, value = $4, note = $5, decided_by = $6, changed_version = $7
            where reconciliation_id = $1 and item_id = $2`,
-    values: [reconciliationId, itemId, decided.verdict, decided.value ?? null, decided.note, decided.decidedBy],
+    values: [reconciliationId, itemId, verdict, value ?? null, note, decidedBy, version],
   });
 }
 

@@ -48,8 +48,14 @@ const tooManyItems = {
 };
 const maxFindings = 100;
 
-/** The object that keeps a file for the life of its reconciliation; the upload may expire. */
-const keptKeyOf = (reconciliationId: string, uploadId: string) => `reconciliations/${reconciliationId}/${uploadId}.csv`;
+/** The objects that keep the files of a reconciliation for its life; the uploads may expire. */
+const keptPrefixOf = (reconciliationId: string) => `reconciliations/${reconciliationId}/`;
+const keptKeyOf = (reconciliationId: string, uploadId: string) => `${keptPrefixOf(reconciliationId)}${uploadId}.csv`;
+
+/** Removes the files of a reconciliation that was cancelled. */
+export async function removeKeptFiles(store: ObjectStore, reconciliationId: string): Promise<void> {
+  for await (const { key } of store.list(keptPrefixOf(reconciliationId))) await store.remove(key);
+}
 
 /** The bytes of a source's file, which are copied at the first reading. */
 async function readFile(
@@ -219,7 +225,7 @@ export const createMatchHandler = (options: ReconciliationOptions): JobHandler =
     }
     await transaction(pool, async (tx) => {
       await requireLease(tx, id, leaseOf(job));
-      await replaceItems(tx, { workspaceId, reconciliationId: id }, outcome.items);
+      await replaceItems(tx, { workspaceId, reconciliationId: id, version: found!.version }, outcome.items);
     });
     const command = { type: 'reconciliation.record_match', id, changes: outcome.changes } as const;
     await executeAsManagement(execute, envelope('record'), command);

@@ -19,7 +19,14 @@ import { refuseField } from '../../workspace/refuse-field.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
 import { holdUpload, receivedUpload, type ReceivedUpload } from '../../workspace/uploads/find-upload.ts';
 import { readWatermark } from '../billing/read-ledger.ts';
-import { findOtherSource, listDeciders, lockItem, lockReconciliations, saveVerdict } from './item-table.ts';
+import {
+  findOtherSource,
+  listDeciders,
+  lockItem,
+  lockReconciliations,
+  removeItems,
+  saveVerdict,
+} from './item-table.ts';
 import { maxFileBytes } from './read-counts.ts';
 import * as reconciliation from './reconciliation.ts';
 import type { Reconciliation, ReconciliationSource, RequestedSource } from './reconciliation.ts';
@@ -223,11 +230,12 @@ export const reconciliationRules = (options: {
     also: (tx) => finishJob(tx, subjectId, reason),
   }),
 
-  'reconciliation.decide_item': async ({ tx: held, subjectId, current, changes, actor }) => {
+  'reconciliation.decide_item': async ({ tx: held, subjectId, current, changes, actor, reviewedVersion }) => {
     reconciliation.assertNotClosing(current);
     const { item_id: itemId, verdict, value, note } = changes;
     const item = await lockItem(held, subjectId, itemId);
     if (!item) refuseField('/changes/item_id', 'unknown_item', 'The reconciliation has no such item.');
+    reconciliation.assertAsReviewed(item, reviewedVersion);
     const other = verdict === 'ours' ? undefined : await findOtherSource(held, subjectId, item);
     if (other !== undefined)
       refuseField(
@@ -237,7 +245,8 @@ export const reconciliationRules = (options: {
       );
     return {
       attributes: { ...current, totals: reconciliation.afterVerdict(current.totals!, item) },
-      also: (tx) => saveVerdict(tx, subjectId, itemId, { verdict, value, note, decidedBy: senderOf(actor) }),
+      also: (tx, { version }) =>
+        saveVerdict(tx, subjectId, itemId, { verdict, value, note, decidedBy: senderOf(actor), version }),
     };
   },
 
@@ -286,6 +295,10 @@ export const reconciliationRules = (options: {
 
   'reconciliation.cancel': ({ current, subjectId }) => {
     reconciliation.assertNotClosing(current);
-    return { attributes: current, also: (tx) => stopJobs(tx, subjectId) };
+    const also = async (tx: Transaction) => {
+      await stopJobs(tx, subjectId);
+      await removeItems(tx, subjectId);
+    };
+    return { attributes: current, also };
   },
 });

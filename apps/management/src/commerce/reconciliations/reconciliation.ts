@@ -141,6 +141,18 @@ export function assertDecided({ totals }: Readonly<Reconciliation>): void {
   throw new Problem('state_not_allowed', `${items} beyond the tolerance and undecided. Decide them first.`);
 }
 
+/** Throws `version_conflict` for an item that was matched or decided anew after reviewers saw its reconciliation. */
+export function assertAsReviewed(
+  { changed_version: changed }: { readonly changed_version: number },
+  reviewedVersion: number | undefined,
+): void {
+  if (reviewedVersion !== undefined && changed > reviewedVersion)
+    throw new Problem(
+      'version_conflict',
+      'The item was matched or decided anew after this verdict was requested. Look at it and decide it again.',
+    );
+}
+
 /** The totals after an item has got a verdict. */
 export function afterVerdict(
   totals: Totals,

@@ -1,7 +1,7 @@
 import { billingStatements } from '@longwave/command-catalog';
 import { statementFormats } from '@longwave/money';
 import { z } from 'zod';
-import { json, type ManagementRoute, type RouteCall, type RouteDeps } from '../management-route.ts';
+import { json, whileCallerWaits, type ManagementRoute, type RouteCall, type RouteDeps } from '../management-route.ts';
 
 const documentQuery = z.strictObject({
   format: z.enum(statementFormats).default('html').describe('A page to print, records of CSV, or canonical JSON.'),
@@ -71,7 +71,7 @@ const readStatementLedger: ManagementRoute = {
   method: 'GET',
   path: '/workspaces/{workspace_id}/billing-statements/{billing_statement_id}/ledger',
   summary: 'The numbers that a statement is computed from, read again as they were known at its time.',
-  note: '`longwave billing verify` computes the statement from them and compares it with its documents.',
+  note: '`longwave billing verify` computes the statement from them and compares it with its documents. A workspace reads one at a time.',
   scope: 'management:read',
   answers: {
     200: {
@@ -80,7 +80,8 @@ const readStatementLedger: ManagementRoute = {
     },
   },
   refusals: ['not_found', 'temporarily_unavailable'],
-  answer: async (call, deps) => json(await deps.readStatementLedger(call.workspaceId, await readableId(call, deps))),
+  answer: async (call, deps) =>
+    json(await deps.readStatementLedger(call.workspaceId, await readableId(call, deps), whileCallerWaits(call))),
 };
 
 /** Documents of billing statements, and what recomputes them. */

@@ -55,7 +55,12 @@ const itemPage = z.strictObject({
 
 const hundredths = (share: number) => Math.round(share * 10_000) / 100;
 
-function shown({ position: _position, beyond, ...item }: StoredItem): z.output<typeof itemSchema> {
+function shown({
+  position: _position,
+  changed_version: _version,
+  beyond,
+  ...item
+}: StoredItem): z.output<typeof itemSchema> {
   const delta = item.theirs - item.ours;
   return itemSchema.parse({
     ...item,

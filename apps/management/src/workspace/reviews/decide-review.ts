@@ -74,7 +74,9 @@ export const decideReview: DecideReview = async (tx, question) => {
   const podcastId = declared === 'host' ? await podcastOf(tx, question) : undefined;
   const holders = await listRoleHolders(tx, workspaceId, now);
   const requester = actor.kind === 'principal' ? [actorId(actor), actor.principal.account_id] : [];
-  const except = [...requester, ...(await partiesOf(tx, { workspaceId, commandType: definition.type, changes }))];
+  const { subjectId } = question;
+  const parties = await partiesOf(tx, { workspaceId, commandType: definition.type, subjectId, changes });
+  const except = [...requester, ...parties];
   const demanded = demand && reviewAmong({ ...demand, declared: demand.mode }, undefined, { holders, except });
   const { dueHours, policyVersions } = demand ?? {};
   const applied = stricterReview(reviewAmong(builtIn, podcastId, { holders, except }), demanded);

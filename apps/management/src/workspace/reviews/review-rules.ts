@@ -12,12 +12,16 @@ type ReviewRules = Pick<
 
 type TaskInput = Pick<RuleInput<ReviewTask, unknown>, 'tx' | 'current' | 'actor' | 'workspaceId'>;
 
-/** Throws `permission_denied` for a person whose own authority the reviewed command changes. */
+/** Throws `permission_denied` for a person whom the reviewed command is about. */
 async function assertNoParty({ tx, current, actor, workspaceId }: TaskInput): Promise<void> {
-  const { command_type: commandType, request } = current;
-  const parties = await partiesOf(tx, { workspaceId, commandType, changes: request.changes });
+  const { command_type: commandType, request, subject } = current;
+  const { changes } = request;
+  const parties = await partiesOf(tx, { workspaceId, commandType, subjectId: subject.id, changes });
   if (parties.includes(actorId(actor)))
-    throw new Problem('permission_denied', 'You cannot review a command about your own authority.');
+    throw new Problem(
+      'permission_denied',
+      'You cannot review a command about your own authority or your own verdicts.',
+    );
 }
 
 const reviewerOf = (actor: Actor, workspaceId: string): Reviewer =>
