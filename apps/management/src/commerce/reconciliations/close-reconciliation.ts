@@ -17,24 +17,23 @@ const maxQuantity = 2 * maxUnits;
 const decidedUnits = ({ verdict, value, theirs }: StoredItem): number => (verdict === 'agreed_value' ? value! : theirs);
 
 /** Units that make our number of an item, as it is known now, the decided one. Items without a difference are left out. */
-function adjustmentsOf(
+async function adjustmentsOf(
   items: readonly StoredItem[],
   attributes: Reconciliation,
   ledger: Parameters<typeof sumOurs>[0],
 ) {
   const days = daysOfPeriod(attributes.period, attributes.time_zone);
   const lastDay = dateOf(days.end - 1);
-  return Map.groupBy(items, ({ source }) => source)
-    .entries()
-    .toArray()
-    .flatMap(([name, ofSource]) => {
-      const source = attributes.sources.find((one) => one.name === name);
-      const grain = {
-        byDay: ofSource.some(({ day }) => day !== null),
-        byCreative: source !== undefined && isByCreative(source),
-      };
-      const ours = sumOurs(ledger, days, source?.time_zone ?? attributes.time_zone, grain);
-      return ofSource.map((item) => ({
+  const adjustments = [];
+  for (const [name, ofSource] of Map.groupBy(items, ({ source }) => source)) {
+    const source = attributes.sources.find((one) => one.name === name);
+    const grain = {
+      byDay: ofSource.some(({ day }) => day !== null),
+      byCreative: source !== undefined && isByCreative(source),
+    };
+    const ours = await sumOurs(ledger, days, source?.time_zone ?? attributes.time_zone, grain);
+    for (const item of ofSource)
+      adjustments.push({
         item_id: item.item_id,
         quantity:
           decidedUnits(item) - ours.of({ lineItemId: item.line_item_id, creativeId: item.creative_id, day: item.day }),
@@ -42,9 +41,9 @@ function adjustmentsOf(
         day: item.day ?? lastDay,
         countingBasis: item.ours_basis,
         reason: `${item.source}: ${item.verdict}`,
-      }));
-    })
-    .filter(({ quantity }) => quantity !== 0);
+      });
+  }
+  return adjustments.filter(({ quantity }) => quantity !== 0);
 }
 
 /**

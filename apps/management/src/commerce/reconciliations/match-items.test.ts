@@ -62,7 +62,7 @@ test('what is within the tolerance and unambiguous is decided as ours; beyond it
   ]);
 });
 
-test('the bound is the larger of the smallest difference and the per cent of our number, in both directions', async () => {
+test('the bound is the larger of the smallest difference and the per cent of our number, in both directions', () => {
   const by = { tolerancePct: 10, smallest: 50 };
   expect([1_050, 1_100, 1_101, 900, 899].map((theirs) => isBeyond(1_000, theirs, by))).toEqual([
     false,
@@ -121,7 +121,7 @@ describe('days', () => {
       ...{ lineItemId: 'li_1', creativeId: 'crv_1', hourMs: at('2026-10-01T00:00') + (nth - 2) * hourMs, units: 10 },
     }));
     const days = { first: dayOf('2026-10-24'), end: dayOf('2026-10-27') };
-    const sums = sumOurs({ hours, adjustments: [] }, days, 'Europe/Berlin', { byDay: true, byCreative: false });
+    const sums = await sumOurs({ hours, adjustments: [] }, days, 'Europe/Berlin', { byDay: true, byCreative: false });
     const of = (day: string) => sums.of({ lineItemId: 'li_1', creativeId: null, day });
     expect(['2026-10-24', '2026-10-25', '2026-10-26'].map(of)).toEqual([240, 250, 240]);
   });
@@ -155,13 +155,13 @@ test('totals of a campaign are spread over its line items by our numbers, and ma
   expect(brief(one.items)).toEqual([['li_1', null, 3_000, 3_010, 'none', false, 'ours']]);
 });
 
-test('what was adjusted on a day of another zone is part of our day that has most of its hours', () => {
+test('what was adjusted on a day of another zone is part of our day that has most of its hours', async () => {
   const adjustments = [
     { lineItemId: 'li_1', day: '2026-10-02', timeZone: 'Pacific/Kiritimati', quantity: 40 },
     { lineItemId: 'li_1', day: '2026-10-02', timeZone: 'America/New_York', quantity: 7 },
   ];
   const days = { first: dayOf('2026-10-01'), end: dayOf('2026-11-01') };
-  const sums = sumOurs({ hours: [], adjustments }, days, 'Pacific/Pago_Pago', { byDay: true, byCreative: false });
+  const sums = await sumOurs({ hours: [], adjustments }, days, 'Pacific/Pago_Pago', { byDay: true, byCreative: false });
   const of = (day: string) => sums.of({ lineItemId: 'li_1', creativeId: null, day });
   expect(['2026-10-01', '2026-10-02'].map(of)).toEqual([40, 7]);
 });

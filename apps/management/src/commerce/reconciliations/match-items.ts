@@ -84,14 +84,14 @@ class Sums {
 
 /**
  * Our units by item: hours of the ledger in the days of a zone, and what earlier reconciliations have adjusted. An adjustment of a day is
- * divided among the creatives of that day, because it names none.
+ * divided among the creatives of that day, because it names none. Others have the event loop in between.
  */
-export function sumOurs(
+export async function sumOurs(
   { hours, adjustments }: Ledger,
   days: DayRange,
   timeZone: string,
   { byDay, byCreative }: Grain,
-): Sums {
+): Promise<Sums> {
   const { dayAt } = daysOf(timeZone);
   const datesHere = new Map<string, string>();
   /** The date here that has most of a date of another zone. */
@@ -104,7 +104,9 @@ export function sumOurs(
   };
   const dayOfHour = new Map<number, number>();
   const sums = new Sums();
+  const turn = createTurns();
   for (const { lineItemId, creativeId, hourMs, units } of hours) {
+    await turn();
     const day = dayOfHour.get(hourMs) ?? dayAt(hourMs);
     dayOfHour.set(hourMs, day);
     if (day < days.first || day >= days.end) continue;
@@ -113,6 +115,7 @@ export function sumOurs(
   const [first, end] = [dateOf(days.first), dateOf(days.end)];
   const ofDay = Map.groupBy(byCreative ? sums.entries() : [], ({ key }) => `${key.lineItemId} ${key.day ?? ''}`);
   for (const { lineItemId, day: theirDate, timeZone: zone, quantity } of adjustments) {
+    await turn();
     const date = dateHere(theirDate, zone);
     if (date < first || date >= end) continue;
     const day = byDay ? date : null;
@@ -274,7 +277,7 @@ export async function matchSource(
   about: MatchedAbout,
 ): Promise<{ readonly items: readonly NewItem[]; readonly found: SourceFound } | undefined> {
   const grain = grainOf(source, rows);
-  const ours = sumOurs(about.ledger, about.days, source.time_zone ?? about.timeZone, grain);
+  const ours = await sumOurs(about.ledger, about.days, source.time_zone ?? about.timeZone, grain);
   const theirs = ours.size > about.maxItems ? undefined : await sumTheirs(source, rows, { ...about, grain, ours });
   if (!theirs) return undefined;
   const basisOf = new Map(about.lineItems.map(({ id, basis }) => [id, basis]));

@@ -15,7 +15,7 @@ import { mapIds } from './map-ids.ts';
 import { inOrder, matchSource, totalsOf } from './match-items.ts';
 import { readCounts } from './read-counts.ts';
 import { readEvidence, type ListEvidenceRows } from './read-evidence.ts';
-import { readHours, type Ledger, type LedgerClient } from './read-ledger.ts';
+import { readHours, TooManyHours, type Ledger, type LedgerClient } from './read-ledger.ts';
 import {
   comparedRange,
   dateOf,
@@ -217,7 +217,10 @@ export const createMatchHandler = (options: ReconciliationOptions): JobHandler =
     // An attempt that crashed has begun it already.
     if (found?.lifecycle_state === 'open')
       await executeAsManagement(execute, envelope('begin'), { type: 'reconciliation.begin_match', id, changes: {} });
-    const outcome = await match(options, job, found!, signal);
+    const outcome = await match(options, job, found!, signal).catch((error: unknown) => {
+      if (error instanceof TooManyHours) return { failure: { problem: tooManyItems, findings: [] } };
+      throw error;
+    });
     if ('failure' in outcome) {
       const command = { type: 'reconciliation.fail_match', id, changes: outcome.failure } as const;
       await executeAsManagement(execute, envelope('fail'), command);

@@ -26,11 +26,18 @@ export interface Ledger {
   readonly adjustments: readonly EarlierAdjustment[];
 }
 
+/** The most hours of a reconciliation; all of them are in memory. */
+const maxHours = 2_000_000;
+
+/** Thrown for more hours than a reconciliation has. */
+export class TooManyHours extends Error {}
+
 /** The longest that the hours of one basis may take to be read. */
 const readMs = 300_000;
 
 /**
- * Reads hours of line items, each in its own basis. Throws `temporarily_unavailable` for times that the sink does not answer for yet.
+ * Reads hours of line items, each in its own basis. Throws `temporarily_unavailable` for times that the sink does not answer for yet,
+ * `TooManyHours` before they are all in memory.
  * @param bases what each line item is counted by
  * @param range.knownAtMs the hours as they were known then; equal times give equal answers
  */
@@ -56,9 +63,11 @@ export async function readHours(
       },
       { deadlineMs: readMs, signal },
     );
-    for await (const message of messages)
+    for await (const message of messages) {
       for (const { lineItemId, creativeId, hourMs, units } of message.hours)
         hours.push({ lineItemId, creativeId, hourMs: Number(hourMs), units: Number(units) });
+      if (hours.length > maxHours) throw new TooManyHours();
+    }
   }
   return hours;
 }
