@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newId } from '@longwave/ids';
 import type { DecideResponse } from '@longwave/rpc/serving';
 import { until } from '@longwave/test-kit';
 import { Redis } from 'ioredis';
