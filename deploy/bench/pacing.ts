@@ -30,10 +30,12 @@ const runs: Readonly<Record<string, Partial<SimulationOptions>>> = {
 const shown = (value: number) => value.toFixed(1);
 
 function show(name: string, seed: number, result: SimulatedResult): void {
-  const { over, shortAll, shortWorst, distanceMean, distanceWorst, broken } = result;
+  const { over, overReserved, shortAll, shortWorst, distanceMean, distanceWorst } = result;
+  const { overDay, overBudget, shareOff, refused, broken } = result;
   console.log(
-    `  ${name}, seed ${seed}: over ${shown(over)} %, short ${shown(shortAll)} / ${shown(shortWorst)} %, ` +
-      `distance from plan ${shown(distanceMean)} / ${shown(distanceWorst)} pp, refused ${broken}`,
+    `  ${name}, seed ${seed}: over ${shown(over)} %, reserved ${overReserved}, short ${shown(shortAll)} / ${shown(shortWorst)} %, ` +
+      `distance from plan ${shown(distanceMean)} / ${shown(distanceWorst)} pp, over days ${overDay}, budget ${shown(overBudget)} %, ` +
+      `shares off ${shown(shareOff)} pp, refused ${refused}, broken ${broken}`,
   );
 }
 

@@ -13,11 +13,23 @@ test.each([
   ['an exact plan', {}, 6, 1.5],
   ['episodes of unknown levels, counts an hour late and faults', { noise: 0.35, lagMs: 3_600_000, faults: true }, 7, 4],
   ['a delivery rate that rises on the last day', { lastDayRate: 0.97, lagMs: 1_800_000 }, 4, 4],
-] as const)('with %s no goal is exceeded, and each is met on its plan', (_, given, short, distance) => {
-  const result = simulatePacing({ ...base, ...given });
-  expect(result.over).toBeLessThanOrEqual(0.5);
-  expect(result.shortAll).toBeLessThanOrEqual(short);
-  expect(result.distanceMean).toBeLessThanOrEqual(distance);
-  // No row refused what a node believed to have, and no grant was beyond its bound.
-  expect(result.broken).toBe(0);
+] as const)(
+  'with %s no goal, day or budget is exceeded, shares are had, and each goal is met on its plan',
+  (_, given, short, distance) => {
+    const result = simulatePacing({ ...base, ...given });
+    expect(result.over).toBeLessThanOrEqual(0.5);
+    expect(result.overReserved).toBeLessThanOrEqual(0);
+    expect(result.overDay).toBeLessThanOrEqual(0);
+    expect(result.overBudget).toBeLessThanOrEqual(0);
+    expect(result.shareOff).toBeLessThanOrEqual(1);
+    expect(result.shortAll).toBeLessThanOrEqual(short);
+    expect(result.distanceMean).toBeLessThanOrEqual(distance);
+    // Never was more granted than the bound, and rows refused only nodes that had been closed meanwhile.
+    expect(result.broken).toBe(0);
+    if (!('faults' in given)) expect(result.refused).toBe(0);
+  },
+);
+
+test('the run tells of slots that no row has, where closed leases refuse nothing', () => {
+  expect(simulatePacing({ ...base, faults: true, isUnsafe: true }).broken).toBeGreaterThan(0);
 });

@@ -1,7 +1,7 @@
-import type { NodeLease } from '../grants.ts';
+import type { Tables } from './simulated-tables.ts';
 
-/** A lease as its row and its node have it. */
-export interface SimulatedLease {
+/** A lease as its node has it in memory. */
+interface Credit {
   granted: number;
   used: number;
   ratePerS: number;
@@ -14,45 +14,55 @@ export interface SimulatedLease {
 export interface SimulatedNode {
   epoch: number;
   readonly weight: number;
-  /** It gives nothing until then. */
+  /** How far its clock is off. */
+  readonly skewMs: number;
+  /** It was killed, and another process begins then. */
   downUntilMs: number;
-  /** It does not read the rows until then, and the rows are closed. */
+  /** It is stopped until then, with all that it believes. */
   pausedUntilMs: number;
-  leases: Map<string, SimulatedLease>;
-  asked: Map<string, number>;
+  readonly credits: Map<string, Credit>;
+  readonly asked: Map<string, number>;
 }
 
-export function newNode(epoch: number, weight: number): SimulatedNode {
-  return { epoch, weight, downUntilMs: 0, pausedUntilMs: 0, leases: new Map(), asked: new Map() };
+export function newNode(tables: Tables, atMs: number, { weight, skewMs }: Pick<SimulatedNode, 'weight' | 'skewMs'>) {
+  const epoch = tables.register(atMs);
+  return { epoch, weight, skewMs, downUntilMs: 0, pausedUntilMs: 0, credits: new Map(), asked: new Map() };
 }
 
-/** Slots that a node may give of a line item now: what the lease has left, within its bucket. */
-export function creditOf(lease: SimulatedLease | undefined, atMs: number): number {
-  if (!lease) return 0;
-  lease.level = Math.min(lease.burst, lease.level + (lease.ratePerS * (atMs - lease.levelAtMs)) / 1000);
-  lease.levelAtMs = atMs;
-  return Math.max(0, Math.floor(Math.min(lease.granted - lease.used, lease.level + 1e-6)));
+/** Slots that a node may give of a line item now, as far as it knows: what the lease has left, within its bucket. */
+export function creditOf(node: SimulatedNode, lineItemId: string, atMs: number): number {
+  const credit = node.credits.get(lineItemId);
+  if (!credit) return 0;
+  credit.level = Math.min(credit.burst, credit.level + (credit.ratePerS * (atMs - credit.levelAtMs)) / 1000);
+  credit.levelAtMs = atMs;
+  return Math.max(0, Math.floor(Math.min(credit.granted - credit.used, credit.level + 1e-6)));
 }
 
-/** Changes a lease as the pacer's statement and the node's next read do. */
-export function grantTo(
-  node: SimulatedNode,
-  lineItemId: string,
-  granted: number,
-  bucket: { readonly ratePerS: number; readonly burst: number },
-  atMs: number,
-): void {
-  const lease = node.leases.get(lineItemId);
-  if (!lease) {
-    node.leases.set(lineItemId, { granted, used: 0, ...bucket, level: bucket.burst, levelAtMs: atMs });
-    return;
+export function spend(node: SimulatedNode, lineItemId: string): void {
+  const credit = node.credits.get(lineItemId)!;
+  credit.used++;
+  credit.level--;
+}
+
+/** A decision was refused: the node gives nothing of the line item until it has read its leases. */
+export function loseCredit(node: SimulatedNode, lineItemId: string): void {
+  const credit = node.credits.get(lineItemId);
+  if (credit) credit.granted = credit.used;
+}
+
+/** Reads the rows of a node's leases. */
+export function readLeases(tables: Tables, node: SimulatedNode, lineItemIds: readonly string[], atMs: number): void {
+  for (const lineItemId of lineItemIds) {
+    const row = tables.rowsOf(lineItemId).get(node.epoch);
+    if (!row) continue;
+    const { granted, used, ratePerS, burst } = row;
+    const credit = node.credits.get(lineItemId);
+    if (!credit) {
+      node.credits.set(lineItemId, { granted, used, ratePerS, burst, level: burst, levelAtMs: atMs });
+      continue;
+    }
+    creditOf(node, lineItemId, atMs);
+    credit.level = (credit.level * burst) / credit.burst;
+    Object.assign(credit, { granted, used, ratePerS, burst });
   }
-  creditOf(lease, atMs);
-  lease.level = (lease.level * bucket.burst) / lease.burst;
-  Object.assign(lease, { granted: Math.max(lease.used, granted), ...bucket });
 }
-
-export const leaseOf = (node: SimulatedNode, lineItemId: string, share: number): NodeLease => {
-  const { granted = 0, used = 0 } = node.leases.get(lineItemId) ?? {};
-  return { granted, used, share };
-};

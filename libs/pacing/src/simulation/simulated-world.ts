@@ -105,7 +105,7 @@ function lineItem(id: string, given: Partial<PlanLineItem>): PlanLineItem {
 
 /**
  * A world of 12 podcasts and 20 line items: 16 guaranteed of three priorities, a quarter of them pre-roll only and half of them on some
- * podcasts only, 2 sponsorships of 15 per cent, 2 bulk.
+ * podcasts only, 2 sponsorships of 7 per cent, 2 bulk. With goals of 45 per cent of all slots and four of five ads heard, two thirds are sold.
  */
 export function createWorld(options: WorldOptions): World {
   const draws = createDraws(options.seed);
@@ -143,9 +143,7 @@ export function createWorld(options: WorldOptions): World {
         targeting: { ...anyTargeting, podcasts: { include: on, exclude: [] } },
       }),
     ),
-    ...[0, 1].map((at) =>
-      lineItem(`sponsor_${at}`, { type: 'sponsorship', goal: { unit: 'share_pct', quantity: 15 } }),
-    ),
+    ...[0, 1].map((at) => lineItem(`sponsor_${at}`, { type: 'sponsorship', goal: { unit: 'share_pct', quantity: 7 } })),
     ...[0, 1].map((at) => lineItem(`bulk_${at}`, { type: 'non_guaranteed', cpm_micros: 1_000_000 + at })),
   ];
   return {
