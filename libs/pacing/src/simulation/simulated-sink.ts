@@ -59,4 +59,4 @@ export function createSink(startMs: number, lagMs: number) {
   };
 }
 
-export type Sink = ReturnType<typeof createSink>;
+type Sink = ReturnType<typeof createSink>;

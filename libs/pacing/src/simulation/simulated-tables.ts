@@ -6,7 +6,7 @@ export interface LeaseRow {
   burst: number;
 }
 
-export interface Bucket {
+interface Bucket {
   readonly ratePerS: number;
   readonly burst: number;
 }
