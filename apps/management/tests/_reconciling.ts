@@ -51,6 +51,7 @@ export function createTestLedger(clock: () => Date) {
       counts.posts += 1;
       let posted = 0;
       for (const one of sent) {
+        if (one.reconciliationId !== '' || one.recordedAtMs !== 0n) throw new Problem('validation_failed');
         const key = `${reconciliationId} ${one.itemId}`;
         if (adjustments.has(key)) continue;
         adjustments.set(key, { ...one, reconciliationId, recordedAtMs: BigInt(clock().getTime()) });

@@ -74,7 +74,8 @@ export const createCloseHandler = (options: ReconciliationOptions): JobHandler =
     }
     for (let first = 0; first < adjustments.length; first += batchSize) {
       const batch = adjustments.slice(first, first + batchSize).map(({ item_id: itemId, quantity, ...rest }) => ({
-        ...{ ...rest, itemId, quantity: BigInt(quantity), reconciliationId: id, recordedAtMs: 0n },
+        // The request names the reconciliation, once for all; the ledger knows when it records them.
+        ...{ ...rest, itemId, quantity: BigInt(quantity), reconciliationId: '', recordedAtMs: 0n },
       }));
       await client.postAdjustments({ workspaceId, reconciliationId: id, adjustments: batch }, { signal });
     }
