@@ -128,14 +128,14 @@ test('of a review of a command on one of them others see that there is one, not 
   await management.execute(
     {
       ...{ workspaceId: owner.workspaceId, commandType: 'makegood.decline', idempotencyKey: newId('req'), subject },
-      ...{ changes: { cause: 'Tidewater takes a credit.' }, reason: 'Tidewater wrote so.' },
+      ...{ changes: { cause: 'Zephyr takes a credit.' }, reason: 'Zephyr wrote so.' },
     },
     actor,
   );
   const task = await owner.taskOf(subject.id!);
   const { id } = task;
   const reviewer = memberOf(owner, ['viewer', 'reviewer']);
-  const note = 'Tidewater must sign it.';
+  const note = 'Zephyr must sign it.';
   await owner.send('review.request_changes', task, { note }, reviewer);
 
   const at = `/workspaces/${owner.workspaceId}`;
@@ -148,7 +148,7 @@ test('of a review of a command on one of them others see that there is one, not 
       ['reviewer', true],
     ] as const) {
       const { status, text } = await api.call(path, { token: api.tokenFor(memberOf(owner, [role])) });
-      expect([path, role, status, text.includes('Tidewater')]).toEqual([path, role, 200, sees]);
+      expect([path, role, status, text.includes('Zephyr')]).toEqual([path, role, 200, sees]);
       expect(text).toContain(subject.id);
     }
   }

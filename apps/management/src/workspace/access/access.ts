@@ -91,10 +91,8 @@ const isPermitted = (actor: Actor, workspaceId: string, podcastId: string | unde
 
 /** Whether a type names its readers, and the actor is none of them in this workspace. */
 export function isUnreadable(actor: Actor, workspaceId: string, type: string): boolean {
-  const definition: ResourceDefinition | undefined = Object.hasOwn(productCatalog.resources, type)
-    ? productCatalog.resources[type as keyof typeof productCatalog.resources]
-    : undefined;
-  const readers = definition?.readers;
+  const types: Readonly<Record<string, ResourceDefinition>> = productCatalog.resources;
+  const readers = Object.hasOwn(types, type) ? types[type]!.readers : undefined;
   return readers !== undefined && !isPermitted(actor, workspaceId, undefined, { roles: readers });
 }
 
@@ -210,9 +208,8 @@ export function createAccess(pool: Pool) {
     },
 
     /**
-     * The scopes of a list of this type: that of a named parent, else the named workspace, else everything that the actor sees. There is no
-     * scope where the actor may not read the type, nor for people below a podcast or episode that has ended for good.
-     * @param type undefined: resources of any type, which `unreadableTypes` then bounds
+     * The scopes of a list of this type: that of a named parent, else the named workspace, else all that the actor sees, but where it may not
+     * read the type, nor, for people, below what has ended for good. Without a type those of everything: see `unreadableTypes`.
      */
     async scopes(
       actor: Actor,
