@@ -12,7 +12,7 @@ export interface JudgedPodcast {
 }
 
 /** Micros for 1,000 slots: the least floor of a podcast; 0 without one. */
-export type FindFloor = (workspaceId: string, podcastId: string) => number;
+type FindFloor = (workspaceId: string, podcastId: string) => number;
 
 /** Podcasts as far as opportunities are counted. */
 export interface PodcastJudgement {

@@ -11,7 +11,7 @@ import { flightCurrencies } from './rate-terms.ts';
 import { readLedger, type Ledger } from './read-ledger.ts';
 
 /** What money is asked for. */
-export interface MoneyQuestion {
+interface MoneyQuestion {
   readonly workspaceId: string;
   readonly from: Date;
   readonly to: Date;
@@ -25,7 +25,7 @@ export interface MoneyQuestion {
 }
 
 /** Keys and numbers in the order of the dimensions and metrics. */
-export interface MoneyRow {
+interface MoneyRow {
   readonly keys: readonly string[];
   readonly values: readonly bigint[];
 }
