@@ -126,7 +126,7 @@ test('a period from deliveries to a correction: a held day is released, the buye
 
   const readAgain = createReadStatementLedger(management.pool, sink.ledger);
   for (const { id, attributes } of [first, second]) {
-    const { readings } = await readAgain(w.workspaceId, id);
+    const { readings } = await readAgain(w.workspaceId, id, running);
     const again = computeStatement(attributes.inputs, readings, daysOf(attributes.inputs.time_zone));
     expect(again).toEqual({ lines: attributes.lines, total_micros: attributes.total_micros });
   }

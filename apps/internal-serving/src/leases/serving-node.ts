@@ -92,8 +92,7 @@ export function createServingNode(
   const waiters = createReportWaiters();
   let nodeEpoch: number | undefined;
   let revisedAt = new Date(0);
-  let urgenciesAtMs = -Infinity;
-  let hastyUntilMs = -Infinity;
+  let [urgenciesAtMs, hastyUntilMs] = [-Infinity, -Infinity];
   let pause = new AbortController();
 
   /** From here on the leases of this epoch are read from the first. */

@@ -58,5 +58,3 @@ export function createSink(startMs: number, lagMs: number) {
       ),
   };
 }
-
-type Sink = ReturnType<typeof createSink>;
