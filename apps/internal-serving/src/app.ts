@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { busFromConfig, subscribeWhenReachable } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
@@ -7,7 +6,7 @@ import { createPool, pingDatabase, repeatSweeps } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { serveRpc, tlsFromConfig } from '@longwave/rpc';
 import type { Logger, RunningApp } from '@longwave/service-kit';
-import { pollLoop, sleep, type PollLoop } from '@longwave/worker-kit';
+import { pollLoop, sleep } from '@longwave/worker-kit';
 import type { ServingConfig } from './config.ts';
 import { connectRedis } from './connect-redis.ts';
 import { createAnnouncements } from './decisions/announce-decisions.ts';
@@ -18,10 +17,9 @@ import { createDecisionWriter } from './decisions/decision-writer.ts';
 import { createFindDecisions } from './decisions/find-decisions.ts';
 import { createInsert } from './decisions/insert-packed.ts';
 import { createTextLists } from './decisions/known-texts.ts';
-import { countGoalSlots } from './decisions/line-item-count-table.ts';
 import { createReplayDecisions } from './decisions/replay-decision.ts';
-import { createGoalGuard } from './goals/goal-guard.ts';
-import { createServingNode, type ServingNode } from './leases/serving-node.ts';
+import { createServingNode } from './leases/serving-node.ts';
+import { sessionName } from './leases/serving-mode-table.ts';
 import { removeClosedNodes } from './leases/serving-node-table.ts';
 import { createListenerMemory } from './listeners/listener-memory.ts';
 import { createPublishOpportunities } from './numbers/publish-opportunities.ts';
@@ -46,7 +44,7 @@ import { createStateFollower, stateFollowerGroup } from './suspensions/follow-st
 
 /** Decisions of this time are announced together: nobody waits for them, and small batches cost their readers more. */
 const announceAfterMs = 200;
-/** How often every node polls for new plans, halts and shares and repairs its counters. */
+/** How often every node polls for new plans, halts and shares. */
 const refreshMs = 1_000;
 /** How long buckets of listeners are in memory before their codes are written for the sample. */
 const noteListenersMs = 10_000;
@@ -75,7 +73,7 @@ export async function createApp(
   const reasonOf = (event: string) => (error: unknown) => logger.warn({ reason: (error as Error).message }, event);
   await using stack = new AsyncDisposableStack();
   const tls = tlsFromConfig(config);
-  const pool = createPool(() => config.DATABASE_URL, 'serving', { name: 'internal-serving', max: 20, readsKeys: true });
+  const pool = createPool(() => config.DATABASE_URL, 'serving', { name: sessionName, max: 20, readsKeys: true });
   stack.defer(() => pool.end());
   const redis = connectRedis(() => config.REDIS_URL, reasonOf('redis.unavailable'));
   stack.defer(() => redis.disconnect());
@@ -83,31 +81,14 @@ export async function createApp(
   const bus = stack.use(await busFromConfig(config, { clientName: 'internal-serving', logger }));
 
   const plans = createCurrentPlans(pool, store, clock, logger);
-  const goals = createGoalGuard(redis, (lineItemIds) => countGoalSlots(pool, lineItemIds), logger);
   const listeners = createListenerMemory(redis, logger);
   const shares = createShareCounts((lineItemIds, since) => sumShares(pool, lineItemIds, since), clock);
   const suspensions = createCurrentSuspensions(pool);
-  const node: ServingNode = stack.use(
+  const node = stack.use(
     createServingNode(pool, {
       name: `${hostname()}:${process.pid}`,
-      guard: goals,
-      onGuard: () => {
-        goals.distrust();
-        recounting.wake();
-      },
       monotonicMs: () => performance.now(),
       onError: reasonOf('leases.report_failed'),
-    }),
-  );
-  const recounting: PollLoop = stack.use(
-    pollLoop({
-      everyMs: refreshMs,
-      run: async () => {
-        // Leases count without Redis.
-        if (redis.status !== 'ready' || node.mode() !== 'guard') return;
-        await goals.recount(plans.listGoals());
-      },
-      onError: reasonOf('counters.recount_failed'),
     }),
   );
   stack.use(
@@ -117,7 +98,6 @@ export async function createApp(
       onError: reasonOf('shares.read_failed'),
     }),
   );
-  redis.on('ready', () => recounting.wake());
   const pacer = stack.use(startPacer(config, { pool, plans, tls, logger }));
   /** A new plan is used once the line items that it adds can serve: no play of its first moments goes without them. */
   function awaitLeases(added: readonly PlannedLine[], signal: AbortSignal): Promise<void> {
@@ -135,7 +115,6 @@ export async function createApp(
       everyMs: refreshMs,
       run: async (signal) => {
         if (!(await plans.refresh((added) => awaitLeases(added, signal)))) return;
-        recounting.wake();
         // Line items that left give back their leases, and those that still have none get them.
         pacer.wake();
         node.hasten();
@@ -246,11 +225,10 @@ export async function createApp(
       onError: reasonOf('sample.failed'),
     }),
   );
-  if (plans.listGoals().length > 0) await node.awaitGrants(mostWaitMs);
+  if (plans.listPaced().length > 0) await node.awaitGrants(mostWaitMs);
   const decidePlay = createDecidePlay({
     ...{ noteListener: playListeners.add, countVerdicts: verdicts.add },
     ...{ decisions, plans, suspensions, node, listeners, shares, write, logger },
-    newAttempt: () => randomBytes(6).toString('base64url'),
   });
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,

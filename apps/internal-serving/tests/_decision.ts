@@ -67,7 +67,7 @@ export function decisionOf(given: Partial<NewDecision> = {}): NewDecision {
       output_digest: outputDigestOf(answer),
     },
     inputs: { context, told: { room: {}, shares: {}, heard: {} }, suspensions: null, cap_keys: [] },
-    ...{ countedSlots: [], shareOpportunities: [], shareServings: [], mode: 'guard', nodeEpoch: 0 },
+    ...{ countedSlots: [], shareOpportunities: [], shareServings: [], mode: 'none', nodeEpoch: 0 },
     ...given,
   };
 }

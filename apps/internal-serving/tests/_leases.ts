@@ -77,3 +77,13 @@ export function leasedDecision(
     ...given,
   });
 }
+
+/** Slots of a line item that leases paid for, and those that were counted before. */
+export async function slotsGiven(pool: Pool, lineItemId: string): Promise<number> {
+  const { rows } = await pool.query<{ slots: number }>(
+    `select coalesce((select closed_used from line_pacing where line_item_id = $1), 0)::float8
+          + coalesce((select sum(used) from quota_lease where line_item_id = $1 and not counted), 0)::float8 as slots`,
+    [lineItemId],
+  );
+  return rows[0]!.slots;
+}

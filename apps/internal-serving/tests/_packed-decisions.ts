@@ -69,7 +69,7 @@ export const goldenDecision: NewDecision = {
     cap_keys: [lineItemId, `${lineItemId}/mid:1`],
   },
   countedSlots: [{ lineItemId, attempt: 'Zm9vYmFy' }],
-  mode: 'guard',
+  mode: 'lease',
   nodeEpoch: 0,
   ...{ shareOpportunities: [otherId], shareServings: [] },
 };

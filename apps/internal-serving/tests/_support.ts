@@ -36,7 +36,6 @@ import { until } from '@longwave/test-kit';
 import canonicalize from 'canonicalize';
 import { createApp } from '../src/app.ts';
 import { readConfiguration } from '../src/config.ts';
-import type { ServingMode } from '../src/leases/node-mode.ts';
 
 const mp3 = 'mp3/128000/48000/2';
 export type ServingClient = RpcClient<typeof ServingServiceService>;
@@ -161,8 +160,7 @@ export interface Engines extends AsyncDisposable {
   storePid(): number;
   stopStore(): Promise<void>;
   startStore(): Promise<void>;
-  /** @param firstLeasesMs how long it waits for leases that are to come; 0 where the test grants them afterwards */
-  startNode(firstLeasesMs?: number): Promise<Node>;
+  startNode(): Promise<Node>;
   /** Puts the document where management puts it; answers its digest. */
   storePlan(plan: ServingPlanDocument): Promise<string>;
   /** The same for the policies of a plan, each of version 1. */
@@ -256,8 +254,11 @@ function planChange({
   return { type: 'serving_plans', id: servingPlanId, version, state, attributes, ...(occurredAt && { occurredAt }) };
 }
 
-/** Real Postgres, Redis and S3 for one test file, and as many nodes of the service as asked for, which count goals in this mode. */
-export async function startEngines(mode: ServingMode = 'guard'): Promise<Engines> {
+/**
+ * Real Postgres, Redis and S3 for one test file, and as many nodes of the service as asked for.
+ * @param leases who grants them: one of the nodes, or the test
+ */
+export async function startEngines(leases: 'by pacer' | 'by hand' = 'by pacer'): Promise<Engines> {
   await using stack = new AsyncDisposableStack();
   const folder = mkdtempSync(path.join(tmpdir(), 'longwave-serving-'));
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -273,9 +274,8 @@ export async function startEngines(mode: ServingMode = 'guard'): Promise<Engines
   );
 
   const pool = createPool(database.url, 'serving', { name: 'test', max: 1 });
-  await pool.query('update serving_mode set mode = $1, wanted = $1', [mode]);
-  // The tests grant leases themselves: nobody is the pacer.
-  await pool.query("insert into pacer_term (shard, holder, term, expires_at) values (1, 0, 1, 'infinity')");
+  if (leases === 'by hand')
+    await pool.query("insert into pacer_term (shard, holder, term, expires_at) values (1, 0, 1, 'infinity')");
   await pool.end();
   const redisPort = await freePort();
   const runRedis = () =>
@@ -365,13 +365,13 @@ export async function startEngines(mode: ServingMode = 'guard'): Promise<Engines
       await announce(workspaceId, published);
       return published;
     },
-    startNode: async (firstLeasesMs = 0) => {
+    startNode: async () => {
       const config = readConfiguration(environment());
       const lines: string[] = [];
       const app = await createApp(
         config,
         createLogger('internal-serving', 'info', { write: (line) => void lines.push(line) }),
-        { firstLeasesMs },
+        leases === 'by hand' ? { firstLeasesMs: 0 } : {},
       );
       const client = clientAs('public-delivery', app.grpcPort);
       return {

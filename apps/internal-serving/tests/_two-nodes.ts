@@ -1,6 +1,5 @@
 import { newId } from '@longwave/ids';
 import type { DecideResponse } from '@longwave/rpc/serving';
-import type { ServingMode } from '../src/leases/node-mode.ts';
 import { startEngines, untilDecidedBy, type Engines, type Node } from './_support.ts';
 
 /** Two nodes that serve the same workspaces. */
@@ -12,8 +11,8 @@ export interface TwoNodes extends AsyncDisposable {
 }
 
 /** Starts them on engines of their own. A node that a test ends and replaces in `nodes` is ended with the others. */
-export async function startTwoNodes(mode?: ServingMode): Promise<TwoNodes> {
-  const engines = await startEngines(mode);
+export async function startTwoNodes(leases?: Parameters<typeof startEngines>[0]): Promise<TwoNodes> {
+  const engines = await startEngines(leases);
   const nodes: [Node, Node] = [await engines.startNode(), await engines.startNode()];
   return {
     engines,

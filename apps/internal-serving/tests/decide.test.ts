@@ -6,8 +6,8 @@ import { createPool } from '@longwave/postgres';
 import { until } from '@longwave/test-kit';
 import { renderAnswer } from '../src/decisions/decision-record.ts';
 import { createDecisionArchive } from '../src/decisions/decision-archive.ts';
-import { countGoalSlots } from '../src/decisions/line-item-count-table.ts';
 import { readerOf } from './_decision.ts';
+import { slotsGiven } from './_leases.ts';
 import { guaranteed, lineItem, playOf, preroll, untilDecidedBy } from './_support.ts';
 import { startTwoNodes, type TwoNodes } from './_two-nodes.ts';
 
@@ -147,7 +147,7 @@ test('200 plays at once, 20 of them asked again on the other node, give one row,
     await until(async () => (await one.client.decide(playOf(workspaceId), {})).picks.length === 1);
   }
   const pool = createPool(two.engines.database.url, 'serving', { name: 'test', max: 1 });
-  const countGiven = async () => (await countGoalSlots(pool, [booked.line_item_id])).get(booked.line_item_id)!;
+  const countGiven = () => slotsGiven(pool, booked.line_item_id);
   const givenBefore = await countGiven();
 
   const plays = Array.from({ length: 180 }, () => playOf(workspaceId));

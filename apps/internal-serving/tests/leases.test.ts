@@ -19,7 +19,7 @@ const liveNodes = async () => {
 };
 
 beforeAll(async () => {
-  two = await startTwoNodes('lease');
+  two = await startTwoNodes('by hand');
   pool = createPool(two.engines.database.url, 'serving', { name: 'test', max: 4 });
   await until(async () => (await liveNodes()).filter(({ mode }) => mode === 'lease').length === 2);
   const live = await liveNodes();

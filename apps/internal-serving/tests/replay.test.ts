@@ -144,7 +144,7 @@ test('random decisions with goals, caps, shares and halts replay to the same byt
   }
 });
 
-test('random decisions that know credit and urgency replay to the same bytes beside those of the guard', async () => {
+test('random decisions that know credit and urgency replay to the same bytes', async () => {
   const workspaceId = newId('ws');
   const booked = fc.sample(lines, { numRuns: 1, seed: 7 })[0]!;
   const crowd = Array.from({ length: 300 }, () => guaranteed(1_000));
@@ -170,11 +170,10 @@ test('random decisions that know credit and urgency replay to the same bytes bes
   };
   const goals: GoalCounting = {
     remaining: (lineItemId) => left.get(lineItemId)!,
-    reserve: async (_decisionId, _attempt, requests) => {
+    reserve: (requests) => {
       for (const { lineItemId, slots } of requests) left.set(lineItemId, left.get(lineItemId)! - slots);
-      return { kind: 'counted', slots: [] };
+      return { kind: 'counted', slots: [], spending: { nodeEpoch: 0, settle: () => undefined } };
     },
-    release: async () => undefined,
   };
   const archive = createDecisionArchive(pool, engines.store, readerOf(pool));
   const decidePlay = createDecidePlay({
@@ -182,12 +181,11 @@ test('random decisions that know credit and urgency replay to the same bytes bes
     plans: { find: () => ({ ...published, policiesDigest: undefined, index }), isAwaited: () => false },
     suspensions: { active: async () => ({ digest: null, lines: undefined }) },
     node: {
-      begin: () => ({ mode: 'guard', goals, credit, nodeEpoch: 0, [Symbol.dispose]: () => undefined }),
+      begin: () => ({ mode: 'lease', goals, credit, nodeEpoch: 0, [Symbol.dispose]: () => undefined }),
     },
     listeners: { read: async () => undefined, write: async () => undefined, forget: async () => 0 },
     shares: { shareOf: () => ({ served: 1, opportunities: 9 }), count: () => undefined },
     write: createDecisionWriter(insertInto(pool)),
-    newAttempt: () => 'attempt',
     logger: createLogger('internal-serving', 'silent'),
   });
   const breaks = ['pre', 'mid'].map((key) => ({ ...preroll, key, position: key, maxSlots: 3, maxDurationMs: 90_000n }));
@@ -213,9 +211,9 @@ test('random decisions that know credit and urgency replay to the same bytes bes
   expect(urgentFirst).toBeGreaterThan(20);
 
   await untilDecidedBy(node, workspaceId, published.servingPlanId);
-  const guarded = playOf(workspaceId, { breaks });
-  await node.client.decide(guarded, {});
-  expect((await operator.replay({ workspaceId, decisionId: guarded.decisionId }, {})).status).toBe('identical');
+  const leased = playOf(workspaceId, { breaks });
+  await node.client.decide(leased, {});
+  expect((await operator.replay({ workspaceId, decisionId: leased.decisionId }, {})).status).toBe('identical');
 });
 
 test('a decision with changed inputs differs, and one whose plan or suspensions are gone has inputs_expired', async () => {
@@ -236,7 +234,7 @@ test('a decision with changed inputs differs, and one whose plan or suspensions 
       ...changed,
       shareOpportunities: [],
       shareServings: [],
-      mode: 'guard' as const,
+      mode: 'lease' as const,
       nodeEpoch: 0,
     });
     return pool.query('update packed_decision set packed = $2 where decision_id = $1', [

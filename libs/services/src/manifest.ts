@@ -85,6 +85,7 @@ const entries = {
     calls: ['analytics-sink'],
     secrets: [],
     redis: {
+      // Of goals: for releases up to 0.7.0, which may run beside this one.
       keys: ['goal:*', 'listener:*'],
       publishes: ['serving.decisions', 'serving.opportunities'],
       follows: [

@@ -31,7 +31,7 @@ export const servingModeCommands: readonly OperatorCommand[] = [
   {
     name: 'serving-mode show',
     summary:
-      'Shows how slots of goals are counted, by quota leases or by the guard in Redis, and what each process counts by.',
+      'Shows how slots of goals are counted, by quota leases or by the guard of releases up to 0.7.0, and what each process counts by.',
     options: [],
     example: 'serving-mode show',
     run: (_operator, _options, fleet) => onServing(fleet, showMode),
@@ -39,10 +39,8 @@ export const servingModeCommands: readonly OperatorCommand[] = [
   {
     name: 'serving-mode ask',
     summary:
-      'Asks for another way to count slots of goals. Goals pause for less than 3 s until all processes have changed.',
-    options: [
-      { name: 'mode', value: 'MODE', meaning: 'lease or guard; lease only when no release without leases runs' },
-    ],
+      'Leaves slots of goals to releases up to 0.7.0 (guard), before going back to one, or takes them back (lease) once none of those runs.',
+    options: [{ name: 'mode', value: 'MODE', meaning: 'lease or guard' }],
     example: 'serving-mode ask --mode lease',
     run: async (_operator, options, fleet) => {
       const mode = needed(options, 'mode');

@@ -4,7 +4,7 @@ import { Problem } from '@longwave/problems';
 import type { RpcContext } from '@longwave/rpc';
 import type { DecideRequest, DecideResponse } from '@longwave/rpc/serving';
 import { createDuration, type Logger } from '@longwave/service-kit';
-import { noCounting, type CountedSlot, type GoalCounting } from '../goals/goal-counting.ts';
+import { noCounting, type GoalCounting } from '../goals/goal-counting.ts';
 import type { OpenDecision, ServingNode } from '../leases/serving-node.ts';
 import type { CurrentPlan, CurrentPlans } from '../plans/current-plans.ts';
 import type { ShareCounts } from '../shares/share-counts.ts';
@@ -34,8 +34,6 @@ export interface DecidePlayOptions extends Omit<Limits, 'goals' | 'credit'> {
   readonly noteListener?: PlayListeners['add'];
   /** Counts the verdicts of a stored decision. */
   readonly countVerdicts?: VerdictTally['add'];
-  /** A name for one attempt at a decision, never used before. */
-  readonly newAttempt: () => string;
   readonly logger: Logger;
 }
 
@@ -77,12 +75,12 @@ async function beforeDeadline<T>(deadline: Date, work: () => Promise<T>): Promis
 
 /**
  * Decides one play: plan, request, suspensions, shares and the listener's record give the picks; caps are counted in Redis, slots of
- * goals in the leases of this node (or, in mode guard, in Redis) before anything is promised, and the answer is stored before it is given.
+ * goals in the leases of this node before anything is promised, and the answer is stored before it is given.
  * The statement that stores it uses the leases; when they do not pay for it, the play is decided again without the refused line items. An id
  * that has an answer gets that answer, on every node and for ever.
  */
 export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
-  const { decisions, plans, suspensions, node, listeners, shares, write, newAttempt, logger } = options;
+  const { decisions, plans, suspensions, node, listeners, shares, write, logger } = options;
 
   /** Makes the listener's record count the caps of the stored answer instead of those of this attempt. */
   async function reapplyCaps(
@@ -94,12 +92,6 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
     // When another play changes the record meanwhile, it keeps the counts of this attempt: a cap is reached early, never exceeded.
     if (record) await listeners.write(record, context.decisionId, capKeys, context.atMs);
   }
-
-  /** Slots that cannot be released stay counted: the goal is then reached early, never exceeded. */
-  const releaseSlots = (goals: GoalCounting, decisionId: string, slots: readonly CountedSlot[]) =>
-    goals.release(decisionId, slots).catch((error: Error) => {
-      logger.warn({ decision_id: decisionId, reason: error.message }, 'goals.release_failed');
-    });
 
   /** Stores a decision, and tells the leases that pay for it what became of it. */
   async function store(decision: NewDecision, { spending }: CountedDecision): Promise<WriteOutcome> {
@@ -113,21 +105,11 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
     }
   }
 
-  /** The answer that the id already has; slots that this attempt counted beyond it are released. */
-  async function earlierAnswer(
-    request: PlayRequest,
-    { countedSlots, decision }: CountedDecision,
-    attempt: string,
-    goals: GoalCounting,
-  ): Promise<StoredAnswer> {
+  /** The answer that the id already has. */
+  async function earlierAnswer(request: PlayRequest, { decision }: CountedDecision): Promise<StoredAnswer> {
     const { decisionId } = request.context;
     const stored = await decisions.find(decisionId);
     if (!stored) throw new Error(`decision ${decisionId} is missing`);
-    const usedLineItems = new Set(
-      stored.countedSlots.filter((slot) => slot.attempt === attempt).map((slot) => slot.lineItemId),
-    );
-    const surplus = (slot: CountedSlot) => slot.attempt === attempt && !usedLineItems.has(slot.lineItemId);
-    await releaseSlots(goals, decisionId, countedSlots.filter(surplus));
     if (stored.workspaceId !== request.workspaceId)
       throw new Problem('idempotency_conflict', 'This decision id belongs to another play; use a new one.');
     const keptKeys = stored.inputs?.cap_keys ?? [];
@@ -144,8 +126,6 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
   ): Promise<{ readonly answer: StoredAnswer; readonly repeated: boolean } | undefined> {
     const { workspaceId, context } = request;
     const { decisionId, atMs } = context;
-    // Leases have no attempts: nothing is counted before the decision is stored.
-    const attempt = open.mode === 'guard' ? newAttempt() : open.mode;
     const counted: CountedDecision =
       plan && suspended
         ? await decideWithinLimits(
@@ -153,7 +133,6 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
             request,
             plan,
             suspended,
-            attempt,
             refused,
             signal,
           )
@@ -183,10 +162,8 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
       shareServings,
     };
     const outcome = await store(newDecision, counted);
-    if (outcome === 'repeated')
-      return { answer: await earlierAnswer(request, counted, attempt, goals), repeated: true };
+    if (outcome === 'repeated') return { answer: await earlierAnswer(request, counted), repeated: true };
     if (outcome === 'refused') {
-      await releaseSlots(goals, decisionId, countedSlots);
       for (const { lineItemId } of countedSlots) refused.add(lineItemId);
       logger.info({ decision_id: decisionId, line_item_ids: [...refused] }, 'decision.slots_refused');
       return undefined;

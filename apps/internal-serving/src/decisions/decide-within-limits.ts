@@ -59,7 +59,6 @@ export async function decideWithinLimits(
   { workspaceId, context, listener }: PlayRequest,
   plan: CurrentPlan,
   suspended: ActiveSuspensions,
-  attempt: string,
   refused: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<CountedDecision> {
@@ -103,7 +102,7 @@ export async function decideWithinLimits(
     }
     const requests = slotRequests(plan, decision);
     if (requests.length === 0) return { decision, countedSlots: [], inputs: recorded() };
-    const reservation = await goals.reserve(decisionId, attempt, requests);
+    const reservation = goals.reserve(requests);
     if (reservation.kind === 'counted') {
       const { slots: countedSlots, spending } = reservation;
       return { decision, countedSlots, spending, inputs: recorded() };

@@ -4,7 +4,7 @@ export interface SlotRequest {
   readonly goalQuantity: number;
 }
 
-/** A slot that is counted, and by which attempt of its decision. */
+/** A slot that is counted, and by what: `lease`, or in decisions of releases up to 0.7.0 an attempt of theirs. */
 export interface CountedSlot {
   readonly lineItemId: string;
   readonly attempt: string;
@@ -27,8 +27,7 @@ export type Reservation =
   | {
       readonly kind: 'counted';
       readonly slots: readonly CountedSlot[];
-      /** Where leases pay for the slots. */
-      readonly spending?: Spending;
+      readonly spending: Spending;
     }
   /** Nothing was counted; for each line item in question the slots that this decision may have. */
   | { readonly kind: 'refused'; readonly maxSlots: ReadonlyMap<string, number> }
@@ -38,15 +37,12 @@ export type Reservation =
 export interface GoalCounting {
   /** Slots that the line item may take now, as far as this node knows. */
   remaining(lineItemId: string): number;
-  /** Counts the slots of one decision, all or nothing. Never rejects. */
-  reserve(decisionId: string, attempt: string, requests: readonly SlotRequest[]): Promise<Reservation>;
-  /** Releases slots that this attempt counted, where no spending was settled for them. */
-  release(decisionId: string, slots: readonly CountedSlot[]): Promise<void>;
+  /** Counts the slots of one decision, all or nothing. */
+  reserve(requests: readonly SlotRequest[]): Reservation;
 }
 
 /** While nothing may count: no line item with a goal serves. */
 export const noCounting: GoalCounting = {
   remaining: () => 0,
-  reserve: async () => ({ kind: 'unavailable' }),
-  release: async () => undefined,
+  reserve: () => ({ kind: 'unavailable' }),
 };

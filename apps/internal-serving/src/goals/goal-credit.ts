@@ -5,8 +5,8 @@ import type { Bits, Decision, PlanIndex, Urgency } from '@longwave/ad-decision';
  * A set is read until the decision that asked for it is made, without a pause: it may be changed in place between two decisions.
  */
 export interface GoalCredit {
-  /** Line items with a goal that may be given a slot now; undefined while goals are counted by the guard. */
-  creditOf(index: PlanIndex): Bits | undefined;
+  /** Line items with a goal that may be given a slot now. */
+  creditOf(index: PlanIndex): Bits;
   /** Slots that a line item with a goal may take now, by its ordinal: of the same instant as `creditOf`, which is asked first. */
   remainingOf(index: PlanIndex): (ordinal: number) => number;
   /** Line items with a goal that are behind their plans; undefined when it is not known of any. */

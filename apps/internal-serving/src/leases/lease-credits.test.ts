@@ -19,9 +19,9 @@ function creditsAt(leases: readonly QuotaLease[]) {
   credits.begin(1);
   credits.startRead().apply(leases);
   const take = async (slots: number) => {
-    const answer = await credits.reserve('dec', 'attempt', [{ lineItemId: 'li', slots, goalQuantity: 1_000 }]);
+    const answer = credits.reserve([{ lineItemId: 'li', slots, goalQuantity: 1_000 }]);
     if (answer.kind !== 'counted') throw new Error(`the credit was ${answer.kind}`);
-    return answer.spending!;
+    return answer.spending;
   };
   return {
     ...{ credits, take, calls },
@@ -68,7 +68,7 @@ test('a reservation is all or nothing, and says what each line item has', async 
       ['unknown', 0],
     ]),
   };
-  expect(await credits.reserve('dec', 'attempt', requests)).toEqual(refused);
+  expect(credits.reserve(requests)).toEqual(refused);
   expect(credits.remaining('full')).toBe(10);
 });
 

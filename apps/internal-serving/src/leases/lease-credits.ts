@@ -183,7 +183,7 @@ export function createLeaseCredits({ monotonicMs, onUsed, onExhausted }: LeaseCr
 
     remaining: creditOf,
 
-    async reserve(_decisionId, attempt, requests) {
+    reserve(requests) {
       const maxSlots = new Map<string, number>();
       for (const { lineItemId, slots } of requests) {
         const credit = creditOf(lineItemId);
@@ -192,12 +192,10 @@ export function createLeaseCredits({ monotonicMs, onUsed, onExhausted }: LeaseCr
       if (epoch === undefined) return { kind: 'unavailable' };
       if (maxSlots.size > 0) return { kind: 'refused', maxSlots };
       const slots = requests.flatMap((each) =>
-        Array.from({ length: each.slots }, () => ({ lineItemId: each.lineItemId, attempt })),
+        Array.from({ length: each.slots }, () => ({ lineItemId: each.lineItemId, attempt: 'lease' })),
       );
       return { kind: 'counted', slots, spending: spend(epoch, requests) };
     },
-
-    release: async () => undefined,
 
     begin(nodeEpoch) {
       epoch = nodeEpoch;

@@ -1,8 +1,8 @@
-/** How slots of goals are counted: by the guard in Redis, or by quota leases (docs/pacing.md). */
+/** How slots of goals are counted: by quota leases, or, while releases up to 0.7.0 run, by the guard of theirs (docs/pacing.md). */
 export type ServingMode = 'guard' | 'lease';
 
-/** What a node counts by; `none` while the mode changes: it gives no slots of goals then. */
-export type NodeMode = ServingMode | 'none';
+/** What a node counts by; `none` while the mode is another one, or changes: it gives no slots of goals then. */
+export type NodeMode = 'lease' | 'none';
 
 /** The row that all nodes follow. */
 export interface ModeRow {
@@ -12,7 +12,8 @@ export interface ModeRow {
 }
 
 /** What a node counts by next. */
-export const nextNodeMode = ({ mode, wanted }: ModeRow): NodeMode => (mode === wanted ? mode : 'none');
+export const nextNodeMode = ({ mode, wanted }: ModeRow): NodeMode =>
+  mode === 'lease' && wanted === 'lease' ? 'lease' : 'none';
 
 interface DecisionInMode extends Disposable {
   readonly mode: NodeMode;

@@ -30,7 +30,7 @@ function planCredit(left: Record<string, number>) {
     () => nowMs,
   );
   const withCredit = (index: PlanIndex) =>
-    index.lines.flatMap(({ lineItemId }, at) => (hasBit(credit.creditOf(index)!, at) ? lineItemId : [])).join('');
+    index.lines.flatMap(({ lineItemId }, at) => (hasBit(credit.creditOf(index), at) ? lineItemId : [])).join('');
   return {
     ...{ credit, withCredit },
     pass: (ms: number) => {

@@ -38,7 +38,7 @@ export interface ServingNode extends AsyncDisposable {
   mode(): NodeMode;
   /** A plan is new here: the next reports follow each other quickly, as its leases are about to come. */
   hasten(): void;
-  /** Resolves once goals can serve: by the guard, or by a first lease. Resolves too when the time is over. */
+  /** Resolves once there is a first lease. Resolves too when the time is over. */
   awaitGrants(atMostMs: number): Promise<void>;
   /**
    * Resolves once each of these line items has a lease; at once while leases do not count here. Resolves too when the time is over or the
@@ -50,9 +50,6 @@ export interface ServingNode extends AsyncDisposable {
 export interface ServingNodeOptions {
   /** Of this process, for people. */
   readonly name: string;
-  readonly guard: GoalCounting;
-  /** Called before decisions begin to count by the guard. */
-  readonly onGuard: () => void;
   readonly monotonicMs: () => number;
   /** Receives the error of each report that failed. */
   readonly onError: (error: unknown) => void;
@@ -75,10 +72,7 @@ async function endNode(pool: Pool, nodeEpoch: number): Promise<void> {
  * This process as the pacer sees it (docs/pacing.md): it registers, reports each second that it lives, what was asked for and by what it
  * counts goals, and reads its leases. When it is disposed, it gives them back, once; no decision may be on its way then.
  */
-export function createServingNode(
-  pool: Pool,
-  { name, guard, onGuard, monotonicMs, onError }: ServingNodeOptions,
-): ServingNode {
+export function createServingNode(pool: Pool, { name, monotonicMs, onError }: ServingNodeOptions): ServingNode {
   const demands = createLineDemands(monotonicMs);
   const credits = createLeaseCredits({
     monotonicMs,
@@ -88,7 +82,7 @@ export function createServingNode(
   const plans = createPlanCredit(credits, monotonicMs);
   const credit = goalCreditOf(plans, demands);
   const current = createCurrentMode();
-  const countings: Readonly<Record<NodeMode, GoalCounting>> = { guard, lease: credits, none: noCounting };
+  const countings: Readonly<Record<NodeMode, GoalCounting>> = { lease: credits, none: noCounting };
   const waiters = createReportWaiters();
   let nodeEpoch: number | undefined;
   let revisedAt = new Date(0);
@@ -131,12 +125,9 @@ export function createServingNode(
     const row = await reportNode(pool, { nodeEpoch: epoch, mode: next, demand: demands.report() });
     if (!row) return leave();
     if (next === 'none' || nextNodeMode(row) !== next) return;
-    if (next === 'guard') onGuard();
-    else {
-      // The pacer changed them while this node did not read them.
-      beginLeases(epoch);
-      await readNewLeases(epoch);
-    }
+    // The pacer changed them while this node did not read them.
+    beginLeases(epoch);
+    await readNewLeases(epoch);
     await current.change(next);
   }
 
@@ -189,7 +180,7 @@ export function createServingNode(
 
     hasten,
 
-    awaitGrants: (atMostMs) => waiters.until(() => current.current() === 'guard' || credits.isGranted(), atMostMs),
+    awaitGrants: (atMostMs) => waiters.until(() => credits.isGranted(), atMostMs),
 
     async awaitLeases(lineItemIds, atMostMs, signal) {
       const haveCome = () => current.current() !== 'lease' || lineItemIds.every((id) => credits.find(id));

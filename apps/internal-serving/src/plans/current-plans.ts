@@ -2,7 +2,6 @@ import type { PlanIndex } from '@longwave/ad-decision';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
-import type { Goal } from '../goals/goal-guard.ts';
 import type { PlannedLine } from './paced-lines.ts';
 import { loadServingPlan } from './load-plan.ts';
 import { listCurrentPlans, type PlanPointer } from './published-plan-table.ts';
@@ -32,8 +31,6 @@ export interface CurrentPlans {
    * resolves, and until then those before them
    */
   refresh(beforeUse?: (added: readonly PlannedLine[]) => Promise<void>): Promise<boolean>;
-  /** Goals of line items whose windows have not ended, of all plans. */
-  listGoals(): readonly Goal[];
   /**
    * Line items of all plans that have a goal of units, with what the pacer needs of them: the same list while the plans are the same. Those of
    * loaded plans that are not used yet are among them.
@@ -137,14 +134,6 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
     isOutdated: (workspaceId) => !pacedDigests || pacedDigests.get(workspaceId) !== published.get(workspaceId),
     refresh: (beforeUse = async () => undefined) =>
       (reading ??= readPlans(beforeUse).finally(() => (reading = undefined))),
-    listGoals: () => {
-      const nowMs = clock().getTime();
-      return [...plans.values()].flatMap(({ index }) =>
-        index.lines
-          .filter((line) => line.goalQuantity !== undefined && line.endMs > nowMs)
-          .map((line) => ({ lineItemId: line.lineItemId, endsAtMs: line.endMs })),
-      );
-    },
     listPaced: () => paced,
     listShared: () =>
       [...plans.values()].flatMap(({ index }) => index.sharedOrdinals.map((at) => index.lines[at]!.lineItemId)),
