@@ -231,15 +231,16 @@ async function runTests() {
   const listed = await run(nx, ['show', 'projects', '--with-target', 'test', '--json'], { env: quietNx });
   if (!listed.ok) throw new Error(listed.output);
   const projects = JSON.parse(listed.output);
-  const ended = await Promise.allSettled([checkAndTestLogic(), testOnEngines()]);
+  const starting = startTestEngines(engines);
+  const ended = await Promise.allSettled([checkAndTestLogic(starting), testOnEngines(starting)]);
   await engines.disposeAsync();
   for (const { status, reason } of ended) if (status === 'rejected') throw reason;
   addTestResults(projects);
 }
 
 /** All tests but those of pure logic. */
-async function testOnEngines() {
-  const env = await startTestEngines(engines);
+async function testOnEngines(starting) {
+  const env = await starting;
   // Without a history nx starts last what has the shortest name. `test-first` does nothing but wait for the longest tests: what others wait for is started first.
   await runTargets(['test', 'test-first', '--exclude', logic], { env });
 }
@@ -256,10 +257,12 @@ async function runTargets(which, { env = {}, ...options } = {}) {
  * What needs no engine and watches no clock: the checks, then the tests of pure logic, one after the other. It takes what the other tests leave of the
  * cores while they wait for each other, for disks and for time to pass.
  */
-async function checkAndTestLogic() {
+async function checkAndTestLogic(starting) {
   for (const target of checks) await check(target);
+  // Some of these tests use programs that were fetched.
+  const env = await starting;
   // How long a test takes says nothing there.
-  await runTargets(['test', '-p', logic, '--parallel=1', '--testTimeout=1200000'], { after: true });
+  await runTargets(['test', '-p', logic, '--parallel=1', '--testTimeout=1200000'], { env, after: true });
 }
 
 const startedMs = performance.now();

@@ -17,6 +17,15 @@ const decision = z.strictObject({
 });
 
 /** Review tasks: commands that wait for the approval of another person. */
+/** What a sale promises beyond what is left, in slots or in per cent of a break, and who would lose what of which goal. */
+export const overbooking = z.strictObject({
+  overbooked_by: z.int().min(1).optional(),
+  overbooked_share_pct: z.int().min(1).optional(),
+  contending: z.array(
+    z.strictObject({ line_item_id: reference('li'), loses: z.int().min(0), of_goal: z.int().min(0) }),
+  ),
+});
+
 export const reviewTasks = defineResource({
   type: 'review_tasks',
   noun: 'review_task',
@@ -36,7 +45,7 @@ export const reviewTasks = defineResource({
       client_id: z.string(),
     }),
     /** What the command's rule found when it was requested; the approved command runs only if it finds nothing worse. */
-    shown: z.record(z.string(), z.unknown()).optional(),
+    shown: overbooking.optional(),
     /** The account that requested the command; it cannot review. */
     requested_by: z.string(),
     /** dual: two people must approve. */
