@@ -314,12 +314,15 @@ test('internal-serving down or slower than its deadline: clean content, in time,
     );
     return { ms, bytes: body.length };
   };
-  const withAd = (await download(enclosureUrl)).bytes.length;
   const serving = world.fleet.services['internal-serving'];
   process.kill(serving.pid!, 'SIGSTOP');
   const slow = await clean('Castro/1');
   process.kill(serving.pid!, 'SIGCONT');
-  expect(slow.bytes).toBeLessThan(withAd - booking.streams[0]!.size_bytes / 2);
+  // Other listeners get the ad: at once, or when the pacer that was killed before is replaced.
+  let listeners = 0;
+  await until(async () => (await download(enclosureUrl, `Castro/${++listeners + 10}`)).bytes.length, {
+    holds: (bytes) => bytes > slow.bytes + booking.streams[0]!.size_bytes / 2,
+  });
   expect(slow.ms).toBeLessThan(5_000);
   await serving.stop();
   const down = await clean('Castro/2');
