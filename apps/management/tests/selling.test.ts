@@ -189,6 +189,19 @@ test('an overbooking that got worse since it was requested is neither shown as a
   expect(await stored(second.id)).toMatchObject({ state: 'approved' });
 });
 
+test('who was approved to overbook while it fitted does not overbook when others have bought since', async () => {
+  const w = createWorld(management);
+  const { second, task } = await overbooked(w, 20);
+  expect(task.attributes['shown']).toBeUndefined();
+  management.checkAvailability = slots(17);
+  await approve(w, task);
+  const { rows } = await management.pool.query(`select problem from operation where id = $1`, [
+    task.attributes['operation_id'],
+  ]);
+  expect(rows).toMatchObject([{ problem: { code: 'inventory_not_available' } }]);
+  expect(await stored(second.id)).toMatchObject({ state: 'approved' });
+});
+
 test('an overbooking that got better is carried out with what is true then', async () => {
   const w = createWorld(management);
   const { second, task } = await overbooked(w, 17);

@@ -175,9 +175,12 @@ const sellingRules = (options: LineItemOptions) => {
     'line_item.reserve': {
       prepare: async ({ workspaceId, subjectId, current }) => {
         const requireAvailability = await prepare(workspaceId, subjectId, current);
-        return async ({ tx, current: locked, changes, approved, now }) => {
+        return async ({ tx, current: locked, changes, approved, reviewedVersion, now }) => {
           const attributes = flight.reserved(locked, changes.expires_at, now);
-          const found = await requireAvailability!({ tx, workspaceId, approved, now }, changes.allow_overbook === true);
+          const found = await requireAvailability!(
+            { tx, workspaceId, approved, reviewedVersion, now },
+            changes.allow_overbook === true,
+          );
           return sold(attributes, found);
         };
       },
@@ -188,7 +191,7 @@ const sellingRules = (options: LineItemOptions) => {
         // A reservation holds what was left.
         const asked = state === 'reserved' ? undefined : current;
         const requireAvailability = await prepare(workspaceId, subjectId, asked);
-        return async ({ tx, current: locked, state: lockedState, changes, approved, now }) => {
+        return async ({ tx, current: locked, state: lockedState, changes, approved, reviewedVersion, now }) => {
           if (lockedState !== state) throw changedMeanwhile();
           checkAhead(locked, now);
           await holdResource(tx, workspaceId, 'campaigns', locked.campaign_id);
@@ -203,7 +206,7 @@ const sellingRules = (options: LineItemOptions) => {
           const terms = await requireTerms(tx, workspaceId, subjectId, locked);
           if (changes.allow_below_floor !== true) await requireFloor(tx, workspaceId, locked);
           const found = await requireAvailability?.(
-            { tx, workspaceId, approved, now },
+            { tx, workspaceId, approved, reviewedVersion, now },
             changes.allow_overbook === true,
           );
           const decided = sold(flight.unreserved(locked), found);
@@ -222,6 +225,7 @@ const sellingRules = (options: LineItemOptions) => {
           current: locked,
           changes: { effective_at: at, allow_overbook, cause: _why, ...changes },
           approved,
+          reviewedVersion,
           now,
         }) => {
           const amended = flight.amended(locked, changes);
@@ -241,7 +245,10 @@ const sellingRules = (options: LineItemOptions) => {
           // An amendment for later takes the place of the one that waits.
           const { amendment: _replaced, ...later } = amended;
           const decidedBy = await requireProductTerms(tx, workspaceId, subjectId, isNow ? amended : later);
-          const found = await requireAvailability?.({ tx, workspaceId, approved, now }, allow_overbook === true);
+          const found = await requireAvailability?.(
+            { tx, workspaceId, approved, reviewedVersion, now },
+            allow_overbook === true,
+          );
           const attributes = isNow ? amended : { ...locked, amendment: { ...changes, effective_at: at } };
           return { decidedBy, ...sold(attributes, found) };
         };
@@ -252,13 +259,16 @@ const sellingRules = (options: LineItemOptions) => {
       prepare: async ({ workspaceId, subjectId, current, changes: { end } }) => {
         const longer = current && { ...current, window: { ...current.window, end } };
         const requireAvailability = await prepare(workspaceId, subjectId, longer);
-        return async ({ tx, current: locked, changes, approved, now }) => {
+        return async ({ tx, current: locked, changes, approved, reviewedVersion, now }) => {
           const { end: until, cause: extensionCause, allow_overbook } = changes;
           const campaign = await campaignOf(tx, workspaceId, locked);
           const attributes = flight.extended(locked, { end: until, extensionCause }, campaign.window, now);
           await checkBudget(tx, workspaceId, subjectId, attributes);
           const decidedBy = await requireProductTerms(tx, workspaceId, subjectId, attributes);
-          const found = await requireAvailability!({ tx, workspaceId, approved, now }, allow_overbook === true);
+          const found = await requireAvailability!(
+            { tx, workspaceId, approved, reviewedVersion, now },
+            allow_overbook === true,
+          );
           return { decidedBy, ...sold(attributes, found) };
         };
       },

@@ -20,15 +20,14 @@ const chance = (quantity: number) => Math.min(100, Math.floor(quantity * 0.005))
 
 /**
  * Throws `inventory_not_available`, which says what has changed, when an overbooking is worse than the one that was approved.
- * @param approved as the review task keeps it; undefined while the command is requested
+ * @param approved as the review task keeps it; undefined where its reviewers were shown none, because it fitted or too little was known
  */
 export function assertNoWorse(found: Overbooking, approved: unknown): void {
-  if (approved === undefined) return;
   const {
     overbooked_by: before = 0,
     overbooked_share_pct: shareBefore = 0,
     contending,
-  } = overbookingSchema.parse(approved);
+  } = overbookingSchema.parse(approved ?? { contending: [] });
   const { overbooked_by: by = 0, overbooked_share_pct: share = 0 } = found;
   const lossOf = new Map(contending.map(({ line_item_id: id, loses }) => [id, loses]));
   const worse = found.contending.flatMap(({ line_item_id: id, loses, of_goal: ofGoal }) => {

@@ -19,11 +19,18 @@ export interface FoundAvailability {
   readonly shown?: Overbooking;
 }
 
-/** Decides inside the transaction, by what was found before it. @param at.approved an overbooking that reviewers approved */
-export type RequireAvailability = (
-  at: { readonly tx: Transaction; readonly workspaceId: string; readonly approved?: unknown; readonly now: Date },
-  overbooks: boolean,
-) => Promise<FoundAvailability>;
+interface SellingTime {
+  readonly tx: Transaction;
+  readonly workspaceId: string;
+  /** The overbooking that reviewers approved; absent where they were shown none. */
+  readonly approved?: unknown;
+  /** Set while an approved command runs: undefined while it is requested. */
+  readonly reviewedVersion?: number | undefined;
+  readonly now: Date;
+}
+
+/** Decides inside the transaction, by what was found before it. */
+export type RequireAvailability = (at: SellingTime, overbooks: boolean) => Promise<FoundAvailability>;
 
 const unchecked: RequireAvailability = async () => ({ policyVersions: [] });
 
@@ -64,7 +71,7 @@ export async function prepareAvailability(
   if (!isPromised(lineItem)) return unchecked;
   const line = await readPlanLine(pool, { id, workspace_id: workspaceId }, lineItem, now);
   const found = line ? await checkAvailability(workspaceId, line) : await nowhere(pool, workspaceId);
-  return async ({ tx, approved, now: checkedAt }, overbooks) => {
+  return async ({ tx, approved, reviewedVersion, now: checkedAt }, overbooks) => {
     if ((await lockBookingVersion(tx, workspaceId)) !== Number(found.bookingVersion))
       throw new StalePreparation('Others are selling at this moment. Try again.');
     const { percent, policyVersions } = await findOverbooking(tx, workspaceId);
@@ -80,7 +87,7 @@ export async function prepareAvailability(
     if (!over) return { availability, policyVersions };
     const { shown, refusal } = over;
     if (!overbooks) throw refusal;
-    assertNoWorse(shown, approved);
+    if (reviewedVersion !== undefined) assertNoWorse(shown, approved);
     return { policyVersions, shown, availability: { ...availability, ...shown } };
   };
 }
