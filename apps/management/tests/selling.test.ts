@@ -213,6 +213,35 @@ test('an overbooking that got better is carried out with what is true then', asy
   });
 });
 
+test('an amendment sells no more below a floor than a booking, neither now nor together with one that waits', async () => {
+  const w = createWorld(management);
+  const { lineItem } = await w.booked();
+  const price = { min_cpm: { amount_micros: '18000000', currency: 'EUR' } };
+  const unit = await w.send('inventory_unit.create', null, { name: 'all', kind: 'network', source_ref: {}, ...price });
+  await w.send('inventory_unit.activate', unit, {});
+  const rate = (amount: string) => ({
+    rate: { model: 'cpm', price: { amount_micros: amount, currency: 'EUR' } },
+  });
+  const amend = (of: ResourceView, changes: object, actor = person(w.workspaceId, ['viewer', 'sales'])) =>
+    w.send('line_item.amend', of, changes, actor);
+  const below = { code: 'line_item_not_bookable', message: expect.stringContaining('allow_below_floor') };
+  expect(await refusalOf(amend(lineItem, rate('17999999')))).toMatchObject(below);
+  const effective_at = new Date(w.now().getTime() + hour).toISOString();
+  expect(await refusalOf(amend(lineItem, { ...rate('17999999'), effective_at }))).toMatchObject(below);
+  expect(await refusalOf(amend(lineItem, { ...rate('1'), allow_below_floor: true }))).toMatchObject({
+    code: 'validation_failed',
+  });
+  const raised = await amend(lineItem, rate('18000000'));
+  await amend(raised, { ...rate('1'), effective_at, allow_below_floor: true, cause: 'A client of ten years.' });
+  const task = await w.taskOf(lineItem.id);
+  expect(task.attributes).toMatchObject({ command_type: 'line_item.amend', mode: 'single' });
+  await w.send('review.approve', task, {}, person(w.workspaceId, ['viewer', 'reviewer']));
+  await management.runApproved(w.workspaceId, task.id);
+  expect((await stored(lineItem.id)).attributes['amendment']).toEqual({ ...rate('1'), effective_at });
+  const waiting = { ...raised, version: raised.version + 1 };
+  expect(await refusalOf(amend(waiting, { targeting: {} }))).toMatchObject(below);
+});
+
 test('a guaranteed line item below a floor is booked only with a cause, and when another person has approved', async () => {
   const w = createWorld(management);
   const lineItem = await w.approvedLineItem();

@@ -14,8 +14,11 @@ const overbooking = { allow_overbook: z.literal(true).optional(), cause: cause.o
 const isExplained = ({ allow_overbook: overbooks, cause: why }: { allow_overbook?: true; cause?: string }) =>
   overbooks === undefined || why !== undefined;
 const unexplained = { message: 'Say why more is sold than is left.', path: ['cause'] };
-/** Books a guaranteed line item although its price is below a floor; another person must approve. */
+/** Sells a guaranteed line item although its price is below a floor; another person must approve. */
 const underFloor = { allow_below_floor: z.literal(true).optional() };
+const isUnderExplained = ({ allow_below_floor: isUnder, cause: why }: { allow_below_floor?: true; cause?: string }) =>
+  isUnder === undefined || why !== undefined;
+const unexplainedPrice = { message: 'Say why it is sold for less than the floor.', path: ['cause'] };
 
 /** The commands of line items; their transitions are normative (docs/services/management.md). */
 export const lineItemCommands = {
@@ -58,14 +61,17 @@ export const lineItemCommands = {
         /** Absent or past: now. */
         effective_at: instant.optional(),
         ...overbooking,
+        ...underFloor,
       })
       .refine(
-        ({ effective_at: _at, allow_overbook: _overbooks, cause: _why, ...changed }) => Object.keys(changed).length > 0,
+        ({ effective_at: _at, allow_overbook: _overbooks, allow_below_floor: _isUnder, cause: _why, ...changed }) =>
+          Object.keys(changed).length > 0,
         {
           message: 'Name at least one change.',
         },
       )
-      .refine(isExplained, unexplained),
+      .refine(isExplained, unexplained)
+      .refine(isUnderExplained, unexplainedPrice),
     roles: sellers,
     review: 'policy',
     versionGuard: 'required',
@@ -77,7 +83,7 @@ export const lineItemCommands = {
     ],
     externalEffect: 'The first serving plan that is compiled after that time contains the change.',
     summary:
-      'Changes a booked line item, now or at a later time. Only one amendment can wait: a newer one replaces it.',
+      'Changes a booked line item, now or at a later time. Only one amendment can wait: a newer one replaces it. A guaranteed one whose new price or targeting is below a floor needs allow_below_floor, which another person approves.',
   }),
   'line_item.apply_amendment': defineCommand({
     type: 'line_item.apply_amendment',
@@ -151,10 +157,7 @@ export const lineItemCommands = {
     changes: z
       .strictObject({ ...overbooking, ...underFloor })
       .refine(isExplained, unexplained)
-      .refine(({ allow_below_floor: isUnder, cause: why }) => isUnder === undefined || why !== undefined, {
-        message: 'Say why it is sold for less than the floor.',
-        path: ['cause'],
-      }),
+      .refine(isUnderExplained, unexplainedPrice),
     roles: sellers,
     review: 'policy',
     versionGuard: 'required',

@@ -217,17 +217,11 @@ const sellingRules = (options: LineItemOptions) => {
 
     'line_item.amend': {
       prepare: async ({ workspaceId, subjectId, current, changes: asked }) => {
-        const { effective_at: _at, allow_overbook: _overbooks, cause: _cause, ...proposed } = asked;
+        const { proposed } = flight.proposal(asked);
         const grown = current && flight.asksForMore(current, proposed) ? flight.amended(current, proposed) : undefined;
         const requireAvailability = await prepare(workspaceId, subjectId, grown);
-        return async ({
-          tx,
-          current: locked,
-          changes: { effective_at: at, allow_overbook, cause: _why, ...changes },
-          approved,
-          reviewedVersion,
-          now,
-        }) => {
+        return async ({ tx, current: locked, changes: requested, approved, reviewedVersion, now }) => {
+          const { proposed: changes, effective_at: at, allow_overbook, allow_below_floor } = flight.proposal(requested);
           const amended = flight.amended(locked, changes);
           assertMakesGood(locked, changes);
           if (changes.rate) flight.checkRate(amended);
@@ -245,6 +239,9 @@ const sellingRules = (options: LineItemOptions) => {
           // An amendment for later takes the place of the one that waits.
           const { amendment: _replaced, ...later } = amended;
           const decidedBy = await requireProductTerms(tx, workspaceId, subjectId, isNow ? amended : later);
+          if ((changes.rate ?? changes.targeting) && allow_below_floor !== true)
+            for (const one of [later, isNow && flight.afterAmendment(amended)])
+              if (one) await requireFloor(tx, workspaceId, one);
           const found = await requireAvailability?.(
             { tx, workspaceId, approved, reviewedVersion, now },
             allow_overbook === true,

@@ -3,7 +3,7 @@ import { Problem } from '@longwave/problems';
 import { refuseField } from '../../workspace/refuse-field.ts';
 
 export type LineItem = Attributes<'line_items'>;
-type Amendment = Omit<ChangesOf<'line_item.amend'>, 'effective_at'>;
+type Amendment = Omit<ChangesOf<'line_item.amend'>, 'effective_at' | 'allow_overbook' | 'allow_below_floor' | 'cause'>;
 type FlightState = NonNullable<LineItem['paused_from']>;
 
 /** Half-open: `end` is no part of it. */
@@ -128,6 +128,17 @@ function without<K extends keyof LineItem>(lineItem: Readonly<LineItem>, ...name
   const kept: Partial<LineItem> = { ...lineItem };
   for (const name of names) delete kept[name];
   return kept as LineItem;
+}
+
+/** What an amendment changes, apart from when, and from what it asks to be allowed. */
+export function proposal({
+  effective_at,
+  allow_overbook,
+  allow_below_floor,
+  cause: _why,
+  ...proposed
+}: ChangesOf<'line_item.amend'>) {
+  return { proposed, effective_at, allow_overbook, allow_below_floor };
 }
 
 /** The line item with the changes of an amendment. */
