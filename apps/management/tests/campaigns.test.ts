@@ -332,5 +332,19 @@ describe('the budget of a campaign', () => {
     const refusal = await refusalOf(world.booked({ ...days, rate: { model: 'flat', price: eur(51) } }, campaign));
     expect(refusal.code).toBe('line_item_not_bookable');
     expect(await fixed()).toBe(50_000_000n);
+
+    // Amendments that wait take from the budget what they will cost; one that replaces another has that back.
+    const one = await world.booked({ ...days, rate: { model: 'flat', price: eur(10) } }, campaign);
+    const other = await world.booked({ ...days, rate: { model: 'flat', price: eur(10) } }, campaign);
+    const amendLater = (of: ResourceView, units: number) =>
+      world.send('line_item.amend', of, {
+        rate: { model: 'flat', price: eur(units) },
+        effective_at: '2027-03-05T00:00:00Z',
+      });
+    const waiting = await amendLater(one.lineItem, 40);
+    expect(await fixed()).toBe(100_000_000n);
+    expect((await refusalOf(amendLater(other.lineItem, 11))).code).toBe('line_item_not_bookable');
+    await amendLater(waiting, 30);
+    await amendLater(other.lineItem, 20);
   });
 });

@@ -18,7 +18,7 @@ const chargedStates: readonly string[] = [
   'stopped',
 ];
 
-const isPaidFrom = ({ price }: LineItem['rate'], { currency }: Budget) => price?.currency === currency;
+const isPaidFrom = ({ rate }: Pick<LineItem, 'rate'>, { currency }: Budget) => rate.price?.currency === currency;
 
 /** Sold by units, with a price for each, and without a goal that says how many: only a pacer bounds those, by leases that it has not. */
 const isUnbounded = ({ rate: { model }, goal }: LineItem) =>
@@ -69,10 +69,15 @@ export async function readFixedMicros(
   return sumFixed(charged, campaign.budget, campaign.window.end, timeZone);
 }
 
+/** Of each line item what it costs now, or what it will when its waiting amendment takes effect: the larger. */
 const sumFixed = (rows: readonly LineItemRow[], budget: Budget, campaignEnd: string, timeZone: string): bigint =>
-  rows
-    .filter(({ attributes }) => isPaidFrom(attributes.rate, budget))
-    .reduce((sum, row) => sum + fixedMicrosOf(row, campaignEnd, timeZone), 0n);
+  rows.reduce((sum, row) => {
+    const after = afterAmendment(row.attributes);
+    const costs = [row.attributes, ...(after ? [after] : [])]
+      .filter(({ rate }) => isPaidFrom({ rate }, budget))
+      .map((attributes) => fixedMicrosOf({ ...row, attributes }, campaignEnd, timeZone));
+    return sum + costs.reduce((most, one) => (one > most ? one : most), 0n);
+  }, 0n);
 
 /**
  * Why the budget of a campaign could not be kept (docs/pacing.md#budgets), in words for the seller; undefined where it can.
@@ -87,10 +92,8 @@ export async function findBudgetIssue(
   if (!budget) return undefined;
   const others = (await listCharged(tx, workspaceId, campaignId)).filter(({ id }) => id !== selling?.id);
   const sold = selling ? [...others, { ...selling, lifecycle_state: 'booked' } as LineItemRow] : others;
-  const unbounded = sold.find(
-    ({ attributes }) =>
-      isPaidFrom(attributes.rate, budget) &&
-      [attributes, afterAmendment(attributes)].some((one) => one && isUnbounded(one)),
+  const unbounded = sold.find(({ attributes }) =>
+    [attributes, afterAmendment(attributes)].some((one) => one && isPaidFrom(one, budget) && isUnbounded(one)),
   );
   if (unbounded)
     return `The campaign has a budget, and line item ${unbounded.id} has a price for each ad and no goal, so nothing would stop it at the budget. Give it a goal in impressions or completes, or the campaign no budget.`;

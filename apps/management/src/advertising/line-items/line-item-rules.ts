@@ -226,7 +226,10 @@ const sellingRules = (options: LineItemOptions) => {
           assertMakesGood(locked, changes);
           if (changes.rate) flight.checkRate(amended);
           flight.checkCurrency(locked, changes);
-          if (changes.rate ?? changes.goal ?? changes.window) await checkBudget(tx, workspaceId, subjectId, amended);
+          const isNow = at === undefined || Date.parse(at) <= now.getTime();
+          // An amendment for later takes the place of the one that waits.
+          const attributes = isNow ? amended : { ...locked, amendment: { ...changes, effective_at: at } };
+          if (changes.rate ?? changes.goal ?? changes.window) await checkBudget(tx, workspaceId, subjectId, attributes);
           if (flight.chargesOtherwise(locked, amended))
             flight.checkFewPrices(await countChargeChanges(tx, subjectId), changes);
           await check(tx, workspaceId, changes);
@@ -235,8 +238,6 @@ const sellingRules = (options: LineItemOptions) => {
             flight.checkWindow(changes.window, campaign.window);
             flight.checkOpen(changes.window, now);
           }
-          const isNow = at === undefined || Date.parse(at) <= now.getTime();
-          // An amendment for later takes the place of the one that waits.
           const { amendment: _replaced, ...later } = amended;
           const decidedBy = await requireProductTerms(tx, workspaceId, subjectId, isNow ? amended : later);
           if ((changes.rate ?? changes.targeting) && allow_below_floor !== true)
@@ -246,7 +247,6 @@ const sellingRules = (options: LineItemOptions) => {
             { tx, workspaceId, approved, reviewedVersion, now },
             allow_overbook === true,
           );
-          const attributes = isNow ? amended : { ...locked, amendment: { ...changes, effective_at: at } };
           return { decidedBy, ...sold(attributes, found) };
         };
       },
