@@ -153,6 +153,11 @@ const stored = async (id: string) => {
   return rows[0]!;
 };
 
+const operationOf = async ({ attributes }: ResourceView) => {
+  const text = 'select state, problem from operation where id = $1';
+  return (await management.pool.query<object>(text, [attributes['operation_id']])).rows[0];
+};
+
 test('who sells more than is left says why and waits for two others, whose task shows who would lose what', async () => {
   const w = createWorld(management);
   const unexplained = await w.approvedLineItem();
@@ -182,10 +187,8 @@ test('an overbooking that got worse since it was requested is neither shown as a
   ].join(' ');
   expect(await refusalOf(management.previewReview(w.workspaceId, task.id))).toMatchObject({ message: changed });
   await approve(w, task);
-  const { rows } = await management.pool.query(`select state, problem from operation where id = $1`, [
-    task.attributes['operation_id'],
-  ]);
-  expect(rows).toEqual([{ state: 'failed', problem: { code: 'inventory_not_available', detail: changed } }]);
+  const problem = { code: 'inventory_not_available', detail: changed };
+  expect(await operationOf(task)).toEqual({ state: 'failed', problem });
   expect(await stored(second.id)).toMatchObject({ state: 'approved' });
 });
 
@@ -195,10 +198,7 @@ test('who was approved to overbook while it fitted does not overbook when others
   expect(task.attributes['shown']).toBeUndefined();
   management.checkAvailability = slots(17);
   await approve(w, task);
-  const { rows } = await management.pool.query(`select problem from operation where id = $1`, [
-    task.attributes['operation_id'],
-  ]);
-  expect(rows).toMatchObject([{ problem: { code: 'inventory_not_available' } }]);
+  expect(await operationOf(task)).toMatchObject({ problem: { code: 'inventory_not_available' } });
   expect(await stored(second.id)).toMatchObject({ state: 'approved' });
 });
 
@@ -262,17 +262,13 @@ test('a guaranteed line item below a floor is booked only with a cause, and when
   const allow = { allow_below_floor: true };
   expect(await refusalOf(w.send('line_item.book', lineItem, allow))).toMatchObject({ code: 'validation_failed' });
   expect(await versionOf(w)).toBe(version);
-
   const seller = person(w.workspaceId, ['viewer', 'sales']);
   await w.send('line_item.book', lineItem, { ...allow, cause: 'A client of ten years.' }, seller);
   const task = await w.taskOf(lineItem.id);
   expect(task.attributes).toMatchObject({ command_type: 'line_item.book', mode: 'single' });
   await w.send('review.approve', task, {}, person(w.workspaceId, ['viewer', 'reviewer']));
   await management.runApproved(w.workspaceId, task.id);
-  const { rows } = await management.pool.query('select lifecycle_state as state from resource where id = $1', [
-    lineItem.id,
-  ]);
-  expect(rows).toEqual([{ state: 'booked' }]);
+  expect(await stored(lineItem.id)).toMatchObject({ state: 'booked' });
 });
 
 test('without an answer, and while others sell again and again, nothing is sold', async () => {
@@ -302,6 +298,22 @@ test('an amendment that asks for more is checked, one for less is not; what comp
   management.checkAvailability = () => Promise.reject(new Error('nobody is asked'));
   await amend(grown, 5);
   await w.booked({ type: 'non_guaranteed' });
+});
+
+test('a more urgent priority is checked as a booking is, raises the bookings, and waits for two others where others lose', async () => {
+  const w = createWorld(management);
+  const { lineItem } = await w.booked();
+  const seller = person(w.workspaceId, ['viewer', 'trafficker']);
+  const set = (changes: object = {}) => w.send('line_item.set_priority', lineItem, { priority: 1, ...changes }, seller);
+  management.checkAvailability = slots(9);
+  expect(await refusalOf(set())).toMatchObject({ code: 'inventory_not_available' });
+  await set({ allow_overbook: true, cause: 'A client of ten years.' });
+  const task = await w.taskOf(lineItem.id);
+  expect(task.attributes).toMatchObject({ mode: 'dual', shown: { overbooked_by: 1 } });
+  const before = await versionOf(w);
+  await approve(w, task);
+  expect((await stored(lineItem.id)).attributes).toMatchObject({ priority: 1, availability: { overbooked_by: 1 } });
+  expect(await versionOf(w)).toBe(before + 1);
 });
 
 test('a line item that can serve nowhere has nothing left, whoever is asked', async () => {

@@ -257,13 +257,16 @@ export const lineItemCommands = {
     type: 'line_item.set_priority',
     subject: 'line_items',
     from: ['booked', 'delivering', 'paused'],
-    changes: z.strictObject({ priority: lineItemSettings.priority }),
+    changes: z.strictObject({ priority: lineItemSettings.priority, ...overbooking }).refine(isExplained, unexplained),
     roles: traffickers,
     review: 'policy',
     versionGuard: 'required',
     event: 'line_item.priority_set',
+    hasRule: true,
+    problems: ['validation_failed', 'inventory_not_available', 'temporarily_unavailable'],
     externalEffect: 'The next serving plan contains the new priority.',
-    summary: 'Sets the priority of a line item among line items of the same kind.',
+    summary:
+      'Sets the priority of a line item among line items of the same kind. A more urgent one is checked as a booking is: others may not lose by it what they were promised.',
   }),
   'line_item.set_external_ids': defineCommand({
     type: 'line_item.set_external_ids',

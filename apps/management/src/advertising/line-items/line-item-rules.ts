@@ -270,6 +270,21 @@ const sellingRules = (options: LineItemOptions) => {
         };
       },
     },
+
+    'line_item.set_priority': {
+      prepare: async ({ workspaceId, subjectId, current, changes: { priority } }) => {
+        // Priority 1 goes before priority 10.
+        const sooner = current && priority < current.priority ? { ...current, priority } : undefined;
+        const requireAvailability = await prepare(workspaceId, subjectId, sooner);
+        return async ({ tx, current: locked, changes, approved, reviewedVersion, now }) => {
+          const found = await requireAvailability?.(
+            { tx, workspaceId, approved, reviewedVersion, now },
+            changes.allow_overbook === true,
+          );
+          return sold({ ...locked, priority }, found);
+        };
+      },
+    },
   } satisfies Partial<LineItemRules>;
 };
 
@@ -360,6 +375,7 @@ export const lineItemRules = (options: LineItemOptions): LineItemRules => {
     'line_item.end_flight': raisingBookings(rules['line_item.end_flight']),
     'line_item.complete': raisingBookings(rules['line_item.complete']),
     'line_item.extend': raisingBookings(rules['line_item.extend']),
+    'line_item.set_priority': raisingBookings(rules['line_item.set_priority']),
     'line_item.stop': raisingBookings(rules['line_item.stop']),
     'line_item.cancel': raisingBookings(rules['line_item.cancel']),
   };
