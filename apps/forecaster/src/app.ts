@@ -5,6 +5,7 @@ import { JobServiceService, type Job } from '@longwave/rpc/job';
 import { PacingServiceService } from '@longwave/rpc/serving';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import { workOnJobs } from '@longwave/worker-kit/jobs';
+import type { Question } from './compute/question.ts';
 import { createComputeThread, type ComputeThread } from './compute/thread.ts';
 import type { ForecasterConfig } from './config.ts';
 import { workOnJob } from './jobs/work-on-job.ts';
@@ -35,7 +36,7 @@ export async function createApp(config: ForecasterConfig, logger: Logger): Promi
   const pacing = serving.client(PacingServiceService);
   const work = async (job: Job, signal: AbortSignal) => {
     const thread = idle.pop()!;
-    const ask: ComputeThread['ask'] = (question, ended) => thread.ask(question, ended);
+    const ask = <Q extends Question>(question: Q, ended: AbortSignal) => thread.ask(question, { ended });
     try {
       const asks = { forecast: ask, makePlans: ask, findRisks: ask };
       await workOnJob(job, { commands, jobs, pacing, logger, ...asks }, signal);

@@ -18,8 +18,8 @@ export function createAskBacktest(startThread: () => ComputeThread): AskBacktest
     isBusy = true;
     try {
       await using thread = startThread();
-      const signal = AbortSignal.any([left, AbortSignal.timeout(maxMs)]);
-      return await thread.ask({ ...question, deadlineMs: readMs }, signal);
+      const ended = AbortSignal.any([left, AbortSignal.timeout(maxMs)]);
+      return await thread.ask({ ...question, deadlineMs: readMs }, { ended });
     } finally {
       isBusy = false;
     }

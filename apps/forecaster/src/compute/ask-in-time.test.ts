@@ -8,13 +8,13 @@ function createThread() {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   let last: Promise<unknown> = Promise.resolve();
-  const ask = (question: { readonly workspaceId: string }, _signal: AbortSignal, left?: AbortSignal) => {
+  const ask = (question: { readonly workspaceId: string }, { left }: { readonly left?: AbortSignal }) => {
     const answered = last.then(() => {
-      if (left?.aborted) return;
+      if (left?.aborted) throw new Error('nobody waits for the answer');
       begun.push(question.workspaceId);
       return new Promise<void>((resolve) => ends.push(resolve));
     });
-    last = answered;
+    last = answered.catch(() => undefined);
     return answered;
   };
   return { begun, ends, thread: { ask } as unknown as ComputeThread };
@@ -40,4 +40,43 @@ test('many questions of one workspace keep another one waiting for one of them, 
   }
   await Promise.all(asked);
   expect(begun).toEqual(['ws_many', 'ws_one', 'ws_many']);
+});
+
+test('a workspace whose question outlasted its caller lets all others go first that wait; one that left before its turn keeps it', async () => {
+  const { begun, ends, thread } = createThread();
+  const check = createCheck(thread);
+  const ask = (workspaceId: string, signal = new AbortController().signal) =>
+    check({ type: 'availability', workspaceId, line }, signal).catch(() => undefined);
+  const left = new AbortController();
+  const asked = [ask('ws_slow', left.signal), ask('ws_slow'), ask('ws_unlucky', left.signal), ask('ws_unlucky')];
+  asked.push(ask('ws_one'), ask('ws_one'));
+  await settled();
+  left.abort();
+  for (const end of [0, 1, 2, 3, 4]) {
+    await settled();
+    ends[end]!();
+  }
+  await Promise.all(asked);
+  expect(begun).toEqual(['ws_slow', 'ws_one', 'ws_unlucky', 'ws_one', 'ws_slow']);
+});
+
+test('two workspaces whose questions outlasted their callers do not wait for each other for ever', async () => {
+  const { begun, ends, thread } = createThread();
+  const check = createCheck(thread);
+  const asked = ['ws_0', 'ws_1'].flatMap((workspaceId) => {
+    const left = new AbortController();
+    const ask = (signal: AbortSignal) =>
+      check({ type: 'availability', workspaceId, line }, signal).catch(() => undefined);
+    return [
+      { left, end: ask(left.signal) },
+      { left, end: ask(new AbortController().signal) },
+    ];
+  });
+  for (const end of [0, 1, 2, 3]) {
+    await settled();
+    asked[2 * end]?.left.abort();
+    ends[end]!();
+  }
+  await Promise.all(asked.map((one) => one.end));
+  expect(begun.toSorted()).toEqual(['ws_0', 'ws_0', 'ws_1', 'ws_1']);
 });

@@ -1,26 +1,38 @@
 import type { Check } from '../server.ts';
-import type { ComputeThread } from './thread.ts';
+import { TookTooLong, type ComputeThread } from './thread.ts';
 
-/** The longest that one question may hold the thread. */
-const maxMs = 60_000;
 /** The longest that the past of a workspace may take to be read. */
 const readMs = 55_000;
 
 /**
  * Answers sellers on one thread, workspaces in turns: one question of each is before the thread at a time, so nobody waits for the queue of
  * somebody else. Who leaves before the answer does not end the reading: the next question about the workspace finds what was read for it. A
- * question whose caller has left before its turn is not begun, and nothing is computed for it.
+ * question whose caller has left before its turn is not begun, and nothing is computed for it. A workspace whose last question outlasted its
+ * caller lets all others that wait go first, so what takes long is computed while nobody else asks.
  */
 export function createCheck(thread: Pick<ComputeThread, 'ask'>): Check {
   const lastOf = new Map<string, Promise<unknown>>();
+  /** Nobody waits for one of these, so they never wait for each other. */
+  const slow = new Set<string>();
+  const ofOthers = () => [...lastOf].flatMap(([workspaceId, last]) => (slow.has(workspaceId) ? [] : [last]));
   return async (question, left) => {
     const gone = new Promise<never>((_, reject) => {
       left.addEventListener('abort', () => reject(new Error('the caller has left')), { once: true });
     });
     const { workspaceId } = question;
-    const ask = () => {
+    const ask = async () => {
       left.throwIfAborted();
-      return thread.ask({ ...question, deadlineMs: readMs }, AbortSignal.timeout(maxMs), left);
+      if (slow.has(workspaceId)) await Promise.allSettled(ofOthers());
+      left.throwIfAborted();
+      try {
+        const answer = await thread.ask({ ...question, deadlineMs: readMs }, { left });
+        if (left.aborted) slow.add(workspaceId);
+        else slow.delete(workspaceId);
+        return answer;
+      } catch (error) {
+        if (error instanceof TookTooLong) slow.add(workspaceId);
+        throw error;
+      }
     };
     const answered = (lastOf.get(workspaceId) ?? Promise.resolve()).then(ask, ask);
     lastOf.set(workspaceId, answered);
