@@ -110,7 +110,15 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
   );
   stack.use(
     repeatSweeps({
-      sweeps: [{ name: 'stages', remove: (maxRows) => enterStages(pool, lists.listsVersion, maxRows) }],
+      sweeps: [
+        {
+          name: 'stages',
+          remove: (maxRows) =>
+            enterStages(pool, lists.listsVersion, maxRows, (servingId, error) =>
+              logger.warn({ serving_id: servingId, err: error }, 'stages.set_aside'),
+            ),
+        },
+      ],
       everyMs: enterStagesMs,
       onSwept: (_, servings) => logger.info({ servings }, 'stages.entered'),
       onError: (_, error) => logger.warn({ err: error }, 'stages.failed'),

@@ -11,9 +11,10 @@ import { deliveryOf, releaseBefore } from './_release-before.ts';
 import { useTables } from './_tables.ts';
 
 let pool: Pool;
+let admin: Pool;
 let databaseUrl: string;
-useTables(({ pool: own, database }) => {
-  pool = own;
+useTables(({ pool: own, admin: maker, database }) => {
+  [pool, admin] = [own, maker];
   databaseUrl = database.url;
 });
 let memory = createCountingMemory();
@@ -21,7 +22,8 @@ beforeEach(() => {
   memory = createCountingMemory();
 });
 
-const enter = (maxRows = 1000) => enterStages(pool, lists.listsVersion, maxRows);
+const setAside: string[] = [];
+const enter = (maxRows = 1000) => enterStages(pool, lists.listsVersion, maxRows, (id) => setAside.push(id));
 const confirmed = async () => {
   const { units } = await readUnits(pool, {
     ...{ workspaceId: 'ws_1', lineItemId: 'li_1', countingBasis: 'ad_delivered', decidedBounds: [] },
@@ -86,6 +88,29 @@ describe('what a release without stages counts of a serving', () => {
     while ((await enter(2)) > 0);
     expect([await confirmed(), await findings()]).toEqual([4, []]);
   });
+});
+
+test('a serving that cannot be entered goes behind the others, which are entered in the same sweep, and is entered once it can be', async () => {
+  await using old = releaseBefore(databaseUrl);
+  const ids = Array.from({ length: 9 }, (_, n) => `srv_${n}`);
+  for (const id of ids) await old.decide(decisionOf(id));
+  for (const id of ids) await old.deliver([deliveryOf(id, id)]);
+  await admin.query(
+    `create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+     create trigger refused before insert on ad_entry for each row when (new.serving_id in ('srv_2', 'srv_7')) execute function refuse()`,
+  );
+  setAside.length = 0;
+  try {
+    await enter();
+  } finally {
+    await admin.query('drop trigger refused on ad_entry; drop function refuse()');
+  }
+  expect([await confirmed(), new Set(setAside)]).toEqual([7, new Set(['srv_2', 'srv_7'])]);
+  const waiting = await queued();
+  expect(setAside).toHaveLength(waiting);
+  expect(waiting).toBeGreaterThan(0);
+  expect(await enter()).toBe(waiting);
+  expect([await confirmed(), await queued(), await findings()]).toEqual([9, 0, []]);
 });
 
 test('while both releases count the same servings at once, each is confirmed once and in its cohort, and the ledger sums up', async () => {
