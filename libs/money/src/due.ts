@@ -17,10 +17,17 @@ export interface DueUnderRate {
   readonly exact: Rational;
 }
 
-/** The place of the price that is in force at a time. */
-function rateAt({ rates }: LineItemTerms, atMs: number): number {
-  const later = rates.findIndex(({ from }, place) => place > 0 && Date.parse(from) > atMs);
-  return later < 0 ? rates.length - 1 : later - 1;
+/** Finds the place of the price that is in force at a time, for times that follow each other; each `from` is parsed once. */
+function createRates({ rates }: LineItemTerms): (atMs: number) => number {
+  const startsMs = rates.map(({ from }) => Date.parse(from));
+  let place = 0;
+  let askedMs = -Infinity;
+  return (atMs) => {
+    if (atMs < askedMs) place = 0;
+    askedMs = atMs;
+    while (place + 1 < rates.length && startsMs[place + 1]! <= atMs) place++;
+    return place;
+  };
 }
 
 const dayMs = 86_400_000;
@@ -32,10 +39,10 @@ interface AdjustedDay {
   readonly last: number;
 }
 
-function adjustedDay(terms: LineItemTerms, date: string, { startMs }: Days): AdjustedDay {
+function adjustedDay(rateAt: (atMs: number) => number, date: string, { startMs }: Days): AdjustedDay {
   const day = Date.parse(`${date}T00:00:00.000Z`) / dayMs;
   const beginningMs = startMs(day);
-  return { beginningMs, first: rateAt(terms, beginningMs), last: rateAt(terms, startMs(day + 1) - 1) };
+  return { beginningMs, first: rateAt(beginningMs), last: rateAt(startMs(day + 1) - 1) };
 }
 
 /**
@@ -49,13 +56,15 @@ function adjustedUnits(
   calendar: Days,
 ): bigint[] {
   const sums = terms.rates.map(() => 0n);
+  const rateAt = createRates(terms);
   // A month of adjustments has few days, and zones are slow.
   const days = new Map<string, AdjustedDay>();
   for (const { day: date, quantity, basis } of adjustments) {
-    const day = days.get(date) ?? adjustedDay(terms, date, calendar);
+    const day = days.get(date) ?? adjustedDay(rateAt, date, calendar);
     days.set(date, day);
-    const place = terms.rates.findIndex((rate, nth) => rate.basis === basis && nth >= day.first && nth <= day.last);
-    if (day.beginningMs < untilMs && place >= 0) sums[place] = sums[place]! + BigInt(quantity);
+    let place = day.first;
+    while (place <= day.last && terms.rates[place]!.basis !== basis) place++;
+    if (day.beginningMs < untilMs && place <= day.last) sums[place] = sums[place]! + BigInt(quantity);
   }
   return sums;
 }
@@ -89,16 +98,20 @@ function flightDays(terms: LineItemTerms, untilMs: number, { dayAt, startMs }: D
     number,
   ];
   const from = Math.max(windowStart, began);
-  const days = rates.map(({ model }, place) => {
+  const ends = rates.map(({ model }) => {
+    if (model !== 'flat' && model !== 'cpd') return -Infinity;
     // A flat price is for the goal where the goal was reached early; a stopped flight has earned its days.
     const isOver = ended !== undefined && (ended.state === 'stopped' || model === 'cpd');
     const until = Math.min(untilMs, windowEnd, isOver ? Date.parse(ended.at) : Infinity);
-    let count = 0n;
-    if (model === 'flat' || model === 'cpd')
-      for (let day = dayAt(from); until > from && day <= dayAt(until - 1); day++)
-        if (rates.length === 1 || rateAt(terms, Math.max(startMs(day), from)) === place) count++;
-    return count;
+    return until > from ? dayAt(until - 1) : -Infinity;
   });
+  const days = rates.map(() => 0n);
+  const rateAt = createRates(terms);
+  const lastDay = ends.reduce((last, end) => Math.max(last, end), -Infinity);
+  for (let day = dayAt(from); day <= lastDay; day++) {
+    const place = rates.length === 1 ? 0 : rateAt(Math.max(startMs(day), from));
+    if (day <= ends[place]!) days[place] = days[place]! + 1n;
+  }
   return { days, daysInAll: BigInt(Math.max(1, dayAt(windowEnd - 1) - dayAt(windowStart) + 1)) };
 }
 

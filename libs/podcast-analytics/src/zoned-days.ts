@@ -36,9 +36,13 @@ export function daysOf(timeZone: string): Days {
     const parts = new Map(format.formatToParts(atMs).map(({ type, value }) => [type, Number(value)]));
     return Date.UTC(parts.get('year')!, parts.get('month')! - 1, parts.get('day')) / dayMs;
   };
+  // Whoever walks over days asks for the same ones again and again, and each takes many formats.
+  const starts = new Map<number, number>();
   return {
     dayAt,
     startMs: (day) => {
+      const known = starts.get(day);
+      if (known !== undefined) return known;
       // No zone is a whole day away from UTC, and clocks change at full seconds.
       let [before, from] = [((day - 2) * dayMs) / secondMs, ((day + 2) * dayMs) / secondMs];
       while (from - before > 1) {
@@ -46,6 +50,7 @@ export function daysOf(timeZone: string): Days {
         if (dayAt(middle * secondMs) >= day) from = middle;
         else before = middle;
       }
+      starts.set(day, from * secondMs);
       return from * secondMs;
     },
   };

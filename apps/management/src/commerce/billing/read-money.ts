@@ -4,6 +4,7 @@ import type { MoneyDimension, MoneyMetric } from '@longwave/events';
 import { add, earnedWithin, roundHalfEven, zero, type LineItemTerms, type Rational } from '@longwave/money';
 import { daysOf } from '@longwave/podcast-analytics/zoned-days';
 import { transaction, type Pool } from '@longwave/postgres';
+import { createTurns } from '@longwave/worker-kit';
 import { standingStates } from './billing-statement.ts';
 import { listFlightVersions } from './flight-history-table.ts';
 import { termsOf } from './gather-terms.ts';
@@ -123,11 +124,13 @@ export async function readMoney(pool: Pool, ledger: Ledger, question: MoneyQuest
     const { readings } = await readLedger(ledger, workspaceId, asked, question.signal);
     const workspace = await findResource(pool, workspaceId, 'workspaces', workspaceId);
     const calendar = daysOf(workspace?.attributes.time_zone ?? 'UTC');
-    priced.forEach(({ campaignId, advertiserId, currency, terms }, place) => {
+    const turn = createTurns();
+    for (const [place, { campaignId, advertiserId, currency, terms }] of priced.entries()) {
+      await turn();
       const of = { campaign: campaignId, advertiser: advertiserId, line_item: terms.line_item_id, currency };
       for (const { rate, exact } of earnedWithin(terms, readings[place]!, charged, calendar))
         sums.add({ ...of, basis: rate.basis }, 'revenue_micros', exact);
-    });
+    }
   }
   const statements = await listInStates(pool, workspaceId, 'billing_statements', standingStates);
   for (const { attributes } of statements) {
