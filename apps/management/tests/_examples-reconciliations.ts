@@ -61,7 +61,7 @@ const matched = (undecided: number) => ({
 async function reviewed(w: World, undecided = 1): Promise<ResourceView> {
   const { reconciliation, lease } = await begun(w);
   const at = { workspaceId: w.workspaceId, reconciliationId: reconciliation.id, version: 1 };
-  await transaction(w.pool, (tx) => replaceItems(tx, at, [item]));
+  await transaction(w.pool, (tx) => replaceItems(tx, at, [undecided === 0 ? { ...item, verdict: 'ours' } : item]));
   return w.send('reconciliation.record_match', reconciliation, matched(undecided), service('management'), lease);
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { daysOf } from '@longwave/podcast-analytics/zoned-days';
 import { dayOf } from '../src/commerce/reconciliations/reconciliation.ts';
-import { fileSource, openReconciliation, settledMonth } from './_examples-reconciliations.ts';
+import { fileSource, openReconciliation, reconciliationChanges, settledMonth } from './_examples-reconciliations.ts';
 import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
 import { createReconciling, createTestLedger, type TestLedger } from './_reconciling.ts';
 import { service } from './_values.ts';
@@ -58,6 +58,53 @@ test('items, their adjustments and closing are in the units of the period, whate
   await close();
   expect(new Set(ledger.asked.map(({ countingBasis }) => countingBasis))).toEqual(new Set(['ad_delivered']));
   expect([...ledger.adjustments.values()]).toMatchObject([{ quantity: 1_200n, countingBasis: 'ad_delivered' }]);
+});
+
+test('closing needs a verdict of what the source leaves out, repeats or counts by another basis, however small; its reviewers see the tolerance', async () => {
+  const w = createWorld(management);
+  await w.provisioned();
+  await w.known();
+  const [{ actor: ann }, { actor: ben }] = [
+    await w.member(['viewer', 'finance']),
+    await w.member(['viewer', 'finance']),
+  ];
+  const { actor: reviewer } = await w.member(['viewer', 'reviewer']);
+  const { id: lineItemId } = (await w.booked({}, undefined)).lineItem;
+  const ledger = createTestLedger(management.clock);
+  for (const nth of [1, 2]) ledger.count(lineItemId, `${dateOf(w, nth)}T05`, 20);
+  const changes = await reconciliationChanges(w, lineItemId, { smallest_difference: 1_000 });
+  const row = `${lineItemId},${dateOf(w, 2)},10\n`;
+  const opened = await w.send('reconciliation.open', null, {
+    ...changes,
+    sources: [
+      await fileSource(w, `Line,Date,Impressions\n${row}${row}`),
+      await fileSource(w, `Line,Date,Impressions\n${lineItemId},${dateOf(w, 1)},20\n${row}`, {
+        ...{ name: 'player', counting_basis: 'client_event' },
+      }),
+    ],
+  });
+  await reconciling.match(w, opened.id, ledger);
+  const items = await reconciling.items(opened.id);
+  expect(items.map(({ ambiguity, beyond }) => [ambiguity, beyond]).toSorted()).toEqual([
+    ['basis_differs', false],
+    ['basis_differs', false],
+    ['duplicate_rows', false],
+    ['missing_theirs', false],
+  ]);
+  const read = async () => ({ ...opened, version: (await reconciling.find(w, opened.id)).version });
+  for (const [decided, { item_id: itemId }] of items.entries()) {
+    const refusal = await refusalOf(w.send('reconciliation.close', await read(), {}, ben));
+    expect([refusal.code, refusal.message]).toEqual([
+      'state_not_allowed',
+      expect.stringContaining(decided === 3 ? 'One item is' : `${4 - decided} items are`),
+    ]);
+    await w.send('reconciliation.decide_item', await read(), { item_id: itemId, verdict: 'ours', note: 'Ours.' }, ann);
+    await reconciling.approve(w, opened.id, reviewer);
+  }
+  await w.send('reconciliation.close', await read(), {}, ben);
+  expect((await w.taskOf(opened.id)).attributes).toMatchObject({
+    shown: { tolerance_pct: { gam: 10, player: 10 }, smallest_difference: 1_000, undecided: 0 },
+  });
 });
 
 test('a day of one source is in one reconciliation at a time, and adjusted once, whatever the zones of the reconciliations are', async () => {

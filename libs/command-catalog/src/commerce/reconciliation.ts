@@ -192,7 +192,7 @@ export const reconciliationCommands = {
       /** Absent: the workspace's. */
       time_zone: timeZone.optional(),
       /** A difference of so many units or fewer is never beyond the tolerance. */
-      smallest_difference: z.int().min(0).max(1_000_000).default(50),
+      smallest_difference: z.int().min(0).max(1000).default(50),
       /** Compares a period that is not over by 7 days; people decide every item. */
       provisional: z.boolean().default(false),
     }),
@@ -290,7 +290,7 @@ export const reconciliationCommands = {
     problems: ['state_not_allowed', 'permission_denied', 'temporarily_unavailable'],
     externalEffect: 'Adjustments are appended to the ledger, which statements charge; they are never removed.',
     summary:
-      'Closes a reconciliation without an undecided item beyond the tolerance. Whoever decided an item does not close it, where anybody else can.',
+      'Closes a reconciliation when every item has a verdict that is beyond the tolerance, missing from its source, repeated in it or counted by another basis. Whoever decided an item does not close it, where anybody else can.',
   }),
   'reconciliation.record_close': defineCommand({
     ...report,

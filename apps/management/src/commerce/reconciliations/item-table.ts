@@ -102,6 +102,21 @@ export async function findOtherSource(
   return rows[0]?.source;
 }
 
+/** How many items without a verdict are beyond the tolerance, or have one of these ambiguities. */
+export async function countUndecided(
+  tx: Transaction,
+  reconciliationId: string,
+  ambiguities: readonly string[],
+): Promise<number> {
+  const { rows } = await tx.query<{ readonly count: number }>({
+    name: 'count_undecided_items',
+    text: `select count(*)::int as count from reconciliation_item
+           where reconciliation_id = $1 and verdict is null and (beyond or ambiguity = any($2))`,
+    values: [reconciliationId, ambiguities],
+  });
+  return rows[0]!.count;
+}
+
 /** Saves the verdict of a person. */
 export async function saveVerdict(
   tx: Transaction,

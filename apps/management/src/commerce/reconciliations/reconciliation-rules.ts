@@ -20,6 +20,7 @@ import { requireResources } from '../../workspace/require-resources.ts';
 import { holdUpload, receivedUpload, type ReceivedUpload } from '../../workspace/uploads/find-upload.ts';
 import { readWatermark } from '../billing/read-ledger.ts';
 import {
+  countUndecided,
   findOtherSource,
   listDeciders,
   lockItem,
@@ -256,18 +257,19 @@ export const reconciliationRules = (options: {
       const now = options.clock();
       const complete = lineItem && (await readWatermark(options.ledger, workspaceId, lineItem.id));
       return async (input) => {
-        const { subjectId, current, actor } = input;
+        const { tx, subjectId, current, actor } = input;
         // What failed to close may have posted a part: it closes by the same ledger.
         if (current.problem === undefined) reconciliation.assertNotClosing(current);
         reconciliation.assertFinal(current);
-        reconciliation.assertDecided(current);
+        reconciliation.assertDecided(await countUndecided(tx, subjectId, reconciliation.alwaysDecided));
         await assertOtherDecided(input);
         const { problem: _problem, ...kept } = current;
         const knownAt = current.closing?.known_at ?? (complete ?? now).toISOString();
         return {
           attributes: { ...kept, closing: { known_at: knownAt, requested_by: senderOf(actor) } },
-          also: (tx: Transaction, { version }: { readonly version: number }) =>
-            insertJob(tx, {
+          shown: reconciliation.closingShown(current),
+          also: (saved: Transaction, { version }: { readonly version: number }) =>
+            insertJob(saved, {
               ...{ kind: 'close_reconciliation', workspaceId, subjectType: 'reconciliations', subjectId },
               ...{ subjectVersion: version, input: {}, now: input.now },
             }),

@@ -133,13 +133,30 @@ export function assertFinal({ provisional }: Readonly<Reconciliation>): void {
     );
 }
 
-/** Throws `state_not_allowed` while an item beyond the tolerance has no verdict. */
-export function assertDecided({ totals }: Readonly<Reconciliation>): void {
-  const open = totals?.undecided_beyond ?? 0;
+/** Items with these have no number that a tolerance could be of, so people decide each of them, however small it is. */
+export const alwaysDecided = ['missing_theirs', 'duplicate_rows', 'basis_differs'] as const;
+
+/** Throws `state_not_allowed` while items that people must decide have no verdict. @param open how many those are */
+export function assertDecided(open: number): void {
   if (open === 0) return;
   const items = open === 1 ? 'One item is' : `${open} items are`;
-  throw new Problem('state_not_allowed', `${items} beyond the tolerance and undecided. Decide them first.`);
+  throw new Problem(
+    'state_not_allowed',
+    `${items} beyond the tolerance, missing from the source, repeated in it or counted by another basis, and undecided. Decide them first.`,
+  );
 }
+
+/** What reviewers of a closing are shown: by what its items were decided, and what people left undecided. */
+export const closingShown = ({
+  sources,
+  smallest_difference: smallest,
+  totals,
+  ...rest
+}: Readonly<Reconciliation>) => ({
+  tolerance_pct: Object.fromEntries(sources.map((source) => [source.name, toleranceOf(rest, source)])),
+  smallest_difference: smallest,
+  ...(totals && { ours: totals.ours, theirs: totals.theirs, undecided: totals.undecided }),
+});
 
 /** Throws `version_conflict` for an item that was matched or decided anew after reviewers saw its reconciliation. */
 export function assertAsReviewed(

@@ -30,11 +30,11 @@ export function isClosedReview(
   return !holdsRole(actor, { workspaceId, podcastId: task.podcast_id }, rolesOfReview(task));
 }
 
-/** The attributes of a review without what its command says, and what was said about it. */
+/** The attributes of a review without what its command says, what its rule found, and what was said about it. */
 export function withoutRequest(attributes: Attributes): Attributes {
-  const { request, ...rest } = review.parse(attributes);
-  const { reason: _hidden, ...shown } = request;
-  return { ...rest, request: { ...shown, changes: {} }, decisions: [] };
+  const { request, shown: _found, ...rest } = review.parse(attributes);
+  const { reason: _reason, ...open } = request;
+  return { ...rest, request: { ...open, changes: {} }, decisions: [] };
 }
 
 /** Whether a step between two versions of a review says what was decided. */
