@@ -163,3 +163,31 @@ test('what no adjustment could say is refused: a source by its sum, and a differ
   await decide(items[0]!.item_id, 'ours');
   expect((await close()).lifecycle_state).toBe('closed');
 });
+
+test('a period in which a line item was charged by several units cannot be matched; up to the day of the change, and from it on, it can', async () => {
+  const w = createWorld(management);
+  const dayMs = 86_400_000;
+  const { lineItem } = await w.booked();
+  await w.planned(lineItem.id);
+  const begun = await w.send('line_item.start_flight', lineItem, {}, service('management'));
+  const midnight = (days: number) => new Date((Math.floor(w.now().getTime() / dayMs) + days) * dayMs).toISOString();
+  const [start, cut, end] = [midnight(0), midnight(3), midnight(6)];
+  w.ahead(3 * dayMs);
+  const goal = { unit: 'completes', quantity: 1_000 };
+  await w.send('line_item.amend', begun, { goal, allow_overbook: true, cause: 'Heard to the end.' }, operator);
+  w.ahead(20 * dayMs);
+  const ledger = createTestLedger(management.clock);
+  const matched = async (period: { start: string; end: string }) => {
+    const row = csv([[lineItem.id, period.start.slice(0, 10), 100]]);
+    const { id, ...opened } = await openReconciliation(w, lineItem.id, { period, sources: [await fileSource(w, row)] });
+    const { lifecycle_state: state, version, attributes } = await reconciling.match(w, id, ledger);
+    const bases = (await reconciling.items(id)).map((item) => item.ours_basis);
+    return { subject: { ...opened, id, version }, state, problem: attributes.problem, bases };
+  };
+  const { subject, state, problem } = await matched({ start, end });
+  expect([state, problem]).toMatchObject(['open', { code: 'several_bases' }]);
+  expect(problem!.detail).toContain(`${lineItem.id} at ${cut.slice(0, 10)}`);
+  await w.send('reconciliation.cancel', subject, { cause: 'The unit has changed.' });
+  expect(await matched({ start, end: cut })).toMatchObject({ state: 'review', bases: ['ad_delivered'] });
+  expect(await matched({ start: cut, end })).toMatchObject({ state: 'review', bases: ['completes'] });
+});

@@ -131,6 +131,17 @@ function findExcess(rows: readonly CountedRow[]): readonly Finding[] {
   return [{ code: 'too_many_units', detail: `A source has at most ${maxUnits.toLocaleString('en')} units in all.` }];
 }
 
+/** What was charged by several units in a period has no number that one item could say. */
+class SeveralBases extends Error {
+  readonly problem: Failure['problem'];
+  constructor(changed: readonly { readonly id: string; readonly at: string }[]) {
+    super('a line item has several counting bases');
+    const named = changed.slice(0, 10).map(({ id, at }) => `${id} at ${at}`);
+    const detail = `The units that line items are charged for have changed in this period: ${named.join(', ')}. Cancel this reconciliation, and open one up to that day and one from that day on.`;
+    this.problem = { code: 'several_bases', detail };
+  }
+}
+
 /** Our side, and what ids of sources may lead to. */
 async function readKnown(
   options: ReconciliationOptions,
@@ -140,8 +151,9 @@ async function readKnown(
   const { pool } = options;
   const { workspace_id: workspaceId } = reconciliation;
   const lineItems = await listScoped(pool, workspaceId, reconciliation.attributes.scope);
-  const before = new Date(comparedRange(reconciliation.attributes).toMs);
-  const bases = await listChargedBases(pool, lineItems, { before, now: options.clock() });
+  const charged = { ...reconciliation.attributes, now: options.clock() };
+  const { bases, changed } = await listChargedBases(pool, lineItems, charged);
+  if (changed.length > 0) throw new SeveralBases(changed);
   const anyLineItem = lineItems[0]?.id ?? reconciliation.id;
   const knownAt = await readWatermark(options.ledger, workspaceId, anyLineItem).catch(orLater);
   const ledger = await readOurs(options, reconciliation, bases, { knownAt, signal });
@@ -218,6 +230,7 @@ export const createMatchHandler = (options: ReconciliationOptions): JobHandler =
     if (found?.lifecycle_state === 'open')
       await executeAsManagement(execute, envelope('begin'), { type: 'reconciliation.begin_match', id, changes: {} });
     const outcome = await match(options, job, found!, signal).catch((error: unknown) => {
+      if (error instanceof SeveralBases) return { failure: { problem: error.problem, findings: [] } };
       if (error instanceof TooManyHours) return { failure: { problem: tooManyItems, findings: [] } };
       throw error;
     });
