@@ -181,3 +181,37 @@ test('an alert of a podcast says what stays empty, and is told and listed as one
   const { json } = await api.call(`/workspaces/${world.workspaceId}/alerts?podcast_id=${podcastId}`, { token });
   expect((json.rows as { alert_id: string }[]).map(({ alert_id: id }) => id)).toEqual([alert.alertId]);
 });
+
+test('what an alert has from forecasts and reconciliations, and what slots are worth, is for their readers, in the list and among the changes', async () => {
+  const world = createWorld(webhooks.management);
+  const { lineItem } = await world.booked();
+  const { id: podcastId } = await world.podcast();
+  const { workspaceId } = world;
+  const forecast = { p10: 7_001, p50: 8_001, as_of: new Date().toISOString() };
+  const discrepancy = { reconciliation_id: newId('rec'), source: 'gam', days: 3 };
+  const slots = { opportunities: 900, percent: 44.4, usual_percent: 20, no_ad_reason: 'all_capped' };
+  const unfilled = { ...slots, value_at_floor_micros: 5_000_000 };
+  const of = (detail: object) => ({ ...figures, detailJson: JSON.stringify(detail) });
+  const none = { goal: 0n, target: 0, committed: 0, confirmed: 0, shortBy: '', budgetPercent: undefined };
+  const own = [
+    openAlert(workspaceId, lineItem.id, { kind: 'at_risk', raised: of({ forecast }), ...closed() }),
+    openAlert(workspaceId, lineItem.id, { kind: 'discrepancy', raised: of({ discrepancy }) }),
+    openAlert(workspaceId, '', { podcastId, kind: 'unfilled', raised: { ...of({ unfilled }), ...none } }),
+  ];
+  alerts.push(...own);
+  for (const alert of own)
+    events.push({ position: (events.at(-1)?.position ?? 20n) + 1n, eventId: newId('evt'), alert });
+  await tellAll();
+  const found = (alert: { raised: Record<string, unknown> }) =>
+    ['forecast', 'discrepancy', 'unfilled'].flatMap((name) => (alert.raised[name] ? [alert.raised[name]] : []));
+  for (const [role, said] of [
+    ['viewer', [slots]],
+    ['sales', [forecast, discrepancy, unfilled]],
+  ] as const) {
+    const token = api.tokenFor(person(workspaceId, [role]));
+    const { json } = await api.call(`/workspaces/${workspaceId}/alerts`, { token });
+    expect([role, json.rows.reverse().flatMap(found)]).toEqual([role, said]);
+    const told = (await noticesOf(workspaceId, token)).flatMap(({ detail }) => found(detail as never));
+    expect([role, told]).toEqual([role, said]);
+  }
+});

@@ -9,6 +9,7 @@ import { isId } from '@longwave/ids';
 import { z } from 'zod';
 import { pageQuery } from '../list-query.ts';
 import { json, type ManagementRoute } from '../management-route.ts';
+import { shownTo } from '../../workspace/access/shown-to.ts';
 
 const { line_items: lineItems, podcasts } = productCatalog.resources;
 
@@ -35,7 +36,7 @@ const listAlertsRoute: ManagementRoute = {
   path: '/workspaces/{workspace_id}/alerts',
   summary:
     'Alerts of line items (behind their plans, at risk, stalled, ending short, above their goals, near their budgets, counted otherwise by others) and of podcasts (unfilled).',
-  note: 'Whoever sees the line items of the workspace sees their alerts. An alert changes nothing; what raises and clears it is in the documentation of pacing.',
+  note: 'Whoever sees the line items of the workspace sees their alerts; what a forecast or a reconciliation says in them, and what slots are worth, sees whoever may read those types. An alert changes nothing; what raises and clears it is in the documentation of pacing.',
   scope: 'management:read',
   query: alertQuery,
   answers: { 200: { description: 'A page of alerts.', body: { name: 'LineItemAlertPage', schema: alertPage } } },
@@ -59,7 +60,7 @@ const listAlertsRoute: ManagementRoute = {
     if (!scope || scope.podcastIds) return json({ rows: [], limit });
     const { alerts, next } = await listAlerts(workspaceId, { lineItemId, podcastId, state, kind, limit, before });
     return json({
-      ...{ rows: alerts, limit },
+      ...{ rows: alerts.map((alert) => shownTo(actor).alert(alert, workspaceId)), limit },
       ...(next !== undefined && {
         next_cursor: sealCursor(cursorKey, listing, { sortValues: [], id: String(next) }, now),
       }),

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { productCatalog } from '@longwave/command-catalog';
-import { clientIdOf, type ChangesPage, type ChangesQuery as FeedQuery } from '@longwave/command-pipeline';
+import { clientIdOf, type ChangesQuery as FeedQuery } from '@longwave/command-pipeline';
 import { resourceViewSchema } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import { sleep } from '@longwave/worker-kit';
@@ -62,10 +62,6 @@ async function sightOf(
   return { scope, hiddenBelow, hiddenTypes: unreadableTypes(actor, workspaceId) };
 }
 
-/** A change as the actor is shown it. */
-const shownChange = (actor: RouteCall['actor'], change: ChangesPage['changes'][number]) =>
-  change.resource ? { ...change, resource: shownTo(actor).resource(change.resource) } : change;
-
 /** Sends every change after a place, and those that come, until the client goes or its token ends. */
 function follow(
   call: RouteCall,
@@ -95,7 +91,7 @@ function follow(
         let sentTo = after;
         for (const one of changes) {
           if (sight !== readIn) break;
-          await send({ id: one.cursor, event: one.kind, data: shownChange(actor, one) });
+          await send({ id: one.cursor, event: one.kind, data: shownTo(actor).change(one, call.workspaceId) });
           sentTo = one.cursor;
         }
         // Rights have changed meanwhile: the rest is read again with those of now.
@@ -137,7 +133,8 @@ const listChanges: ManagementRoute = {
         ...{ ...asked, limit },
         ...(after !== undefined && { after }),
       });
-      return json({ rows: changes.map((one) => shownChange(call.actor, one)), limit, next_cursor: nextCursor, more });
+      const rows = changes.map((one) => shownTo(call.actor).change(one, call.workspaceId));
+      return json({ rows, limit, next_cursor: nextCursor, more });
     }
     const from = call.request.get('last-event-id') ?? after;
     // A cursor that is not good is refused before the stream begins.

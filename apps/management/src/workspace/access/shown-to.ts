@@ -1,8 +1,14 @@
-import { productCatalog, type WebhookDelivery } from '@longwave/command-catalog';
+import {
+  lineItemAlertSchema,
+  productCatalog,
+  type LineItemAlert,
+  type WebhookDelivery,
+} from '@longwave/command-catalog';
 import { accessOf, type Actor, type PatchStep, type VersionView } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { z } from 'zod';
 import { isClosedReview, isOfDecisions, withoutRequest } from '../reviews/closed-review.ts';
+import { isUnreadable } from './access.ts';
 
 type Attributes = ResourceView['attributes'];
 
@@ -33,6 +39,22 @@ function withoutAddress(type: string, attributes: Attributes): Attributes {
   return { ...attributes, request: { ...request, changes: withOrigin(request.changes) } };
 }
 
+type AlertFigures = LineItemAlert['raised'];
+
+/** Figures of an alert without what was found in resources of types that the actor may not read, and without what slots are worth. */
+function readableFigures(actor: Actor, workspaceId: string, figures: AlertFigures): AlertFigures {
+  const { forecast, discrepancy, unfilled, ...rest } = figures;
+  const seesForecasts = !isUnreadable(actor, workspaceId, productCatalog.resources.forecasts.type);
+  const seesReconciliations = !isUnreadable(actor, workspaceId, productCatalog.resources.reconciliations.type);
+  const { value_at_floor_micros: _value, ...slots } = unfilled ?? {};
+  return {
+    ...rest,
+    ...(forecast && seesForecasts && { forecast }),
+    ...(discrepancy && seesReconciliations && { discrepancy }),
+    ...(unfilled && { unfilled: seesForecasts ? unfilled : (slots as typeof unfilled) }),
+  };
+}
+
 function stepWithoutAddress(step: PatchStep): PatchStep {
   if (step.op === 'remove') return step;
   if (step.path === '/attributes/url') return { ...step, value: originOf(step.value) };
@@ -41,7 +63,8 @@ function stepWithoutAddress(step: PatchStep): PatchStep {
 
 /**
  * What an actor is shown of what it sees. Addresses of webhook endpoints, and what hosts answered, may hold secrets: only who may change an
- * endpoint sees them, others see scheme and host. Of a review about what it may not read it is shown that there is one.
+ * endpoint sees them, others see scheme and host. Of a review about what it may not read it is shown that there is one; of an alert that was
+ * found there, that it was raised.
  */
 export function shownTo(actor: Actor) {
   const seesAddresses = (workspaceId: string): boolean =>
@@ -74,6 +97,26 @@ export function shownTo(actor: Actor) {
     /** The difference between two versions of a resource of this type. */
     difference: (workspaceId: string, type: string, steps: readonly PatchStep[]): readonly PatchStep[] =>
       type !== endpoints || seesAddresses(workspaceId) ? steps : steps.map(stepWithoutAddress),
+
+    /** An alert: what it says beside its figures is for who may read where that was found. */
+    alert: ({ raised, cleared, ...alert }: LineItemAlert, workspaceId: string): LineItemAlert => ({
+      ...alert,
+      raised: readableFigures(actor, workspaceId, raised),
+      ...(cleared && { cleared: readableFigures(actor, workspaceId, cleared) }),
+    }),
+
+    /** A change: its revision, or what its notice says. */
+    change<T extends { readonly resource?: ResourceView; readonly detail?: unknown }>(
+      change: T,
+      workspaceId: string,
+    ): T {
+      const alert = change.detail === undefined ? undefined : lineItemAlertSchema.safeParse(change.detail).data;
+      return {
+        ...change,
+        ...(change.resource && { resource: this.resource(change.resource) }),
+        ...(alert && { detail: this.alert(alert, workspaceId) }),
+      };
+    },
 
     /** A delivery to an endpoint of the workspace. */
     delivery: (workspaceId: string, delivery: WebhookDelivery): WebhookDelivery =>
