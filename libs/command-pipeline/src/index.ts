@@ -23,7 +23,7 @@ export { endWaiting } from './review/waiting-operation.ts';
 export { startOutboxRelay } from './outbox/relay-outbox.ts';
 export { listNewestChanges } from './read/change-feed-table.ts';
 export { openCursor, sealCursor, type CursorKeys } from './read/cursor.ts';
-export type { ChangesPage, ChangesQuery } from './read/list-changes.ts';
+export type { ChangesQuery } from './read/list-changes.ts';
 export { findAnywhere, findLink, findResource, listByIds, listInStates, listLinked } from './read/find-resources.ts';
 export { listDue, type Due, type DueQuestion } from './read/list-due.ts';
 export { findWithParents, listParents, type ParentRow } from './read/list-parents.ts';
