@@ -141,6 +141,18 @@ test('the version of the bookings grows with everything that changes what is sol
   expect(await version()).toBe(2);
 });
 
+test('a reservation of a time when little was known is checked again when it is booked', async () => {
+  const w = createWorld(management);
+  const nothing = { capacity: 0n, available: 0n, nearest: 0n };
+  management.available = { ...nothing, learning: true };
+  const reserved = await w.reservedLineItem();
+  management.available = nothing;
+  await expect(w.send('line_item.book', reserved, {})).rejects.toMatchObject({ code: 'inventory_not_available' });
+  management.available = {};
+  const { attributes } = await w.send('line_item.book', reserved, {});
+  expect(attributes['availability']).not.toHaveProperty('learning');
+});
+
 test('modifiers of the workspace are told', async () => {
   const w = createWorld(management);
   const podcast = await w.podcast();

@@ -188,8 +188,9 @@ const sellingRules = (options: LineItemOptions) => {
 
     'line_item.book': {
       prepare: async ({ workspaceId, subjectId, current, state }) => {
-        // A reservation holds what was left.
-        const asked = state === 'reserved' ? undefined : current;
+        // A reservation holds what was left, unless that was unknown.
+        const isHeld = state === 'reserved' && current?.availability?.learning !== true;
+        const asked = isHeld ? undefined : current;
         const requireAvailability = await prepare(workspaceId, subjectId, asked);
         return async ({ tx, current: locked, state: lockedState, changes, approved, reviewedVersion, now }) => {
           if (lockedState !== state) throw changedMeanwhile();

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { checkWindow, extended, type LineItem } from './line-item.ts';
+import { checkWindow, extended, reserved, type LineItem } from './line-item.ts';
 
 const campaign = { start: '1950-01-01T00:00:00Z', end: '9999-12-31T00:00:00Z' };
 
@@ -15,4 +15,10 @@ test('a flight is not extended beyond three years', () => {
     extended(lineItem, { end, extensionCause: 'late' }, campaign, new Date('2026-01-15T00:00:00Z'));
   expect(extend('2026-03-01T00:00:00Z').window.end).toBe('2026-03-01T00:00:00Z');
   expect(() => extend('2099-01-01T00:00:00Z')).toThrow();
+});
+
+test('a reservation holds at most 30 days', () => {
+  const reserve = (expiresAt: string) => reserved({} as LineItem, expiresAt, new Date('2026-01-01T00:00:00Z'));
+  expect(reserve('2026-01-31T00:00:00Z').reserved_until).toBe('2026-01-31T00:00:00Z');
+  expect(() => reserve('2026-01-31T00:00:01Z')).toThrow();
 });

@@ -177,9 +177,14 @@ export function withDueAmendment(lineItem: Readonly<LineItem>, now: Date): LineI
   return afterAmendment(lineItem)!;
 }
 
-/** The line item held for a customer until a future time. */
+/** How long slots are held for a customer at most. */
+const maxReservationMs = 30 * 86_400_000;
+
+/** The line item held for a customer until a future time, at most 30 days away. */
 export function reserved(lineItem: Readonly<LineItem>, expiresAt: string, now: Date): LineItem {
   if (isPast(expiresAt, now)) refuseField('/changes/expires_at', 'not_future', 'Choose a time to come.');
+  if (Date.parse(expiresAt) > now.getTime() + maxReservationMs)
+    refuseField('/changes/expires_at', 'too_late', 'A reservation holds at most 30 days. Choose an earlier time.');
   return { ...lineItem, reserved_until: expiresAt };
 }
 
