@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { checkWindow, extended, reserved, type LineItem } from './line-item.ts';
+import { asksForMore, checkWindow, extended, reserved, type LineItem } from './line-item.ts';
 
 const campaign = { start: '1950-01-01T00:00:00Z', end: '9999-12-31T00:00:00Z' };
 
@@ -21,4 +21,24 @@ test('a reservation holds at most 30 days', () => {
   const reserve = (expiresAt: string) => reserved({} as LineItem, expiresAt, new Date('2026-01-01T00:00:00Z'));
   expect(reserve('2026-01-31T00:00:00Z').reserved_until).toBe('2026-01-31T00:00:00Z');
   expect(() => reserve('2026-01-31T00:00:01Z')).toThrow();
+});
+
+test('an amendment asks for more with another unit, other daily bounds or fewer caps, and not with less or more caps', () => {
+  const cap = { limit: 1, per: 'day' };
+  const goal = { unit: 'impressions', quantity: 10, daily_max: 5 };
+  const asks = (changes: object) => asksForMore({ goal, frequency_caps: [cap] } as unknown as LineItem, changes);
+  expect(asks({ goal: { ...goal, unit: 'completes' } })).toBe(true);
+  expect(asks({ goal: { ...goal, daily_max: 6 } })).toBe(true);
+  expect(asks({ goal: { ...goal, daily_min: 1 } })).toBe(true);
+  expect(asks({ frequency_caps: [] })).toBe(true);
+  expect(asks({ goal: { ...goal, quantity: 11 } })).toBe(true);
+  expect(asks({ goal: { ...goal, quantity: 9 } })).toBe(false);
+  expect(
+    asks({
+      frequency_caps: [
+        { per: 'day', limit: 1 },
+        { ...cap, per: 'week' },
+      ],
+    }),
+  ).toBe(false);
 });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Attributes, ChangesOf, StateOf } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import { refuseField } from '../../workspace/refuse-field.ts';
@@ -161,9 +162,17 @@ export function amended(
 }
 
 /** Whether an amendment asks for slots that the line item was not promised: more of them, at other times, or of other plays. */
-export function asksForMore({ goal }: Readonly<LineItem>, changes: Amendment): boolean {
+export function asksForMore({ goal, frequency_caps: caps }: Readonly<LineItem>, changes: Amendment): boolean {
   if (changes.window ?? changes.targeting) return true;
-  return changes.goal !== undefined && (changes.goal.quantity ?? 0) > (goal.quantity ?? 0);
+  // Caps bound it from all sides: others than before may leave it more plays.
+  if (
+    changes.frequency_caps &&
+    caps.some((cap) => !changes.frequency_caps!.some((kept) => isDeepStrictEqual(cap, kept)))
+  )
+    return true;
+  if (!changes.goal) return false;
+  const { unit, quantity = 0, daily_min: least, daily_max: most } = changes.goal;
+  return unit !== goal.unit || quantity > (goal.quantity ?? 0) || least !== goal.daily_min || most !== goal.daily_max;
 }
 
 /** The line item as it will be when its waiting amendment takes effect; undefined when none waits. */
