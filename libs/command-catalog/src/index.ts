@@ -73,7 +73,7 @@ export { clipFormats, mediaClips } from './hosting/media-clip.ts';
 export { statisticsExports } from './hosting/statistics-export.ts';
 export { artwork, chapters, markers, storedTranscripts, templatePart } from './hosting/media-files.ts';
 export { trackingScopes } from './advertising/tracking-endpoint.ts';
-export { billingStatements } from './commerce/billing-statement.ts';
+export { billingStatements, maxStatementLines } from './commerce/billing-statement.ts';
 export { reconciliationAmbiguities, reconciliations, reconciliationVerdicts } from './commerce/reconciliation.ts';
 export { maxForecastDays } from './commerce/forecast.ts';
 export { reportFormats, reportRuns } from './workspace/report-run.ts';

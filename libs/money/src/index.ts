@@ -7,5 +7,12 @@ export { formatAmount } from './format-amount.ts';
 export { add, rational, roundHalfEven, zero, type Rational } from './rational.ts';
 export { renderStatement } from './render-statement.ts';
 export { statementFormats, type StatementDocument, type StatementFormat } from './statement-document.ts';
-export type { EarlierCharge, LedgerReading, LineItemTerms, RateTerms, StatementLine } from './statement-terms.ts';
+export type {
+  EarlierCharge,
+  LedgerReading,
+  LineItemTerms,
+  RateTerms,
+  StatementContent,
+  StatementLine,
+} from './statement-terms.ts';
 export { adjustmentsOf, inputsOf, statementOf, type Issue, type StoredStatement } from './statement-of.ts';

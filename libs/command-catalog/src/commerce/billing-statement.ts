@@ -7,9 +7,10 @@ import { countingBasis } from '../advertising/placement.ts';
 /** Formats in which every issued statement is written. */
 const statementFormats = ['json', 'csv', 'html'] as const;
 
-/** The most line items and lines that one statement has. */
+/** The most line items that one statement has. */
 const maxLineItems = 1000;
-const maxLines = 5000;
+/** The most lines that one statement has. */
+export const maxStatementLines = 5000;
 
 const count = z.int().min(0);
 const priceMicros = z.string().regex(/^\d{1,18}$/);
@@ -86,7 +87,7 @@ const line = z.strictObject({
   /** The amounts of all lines sum to the total. */
   amount_micros: amountMicros,
 });
-const lines = z.array(line).max(maxLines);
+const lines = z.array(line).max(maxStatementLines);
 
 const computed = { evidence, lines, total_micros: amountMicros };
 

@@ -6,6 +6,7 @@ import type { Pool } from '@longwave/postgres';
 import { executeAsManagement } from '../../background/execute-as-management.ts';
 import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf } from '../../background/job-table.ts';
+import { draftProblem } from './draft-problem.ts';
 import { readLedger, type Ledger } from './read-ledger.ts';
 
 /** What the handlers of statements need. */
@@ -29,15 +30,10 @@ export const createGenerateStatementHandler = ({ pool, execute, ledger }: Statem
     const { inputs } = attributes;
     const send = (step: string) => ({ workspaceId, idempotencyKey: `${job.lease_id}:${step}`, reason: leaseOf(job) });
     const content = await readLedger(ledger, workspaceId, inputs, signal);
-    const { lines, total_micros } = computeStatement(inputs, content.readings, daysOf(inputs.time_zone));
-    if (lines.length === 0 || (attributes.kind === 'credit_note' && BigInt(total_micros) >= 0n)) {
-      const problem =
-        attributes.kind === 'credit_note'
-          ? {
-              code: 'nothing_to_credit',
-              detail: 'By the numbers of now, these statements have charged nothing too much.',
-            }
-          : { code: 'nothing_due', detail: 'Nothing is due for this period, and nothing of earlier ones has changed.' };
+    const computed = computeStatement(inputs, content.readings, daysOf(inputs.time_zone));
+    const { lines, total_micros } = computed;
+    const problem = draftProblem(attributes.kind, computed);
+    if (problem) {
       await executeAsManagement(execute, send('fail'), {
         type: 'billing_statement.fail_draft',
         id,
