@@ -14,5 +14,5 @@ export function csvCell(value: string): string {
 }
 
 /** One record (RFC 4180 §2). */
-export const csvLine = (values: readonly (string | number)[]): string =>
-  `${values.map((value) => (typeof value === 'number' ? String(value) : csvCell(value))).join(',')}\r\n`;
+export const csvLine = (values: readonly (string | number | bigint)[]): string =>
+  `${values.map((value) => (typeof value === 'string' ? csvCell(value) : String(value))).join(',')}\r\n`;

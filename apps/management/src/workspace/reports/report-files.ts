@@ -73,13 +73,12 @@ export async function storeReport(
 ): Promise<{ readonly row_count: number; readonly files: StoredFile[] }> {
   const { folder, runId, attempt, dimensions, metrics, limits, signal } = options;
   const pathOf = (format: ReportFormat) => path.join(folder, `report.${format}`);
+  // Whole numbers with all their digits: money in millionths is more than a double holds.
   const jsonLine = ({ keys, values }: ReportLine) =>
-    `${JSON.stringify(
-      Object.fromEntries([
-        ...dimensions.map((name, index) => [name, keys[index]]),
-        ...metrics.map((name, index) => [name, Number(values[index])]),
-      ]),
-    )}\n`;
+    `{${[
+      ...dimensions.map((name, index) => `${JSON.stringify(name)}:${JSON.stringify(keys[index])}`),
+      ...metrics.map((name, index) => `${JSON.stringify(name)}:${values[index]!}`),
+    ].join(',')}}\n`;
   let rowCount = 0;
   const written: Pick<StoredFile, 'format' | 'sha256' | 'size_bytes'>[] = [];
   {
@@ -88,7 +87,7 @@ export async function storeReport(
     await csv.write(csvLine([...dimensions, ...metrics]));
     for await (const lines of batches) {
       signal.throwIfAborted();
-      await csv.write(lines.map(({ keys, values }) => csvLine([...keys, ...values.map(Number)])).join(''));
+      await csv.write(lines.map(({ keys, values }) => csvLine([...keys, ...values])).join(''));
       await jsonl.write(lines.map(jsonLine).join(''));
       rowCount += lines.length;
       if (rowCount > limits.maxRows || Math.max(csv.sizeBytes(), jsonl.sizeBytes()) > limits.maxBytes)
