@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import type { Cohort } from '@longwave/rpc/audience';
-import { saveFindings } from '../src/pacer/alert-finding-table.ts';
+import { listFindings, saveFindings } from '../src/pacer/alert-finding-table.ts';
 import { listAlertEvents, listAlerts, type AlertFilter } from '../src/pacer/alert-list-table.ts';
 import type { Pacer } from '../src/pacer/pacer.ts';
 import type { PlannedLine } from '../src/plans/paced-lines.ts';
@@ -248,6 +248,15 @@ test('what the forecaster and management find about a line item raises its alert
   await evaluate(pacer, 6);
   expect([await kindsOf('open'), await kindsOf('closed')]).toEqual([['discrepancy'], ['at_risk']]);
   expect((await alertsOf(line))[0]!.raised.figures.detail).toEqual({ discrepancy });
+});
+
+test('a finding of a clock that is ahead does not refuse those after it', async () => {
+  const workspaceId = newId('ws');
+  const aheadMs = Date.now() + 365 * 24 * hourMs;
+  const finding = { lineItemId: newId('li'), units: 1, detail: {} };
+  await saveFindings(pacing.pool, workspaceId, 'discrepancy', { asOfMs: aheadMs, findings: [] });
+  await saveFindings(pacing.pool, workspaceId, 'discrepancy', { asOfMs: aheadMs - hourMs, findings: [finding] });
+  expect((await listFindings(pacing.pool)).get(`${workspaceId} ${finding.lineItemId}`)?.has('discrepancy')).toBe(true);
 });
 
 test('a podcast of whose slots unusually many stay empty in a week raises an alert, with the reason and what they are worth, until the weeks are usual', async () => {

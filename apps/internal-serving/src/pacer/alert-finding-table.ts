@@ -10,7 +10,7 @@ export interface AlertFinding {
   readonly detail: AlertDetail;
 }
 
-/** Replaces what was found of a kind in a workspace, unless that was of newer inputs. */
+/** Replaces what was found of a kind in a workspace, unless that was of newer inputs; nobody has inputs of times to come. */
 export async function saveFindings(
   pool: Pool,
   workspaceId: string,
@@ -19,7 +19,7 @@ export async function saveFindings(
 ): Promise<void> {
   await pool.query({
     name: 'save-alert-findings',
-    text: `insert into alert_finding as f (workspace_id, kind, as_of, findings) values ($1, $2, to_timestamp($3::float8 / 1000), $4::jsonb)
+    text: `insert into alert_finding as f (workspace_id, kind, as_of, findings) values ($1, $2, least(to_timestamp($3::float8 / 1000), now()), $4::jsonb)
            on conflict (workspace_id, kind) do update set as_of = excluded.as_of, findings = excluded.findings
            where f.as_of <= excluded.as_of`,
     values: [workspaceId, kind, asOfMs, JSON.stringify(findings)],
