@@ -5,7 +5,7 @@ import { add, earnedWithin, roundHalfEven, zero, type LineItemTerms, type Ration
 import { daysOf } from '@longwave/podcast-analytics/zoned-days';
 import { transaction, type Pool } from '@longwave/postgres';
 import { createTurns } from '@longwave/worker-kit';
-import { standingStates } from './billing-statement.ts';
+import { listCharged } from './charged-table.ts';
 import { listFlightVersions } from './flight-history-table.ts';
 import { termsOf } from './gather-terms.ts';
 import { flightCurrencies } from './rate-terms.ts';
@@ -55,7 +55,7 @@ async function listPriced(
   has: Has,
 ): Promise<readonly PricedLine[]> {
   const priced: PricedLine[] = [];
-  for (const [campaignId, advertiserId] of campaigns)
+  for (const [campaignId, advertiserId] of campaigns) {
     await transaction(pool, async (tx) => {
       const of = { type: 'line_items', name: 'campaign', toId: campaignId } as const;
       const rows = (await listLinkedAt(tx, workspaceId, of, knownAt)).filter(({ id }) => has('line_item', id));
@@ -73,10 +73,11 @@ async function listPriced(
         priced.push({ campaignId, advertiserId, currency, terms });
       }
     });
-  if (priced.length > maxMoneyLineItems)
-    throw new MoneyNotCounted(
-      `More than ${maxMoneyLineItems.toLocaleString('en')} line items have begun. Name campaigns or advertisers in a filter.`,
-    );
+    if (priced.length > maxMoneyLineItems)
+      throw new MoneyNotCounted(
+        `More than ${maxMoneyLineItems.toLocaleString('en')} line items have begun. Name campaigns or advertisers in a filter.`,
+      );
+  }
   return priced;
 }
 
@@ -132,13 +133,11 @@ export async function readMoney(pool: Pool, ledger: Ledger, question: MoneyQuest
         sums.add({ ...of, basis: rate.basis }, 'revenue_micros', exact);
     }
   }
-  const statements = await listInStates(pool, workspaceId, 'billing_statements', standingStates);
-  for (const { attributes } of statements) {
-    const { inputs, lines = [] } = attributes;
-    const advertiserId = campaigns.get(inputs.campaign_id);
-    const endsAt = Date.parse(inputs.charged.end);
-    if (advertiserId === undefined || endsAt <= from.getTime() || endsAt > to.getTime()) continue;
-    const of = { campaign: inputs.campaign_id, advertiser: advertiserId, currency: inputs.currency };
+  if (!metrics.includes('charged_micros') && !metrics.includes('charged_units')) return sums.rows();
+  const ended = { campaignIds: [...campaigns.keys()], after: from, until: to };
+  for await (const { campaign_id: campaign, currency, lines } of listCharged(pool, workspaceId, ended)) {
+    question.signal.throwIfAborted();
+    const of = { campaign, advertiser: campaigns.get(campaign)!, currency };
     for (const { line_item_id: lineItemId, basis, units, amount_micros: micros } of lines) {
       if (!has('line_item', lineItemId)) continue;
       const keys = { ...of, line_item: lineItemId, basis };
