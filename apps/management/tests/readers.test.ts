@@ -152,6 +152,14 @@ test('of a review of a command on one of them others see that there is one, not 
       expect(text).toContain(subject.id);
     }
   }
+  // A command that would be refused now says why to who decides, and to nobody else.
+  await owner.send('review.decline', await owner.taskOf(subject.id!), { note: 'Zephyr has signed.' }, reviewer);
+  const difference = async (role: Role) => {
+    const { status } = await api.call(`${one}/difference`, { token: api.tokenFor(memberOf(owner, [role])) });
+    return status;
+  };
+  expect([await difference('viewer'), await difference('reviewer')]).toEqual([200, 422]);
+
   const policyTask = { ...task.attributes, required_roles: ['publisher'] };
   const closed = (role: Role) =>
     isClosedReview(memberOf(owner, [role]), owner.workspaceId, { type: 'review_tasks', attributes: policyTask });

@@ -241,13 +241,16 @@ const readProposal: ManagementRoute = {
   answer: async ({ actor, workspaceId, parameter }, { access, reader, previewReview }) => {
     const id = parameter('review_task_id');
     const review = await access.getVisible(actor, workspaceId, reviewTasks, id);
+    const { attributes } = review.resource;
+    // Decided before the command is tried, whose refusal would say what it is about.
+    if (isClosedReview(actor, workspaceId, { type: reviewTasks, attributes }))
+      return json({ subject: attributes['subject'], difference: [] });
     const { task, present, difference: steps } = await previewReview(workspaceId, id);
     const { subject } = task;
-    const isClosed = isClosedReview(actor, workspaceId, { type: reviewTasks, attributes: review.resource.attributes });
     const content = present && (await reviewedSubject({ access, reader }, actor, { ...review, task }, present));
     return json({
       subject: { ...subject, ...content },
-      difference: isClosed ? [] : shownTo(actor).difference(workspaceId, subject.type, steps),
+      difference: shownTo(actor).difference(workspaceId, subject.type, steps),
     });
   },
 };
