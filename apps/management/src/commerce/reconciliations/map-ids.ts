@@ -3,11 +3,12 @@ import type { IdMap } from './match-items.ts';
 
 type Named = { readonly id: string; readonly externalIds: readonly string[] };
 
-/** What each id stands for; an id that several things have stands for all of them. */
+/** What each id stands for: our own for what has it, whatever others are called; another one for all things that have it. */
 function meanings(named: readonly Named[]): ReadonlyMap<string, readonly string[]> {
   const map = new Map<string, string[]>();
   for (const { id, externalIds } of named)
-    for (const text of new Set([id, ...externalIds])) map.set(text, [...(map.get(text) ?? []), id]);
+    for (const text of new Set(externalIds)) map.set(text, [...(map.get(text) ?? []), id]);
+  for (const { id } of named) map.set(id, [id]);
   return map;
 }
 
