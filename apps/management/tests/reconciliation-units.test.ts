@@ -103,7 +103,14 @@ test('closing needs a verdict of what the source leaves out, repeats or counts b
   }
   await w.send('reconciliation.close', await read(), {}, ben);
   expect((await w.taskOf(opened.id)).attributes).toMatchObject({
-    shown: { tolerance_pct: { gam: 10, player: 10 }, smallest_difference: 1_000, undecided: 0 },
+    shown: {
+      tolerances: [
+        { source: 'gam', tolerance_pct: 10 },
+        { source: 'player', tolerance_pct: 10 },
+      ],
+      smallest_difference: 1_000,
+      undecided: 0,
+    },
   });
 });
 

@@ -26,6 +26,15 @@ const overbooking = z.strictObject({
   ),
 });
 
+/** By what the items of a reconciliation were decided that is to be closed. */
+const closing = z.strictObject({
+  tolerances: z.array(z.strictObject({ source: z.string(), tolerance_pct: z.number().min(0) })),
+  smallest_difference: z.int().min(0).optional(),
+  ours: z.int().optional(),
+  theirs: z.int().optional(),
+  undecided: z.int().min(0).optional(),
+});
+
 export const reviewTasks = defineResource({
   type: 'review_tasks',
   noun: 'review_task',
@@ -45,7 +54,7 @@ export const reviewTasks = defineResource({
       client_id: z.string(),
     }),
     /** What the command's rule found when it was requested; the approved command runs only if it finds nothing worse. */
-    shown: overbooking.optional(),
+    shown: z.union([overbooking, closing]).optional(),
     /** The account that requested the command; it cannot review. */
     requested_by: z.string(),
     /** dual: two people must approve. */

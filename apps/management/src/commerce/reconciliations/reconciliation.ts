@@ -153,7 +153,7 @@ export const closingShown = ({
   totals,
   ...rest
 }: Readonly<Reconciliation>) => ({
-  tolerance_pct: Object.fromEntries(sources.map((source) => [source.name, toleranceOf(rest, source)])),
+  tolerances: sources.map((source) => ({ source: source.name, tolerance_pct: toleranceOf(rest, source) })),
   smallest_difference: smallest,
   ...(totals && { ours: totals.ours, theirs: totals.theirs, undecided: totals.undecided }),
 });
