@@ -225,8 +225,11 @@ test('while a release runs that knows no leases goals are its own; less than 3 s
   );
   await pool.query(`update serving_mode set wanted = 'lease'`);
   const term = await termNow();
-  await pool.query('update pacer_term set expires_at = to_timestamp(0)');
-  await until(async () => (await termNow()) > term);
+  // Its holder lives, and may renew it before another takes it.
+  await until(async () => {
+    await pool.query('update pacer_term set expires_at = to_timestamp(0) where term = $1', [term]);
+    return (await termNow()) > term;
+  });
   expect((await one<{ mode: string }>('select mode from serving_mode')).mode).toBe('guard');
   const given = load.given(steady.line_item_id);
   await older.end();

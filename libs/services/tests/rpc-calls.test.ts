@@ -20,7 +20,7 @@ function sourceOf(name: string): string {
   const own = read(`apps/${name}/src/**/*.ts`);
   const shared = Object.entries(sharedServices).filter(([named]) => own.includes(`${named}({`));
   const app = [own, ...shared.map(([, file]) => read(file))].join('\n');
-  const clients = ['hosting-client', 'podcast-analytics', 'http-kit/verify-under-lease']
+  const clients = ['hosting-client', 'podcast-analytics', 'http-kit/verify-under-lease', 'worker-kit/jobs']
     .filter((library) => app.includes(`'@longwave/${library}'`))
     .map((library) => library.split('/')[0]);
   return [app, ...clients.map((library) => read(`libs/${library}/src/**/*.ts`))].join('\n');
