@@ -1,4 +1,4 @@
-import { productCatalog, type ResourceDefinition } from '@longwave/command-catalog';
+import { productCatalog, type Attributes, type ResourceDefinition } from '@longwave/command-catalog';
 import { definitionOf, entityTagOf, systemProcesses } from '@longwave/command-pipeline';
 import { resourceViewSchema } from '@longwave/events';
 import { ifNoneMatchNames } from '@longwave/http-kit';
@@ -241,10 +241,10 @@ const readProposal: ManagementRoute = {
   answer: async ({ actor, workspaceId, parameter }, { access, reader, previewReview }) => {
     const id = parameter('review_task_id');
     const review = await access.getVisible(actor, workspaceId, reviewTasks, id);
-    const { attributes } = review.resource;
+    const attributes = review.resource.attributes as Attributes<'review_tasks'>;
     // Decided before the command is tried, whose refusal would say what it is about.
     if (isClosedReview(actor, workspaceId, { type: reviewTasks, attributes }))
-      return json({ subject: attributes['subject'], difference: [] });
+      return json({ subject: attributes.subject, difference: [] });
     const { task, present, difference: steps } = await previewReview(workspaceId, id);
     const { subject } = task;
     const content = present && (await reviewedSubject({ access, reader }, actor, { ...review, task }, present));
