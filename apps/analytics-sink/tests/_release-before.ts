@@ -77,7 +77,7 @@ export const deliveryOf = (servingId: string, listener: string, changes: Partial
   ...changes,
 });
 
-/** What a sink of 0.7.0 writes of ads, statement by statement. */
+/** A sink of 0.7.0 writes these of ads, in its own statements, which stay as they were when the sink's change. */
 export interface ReleaseBefore extends AsyncDisposable {
   decide(...decisions: readonly DecisionMade[]): Promise<void>;
   /** Stores deliveries in the place of others of the same listeners and days. */

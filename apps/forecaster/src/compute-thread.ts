@@ -72,7 +72,7 @@ const reply = (message: Reply) => parentPort!.postMessage(message);
 /** Questions that somebody waits for. */
 const awaited = new Set<number>();
 
-/** What is read is kept, so it is read to its end; the answer is computed for those who wait. */
+/** Reads to the end, because readings are kept; computes the answer only for a caller who still waits. */
 async function work(id: number, question: Question): Promise<void> {
   awaited.add(id);
   try {

@@ -66,6 +66,15 @@ export async function startPacing() {
     setAges: (next: readonly ReadAgesResponse[]) => {
       ages = next;
     },
+    /** Nothing of another test is left: no node, no lease, no cohort, no plan. */
+    reset: async (nowMs = Date.now()): Promise<void> => {
+      await pool.query('update serving_node set closed_at = now()');
+      await pool.query('update quota_lease set granted = used, closed = true, counted = true');
+      await pool.query(`update serving_mode set mode = 'lease', wanted = 'lease'`);
+      answer = undefined;
+      ages = [];
+      Object.assign(world, { nowMs, lines: [], isOutdated: false });
+    },
     /** A pacer of a new term; the one before is out. */
     newPacer: async (given: Partial<PacerDeps> = {}): Promise<Pacer> => {
       await pool.query('update pacer_term set expires_at = to_timestamp(0)');

@@ -17,12 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => pacing[Symbol.asyncDispose]());
 
-beforeEach(async () => {
-  await pacing.pool.query(`update serving_node set closed_at = now()`);
-  await pacing.pool.query(`update quota_lease set granted = used, closed = true, counted = true`);
-  pacing.setCohorts(undefined);
-  Object.assign(pacing.world, { nowMs: Math.floor(Date.now() / hourMs) * hourMs, lines: [], isOutdated: false });
-});
+beforeEach(() => pacing.reset(Math.floor(Date.now() / hourMs) * hourMs));
 
 const everything = {
   lineItemId: undefined,

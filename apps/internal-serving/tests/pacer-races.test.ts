@@ -14,12 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => pacing[Symbol.asyncDispose]());
 
-beforeEach(async () => {
-  await pacing.pool.query(`update serving_node set closed_at = now()`);
-  await pacing.pool.query(`update quota_lease set granted = used, closed = true, counted = true`);
-  await pacing.pool.query(`update serving_mode set mode = 'lease', wanted = 'lease'`);
-  Object.assign(pacing.world, { nowMs: Date.now(), lines: [], isOutdated: false });
-});
+beforeEach(() => pacing.reset());
 
 const dayOf = async (lineItemId: string) => {
   const rows = await pacing.rowsOf<{ day: { number: number; used_at_start: number } }>(

@@ -13,13 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => pacing[Symbol.asyncDispose]());
 
-beforeEach(async () => {
-  await pacing.pool.query(`update serving_node set closed_at = now()`);
-  await pacing.pool.query(`update quota_lease set granted = used, closed = true, counted = true`);
-  pacing.setCohorts(undefined);
-  pacing.setAges([]);
-  Object.assign(pacing.world, { nowMs: Date.now(), lines: [], isOutdated: false });
-});
+beforeEach(() => pacing.reset());
 
 const cohortOf = (lineItemId: string, quarterMs: number, decided: number, delivered: number): Cohort => ({
   ...{ lineItemId, surfaceClass: 'stream', quarterMs: BigInt(Math.floor(quarterMs / 900_000) * 900_000) },

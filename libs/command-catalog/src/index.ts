@@ -60,7 +60,7 @@ export {
   type LineItemAlert,
 } from './commerce/line-item-alert.ts';
 export { operationEnded, webhookTest, webhookTypeOf } from './workspace/webhook-endpoint.ts';
-export { reviewRequested, reviewTasks } from './workspace/review-task.ts';
+export { overbooking, reviewRequested, reviewTasks } from './workspace/review-task.ts';
 export {
   policyRulesOf,
   policyScopes,

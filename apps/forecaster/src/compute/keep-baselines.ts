@@ -5,7 +5,7 @@ import { deliveryInputs, modelOf, type ForecastInputs } from './forecast-inputs.
 /** Plays that are decided while somebody waits: an error of some 3 per cent. */
 export const interactivePlays = 10_000;
 
-/** What is sold in a window, decided without the line item that is asked about, and the curves that it was made by. */
+/** A baseline: the decisions of a window by everything that is sold but the line item that is asked about, and the curves behind it. */
 interface Kept {
   readonly baseline: DeliveryBaseline;
   readonly model: TrafficModel;
@@ -16,11 +16,11 @@ interface Entry extends Kept {
   readonly madeAtMs: number;
 }
 
-/** What is sold in a window: kept from an earlier question, or made now. */
+/** Answers the baseline of a window: one kept from an earlier question, or a new one. */
 export type KeepBaseline = (inputs: ForecastInputs, range: TimeRange) => Kept;
 
 const hourMs = 3_600_000;
-/** What line items have had meanwhile changes little in such a time. */
+/** A baseline is kept so long: line items get little in that time. */
 const maxAgeMs = 600_000;
 /** Line items and plays of all kept baselines together: some 200 MB. */
 const maxKept = 300_000;
@@ -40,7 +40,7 @@ const modelBasisOf = ({ past: { untilMs, hours }, booking: { head } }: ForecastI
 const sizeOf = ({ baseline: { plan, plays, projected } }: Kept) =>
   1 + plan.line_items.length + plays.length + projected.length;
 
-/** What is sold in a window, decided. */
+/** Decides the window by everything that is sold. */
 function makeBaseline(inputs: ForecastInputs, model: TrafficModel, range: TimeRange): DeliveryBaseline {
   const { booking, maxPlays } = inputs;
   const isOpen = ({ window: { start, end } }: (typeof booking.plan.line_items)[number]) =>

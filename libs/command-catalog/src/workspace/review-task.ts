@@ -18,7 +18,7 @@ const decision = z.strictObject({
 
 /** Review tasks: commands that wait for the approval of another person. */
 /** What a sale promises beyond what is left, in slots or in per cent of a break, and who would lose what of which goal. */
-const overbooking = z.strictObject({
+export const overbooking = z.strictObject({
   overbooked_by: z.int().min(1).optional(),
   overbooked_share_pct: z.int().min(1).optional(),
   contending: z.array(

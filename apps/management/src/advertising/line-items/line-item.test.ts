@@ -24,9 +24,9 @@ test('a reservation holds at most 30 days', () => {
 });
 
 test('an amendment asks for more with another unit, other daily bounds or fewer caps, and not with less or more caps', () => {
-  const cap = { limit: 1, per: 'day' };
-  const goal = { unit: 'impressions', quantity: 10, daily_max: 5 };
-  const asks = (changes: object) => asksForMore({ goal, frequency_caps: [cap] } as unknown as LineItem, changes);
+  const cap = { max: 1, per: 'listener_bucket', window_seconds: 86_400 } as const;
+  const goal = { unit: 'impressions', quantity: 10, daily_max: 5 } as const;
+  const asks = (changes: object) => asksForMore({ goal, frequency_caps: [cap] }, changes);
   expect(asks({ goal: { ...goal, unit: 'completes' } })).toBe(true);
   expect(asks({ goal: { ...goal, daily_max: 6 } })).toBe(true);
   expect(asks({ goal: { ...goal, daily_min: 1 } })).toBe(true);
@@ -36,8 +36,8 @@ test('an amendment asks for more with another unit, other daily bounds or fewer 
   expect(
     asks({
       frequency_caps: [
-        { per: 'day', limit: 1 },
-        { ...cap, per: 'week' },
+        { window_seconds: 86_400, per: 'listener_bucket', max: 1 },
+        { ...cap, per: 'episode' },
       ],
     }),
   ).toBe(false);

@@ -162,7 +162,10 @@ export function amended(
 }
 
 /** Whether an amendment asks for slots that the line item was not promised: more of them, at other times, or of other plays. */
-export function asksForMore({ goal, frequency_caps: caps }: Readonly<LineItem>, changes: Amendment): boolean {
+export function asksForMore(
+  { goal, frequency_caps: caps }: Pick<LineItem, 'goal' | 'frequency_caps'>,
+  changes: Amendment,
+): boolean {
   if (changes.window ?? changes.targeting) return true;
   // Caps bound it from all sides: others than before may leave it more plays.
   if (

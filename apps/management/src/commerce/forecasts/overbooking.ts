@@ -1,19 +1,11 @@
-import type { Attributes } from '@longwave/command-catalog';
+import { overbooking } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import type { CheckAvailabilityResponse } from '@longwave/rpc/forecast';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { LineItem } from '../../advertising/line-items/line-item.ts';
 
 /** Slots, or per cent of breaks, that are promised beyond what is left, and who would lose what of which goal. */
-const overbookingSchema = z.strictObject({
-  overbooked_by: z.int().min(1).optional(),
-  overbooked_share_pct: z.int().min(1).optional(),
-  contending: z.array(
-    z.strictObject({ line_item_id: z.string(), loses: z.int().min(0), of_goal: z.int().min(0) }),
-  ) satisfies z.ZodType<Contending>,
-});
-type Contending = NonNullable<NonNullable<Attributes<'line_items'>['availability']>['contending']>;
-export type Overbooking = z.output<typeof overbookingSchema>;
+export type Overbooking = z.output<typeof overbooking>;
 
 /** What a forecast takes for chance: it names no smaller loss (docs/forecasting.md#availability). */
 const chance = (quantity: number) => Math.min(100, Math.floor(quantity * 0.005));
@@ -27,7 +19,7 @@ export function assertNoWorse(found: Overbooking, approved: unknown): void {
     overbooked_by: before = 0,
     overbooked_share_pct: shareBefore = 0,
     contending,
-  } = overbookingSchema.parse(approved ?? { contending: [] });
+  } = overbooking.parse(approved ?? { contending: [] });
   const { overbooked_by: by = 0, overbooked_share_pct: share = 0 } = found;
   const lossOf = new Map(contending.map(({ line_item_id: id, loses }) => [id, loses]));
   const worse = found.contending.flatMap(({ line_item_id: id, loses, of_goal: ofGoal }) => {

@@ -59,7 +59,7 @@ async function openDigestedFile(file: string) {
  * @param options.attempt the lease under which it is written
  */
 export async function storeReport(
-  store: ObjectStore,
+  store: Pick<ObjectStore, 'putFile'>,
   batches: AsyncIterable<readonly ReportLine[]>,
   options: {
     readonly folder: string;
