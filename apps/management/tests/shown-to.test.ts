@@ -1,7 +1,9 @@
 import { expect, test } from '@jest/globals';
+import { productCatalog, type ProductCommand } from '@longwave/command-catalog';
 import type { Actor } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
 import { shownTo } from '../src/workspace/access/shown-to.ts';
+import { examples } from './_examples.ts';
 import { receiverOrigin } from './_management.ts';
 import { serveManagement } from './_serve.ts';
 import { api, management } from './_shared-http.ts';
@@ -74,6 +76,39 @@ test('the same holds for gateways, which act for people, and a service sees all'
   expect(await ask(['viewer'])).toEqual([false, false]);
   expect(await ask(['admin'])).toEqual([true, true]);
   expect(shownTo(service('encoder')).resource(endpoint)).toEqual(endpoint);
+});
+
+test('a repeated command shows its sender what the sender may read now', async () => {
+  await using served = await serveManagement(management);
+  const world = createWorld(management);
+  const admin = person(world.workspaceId, ['admin']) as Person;
+  /** The resource in the answer, and whether it was a repetition, while the sender has these roles. */
+  const answer = async (type: string, changes: object, roles: Person['principal']['roles']) => {
+    const { resourceJson, operationJson, replayed } = await served.commands.execute(
+      {
+        ...{ workspaceId: world.workspaceId, commandType: type, idempotencyKey: type },
+        ...{ ifMatch: '', subjectType: productCatalog.commands[type as ProductCommand].subject, subjectId: '' },
+        ...{ subjectVersion: undefined, changesJson: JSON.stringify(changes), reasonJson: '' },
+      },
+      await served.speaksFor({ ...admin.principal, roles }),
+    );
+    return { shown: resourceJson, operationJson, replayed };
+  };
+
+  const endpoint = { url: `${receiverOrigin}/hook?token=s3cret`, events: ['podcast.created'] };
+  const [created, repeated] = [
+    await answer('webhook_endpoint.create', endpoint, ['admin']),
+    await answer('webhook_endpoint.create', endpoint, ['viewer']),
+  ];
+  expect([created.replayed, created.shown.includes('s3cret')]).toEqual([false, true]);
+  expect([repeated.replayed, repeated.shown.includes('s3cret')]).toEqual([true, false]);
+  expect(repeated.shown).toContain(new URL(receiverOrigin).host);
+
+  const { changes } = await examples['forecast.request'](world);
+  const asked = await answer('forecast.request', changes, ['admin']);
+  const others = await answer('forecast.request', changes, ['viewer']);
+  expect(JSON.parse(asked.shown)).toMatchObject({ resource_type: 'forecasts' });
+  expect(others).toEqual({ shown: '', operationJson: asked.operationJson, replayed: true });
 });
 
 test('a review of a command on an endpoint shows the host alone, too', async () => {

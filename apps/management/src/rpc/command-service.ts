@@ -3,8 +3,9 @@ import { rpcService, type RpcService } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { gateways } from '@longwave/services';
 import type { Access } from '../workspace/access/access.ts';
+import { shownTo } from '../workspace/access/shown-to.ts';
 
-/** Executes commands of people and services. */
+/** Executes commands of people and services; they are answered with what they may read. */
 export function commandService({
   actorOf,
   access,
@@ -23,7 +24,8 @@ export function commandService({
         const { subject, changes } = command;
         const target = { workspaceId: command.workspaceId, subjectType: subject.type, subjectId: subject.id, changes };
         const { actor, workspaceId, subject: row, refusal } = await access.actorAt(await actorOf(context), target);
-        return answerEnvelope(await execute({ ...command, workspaceId, ...(refusal && { refusal }) }, actor, row));
+        const outcome = await execute({ ...command, workspaceId, ...(refusal && { refusal }) }, actor, row);
+        return answerEnvelope(shownTo(actor).outcome(outcome));
       },
     },
   );

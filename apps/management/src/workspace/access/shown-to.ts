@@ -1,10 +1,17 @@
 import {
   lineItemAlertSchema,
+  operations,
   productCatalog,
   type LineItemAlert,
   type WebhookDelivery,
 } from '@longwave/command-catalog';
-import { accessOf, type Actor, type PatchStep, type VersionView } from '@longwave/command-pipeline';
+import {
+  accessOf,
+  type Actor,
+  type CommandOutcome,
+  type PatchStep,
+  type VersionView,
+} from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { z } from 'zod';
 import { isClosedReview, isOfDecisions, withoutRequest } from '../reviews/closed-review.ts';
@@ -38,6 +45,12 @@ function withoutAddress(type: string, attributes: Attributes): Attributes {
   const { request } = review.data;
   return { ...attributes, request: { ...request, changes: withOrigin(request.changes) } };
 }
+
+const operationSubject = z.looseObject({ subject: z.looseObject({ type: z.string() }) });
+
+/** The type whose readers read a resource: of an operation that of its subject. */
+const typeRead = ({ resource_type: type, attributes }: ResourceView): string =>
+  type === operations.type ? operationSubject.parse(attributes).subject.type : type;
 
 type AlertFigures = LineItemAlert['raised'];
 
@@ -81,6 +94,16 @@ export function shownTo(actor: Actor) {
       ...view,
       attributes: shownAttributes(view.workspace_id, view.resource_type, view.attributes),
     }),
+
+    /**
+     * What a command answers with: without its subject where the actor may not read it. A repetition answers with the subject as it is now,
+     * and who sent the command may read less by then.
+     */
+    outcome({ resource, ...answer }: CommandOutcome): CommandOutcome {
+      const about = resource && typeRead(resource);
+      const isReadable = about !== undefined && !isUnreadable(actor, resource!.workspace_id, about);
+      return { ...answer, resource: isReadable ? this.resource(resource!) : undefined };
+    },
 
     /** A version of a resource of this type. */
     version(workspaceId: string, type: string, view: VersionView): VersionView {
