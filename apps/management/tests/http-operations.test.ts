@@ -178,22 +178,28 @@ test('a workspace’s chain is exported, proved by the hourly checkpoint, and ve
   expect(later.json.seq).toBe(4);
 });
 
-test('a chain is for those who see the whole workspace, and a chain without a checkpoint has no proof yet', async () => {
+test('a chain of commands is exported to who may read all that it says, its proof and single receipts to others too; and a chain without a checkpoint has no proof yet', async () => {
   const world = createWorld(management);
   const { id } = await world.podcast();
   const visitor = guestIn(world.workspaceId, person(newId('ws')), ['viewer']);
+  const publisher = guestIn(world.workspaceId, person(newId('ws')), ['viewer', 'publisher', 'manager']);
+  const accountant = guestIn(world.workspaceId, person(newId('ws')), ['viewer', 'finance']);
   const stranger = person(newId('ws'));
   if (stranger.kind !== 'principal') throw new Error('a person');
   const grants = [{ workspace_id: world.workspaceId, podcast_id: id, roles: ['owner' as const] }];
   const collaborator: Actor = { ...stranger, principal: { ...stranger.principal, grants } };
   for (const [actor, status] of [
     [world.actor, 200],
-    [visitor, 200],
+    [visitor, 403],
+    [publisher, 403],
+    [accountant, 200],
     [stranger, 404],
     [collaborator, 404],
   ] as const) {
     const token = api.tokenFor(actor);
-    expect((await api.call(`/workspaces/${world.workspaceId}/receipts`, { token })).status).toBe(status);
+    const { status: exported, text } = await api.call(`/workspaces/${world.workspaceId}/receipts`, { token });
+    expect(exported).toBe(status);
+    if (status === 403) expect(text).toContain('billing_statements, ');
     expect((await api.call(`/workspaces/${world.workspaceId}/checkpoint`, { token })).status).toBe(404);
   }
   for (const kind of ['receipts', 'checkpoint']) {

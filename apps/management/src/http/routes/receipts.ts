@@ -3,6 +3,7 @@ import { Problem } from '@longwave/problems';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { json, receiptChains, type ManagementRoute, type RouteCall, type RouteDeps } from '../management-route.ts';
+import { unreadableTypes } from '../../workspace/access/access.ts';
 
 const maxReceipts = 1_000;
 
@@ -33,6 +34,18 @@ function checkChain(
   if (chain === 'authority') access.checkManager(actor, workspaceId);
 }
 
+/**
+ * Throws unless the actor may read every receipt of the chain. Each names its subject and says what reviewers decided and noted, and a chain
+ * without some receipts verifies nothing: so a chain is exported whole, and of `commands` to who may read every type.
+ */
+function checkExport(...[access, actor, workspaceId, chain]: Parameters<typeof checkChain>): void {
+  checkChain(access, actor, workspaceId, chain);
+  const hidden = chain === 'commands' ? unreadableTypes(actor, workspaceId) : [];
+  if (hidden.length === 0) return;
+  const detail = `The chain has receipts about ${hidden.join(', ')}, which your roles do not read. Read receipts by their ids.`;
+  throw new Problem('permission_denied', detail);
+}
+
 const noCheckpoint = (fact: string) =>
   new Problem('not_found', `${fact}: one is made hourly. Ask again within the hour.`);
 
@@ -46,7 +59,7 @@ const exportChain: ManagementRoute = {
   method: 'GET',
   path: '/workspaces/{workspace_id}/receipts',
   summary: 'The workspace’s chain of receipts, for verification without the service.',
-  note: `One line of JSON for each receipt, \`{"seq", "id", "jws"}\`, at most ${maxReceipts}; an answer with fewer is the end. Append the answers to one file: \`longwave receipts verify FILE\` checks it.`,
+  note: `One line of JSON for each receipt, \`{"seq", "id", "jws"}\`, at most ${maxReceipts}; an answer with fewer is the end. Append the answers to one file: \`longwave receipts verify FILE\` checks it. The chain \`commands\` is exported to roles that read every type, statements too.`,
   scope: 'management:read',
   query: exportQuery,
   answers: {
@@ -59,7 +72,7 @@ const exportChain: ManagementRoute = {
   refusals: ['permission_denied'],
   answer: async ({ actor, workspaceId, query }, { access, receipts }) => {
     const { chain, after = 0 } = query as z.output<typeof exportQuery>;
-    checkChain(access, actor, workspaceId, chain);
+    checkExport(access, actor, workspaceId, chain);
     const rows = await receipts[chain].exportChain(workspaceId, after, maxReceipts);
     return {
       status: 200,
