@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import type { PutFindingsRequest } from '@longwave/rpc/serving';
+import { statementsOf } from '@longwave/test-kit/statements';
 import { createTellDiscrepancies } from '../src/commerce/alerts/tell-discrepancies.ts';
 import { openReconciliation, settledMonth, fileSource } from './_examples-reconciliations.ts';
 import { withoutTrace } from './_http.ts';
@@ -78,7 +79,8 @@ test('a source that differs on three days is told for an alert of its line item 
   };
   const tell = createTellDiscrepancies({ pool: management.pool, clock: management.clock, serving });
   await tell();
-  await tell();
+  // What has not changed is not read again either.
+  expect(await statementsOf(management.pool, tell)).toEqual(['list_reconciliations_in_review']);
   expect(put.map(({ kind, findings }) => [kind, findings.map(({ lineItemId, units }) => [lineItemId, units])])).toEqual(
     [['discrepancy', [[three, 30_000]]]],
   );
@@ -95,8 +97,8 @@ test('a source that differs on three days is told for an alert of its line item 
       service('operator'),
     );
   }
-  await tell();
-  expect(put.slice(1).map(({ findings }) => findings)).toEqual([[]]);
+  const read = (await statementsOf(management.pool, tell)).filter((name) => name === 'list_discrepancies');
+  expect([read.length, put.slice(1).map(({ findings }) => findings)]).toEqual([1, [[]]]);
 });
 
 test('verdicts wait for their reviews side by side; one whose item was decided or matched anew meanwhile is not carried out', async () => {
@@ -142,6 +144,24 @@ test('verdicts wait for their reviews side by side; one whose item was decided o
   await management.runApproved(w.workspaceId, late.id);
   expect(await outcomesOf([late])).toEqual(['version_conflict']);
   expect(await undecided()).toEqual([first, second]);
+});
+
+test('a workspace has at most 20 reconciliations under way, and is told so', async () => {
+  const w = createWorld(management);
+  const { id: lineItemId } = (await w.booked()).lineItem;
+  const sources = [await fileSource(w, `Line,Date,Impressions\n${lineItemId},2026-10-01,1\n`)];
+  const firstMs = Date.parse(settledMonth(w.now()).start);
+  const open = (nth: number) => {
+    const [start, end] = [nth, nth + 1].map((day) => new Date(firstMs + day * 86_400_000).toISOString());
+    return openReconciliation(w, lineItemId, { period: { start, end }, sources });
+  };
+  const { id, version } = await open(0);
+  for (let nth = 1; nth < 20; nth++) await open(nth);
+  await expect(open(20)).rejects.toMatchObject({
+    ...{ code: 'validation_failed', context: { errors: [{ path: '/changes', code: 'too_many' }] } },
+  });
+  await w.send('reconciliation.cancel', { resource_type: 'reconciliations', id, version }, { cause: 'A trial.' });
+  await open(20);
 });
 
 /** The states of the operations of review tasks; of a failed one its problem. */

@@ -3,7 +3,12 @@ import type { RpcClient } from '@longwave/rpc';
 import type { PacingServiceService } from '@longwave/rpc/serving';
 import type { Logger } from '@longwave/service-kit';
 import { pollLoop } from '@longwave/worker-kit';
-import { listDiscrepancies, type Discrepancy } from '../reconciliations/item-table.ts';
+import {
+  listDiscrepancies,
+  listInReview,
+  listReconcilingWorkspaces,
+  type Discrepancy,
+} from '../reconciliations/item-table.ts';
 
 interface Deps {
   readonly pool: Pool;
@@ -30,18 +35,54 @@ const findingOf = (one: Discrepancy) => ({
   }),
 });
 
-/** Tells internal-serving, which raises alerts, what sources differ about, of each workspace where that has changed. */
+/** What is found of a line item in several reconciliations is told of the one that differs most. */
+function largestOf(found: readonly Discrepancy[]): readonly Discrepancy[] {
+  const sorted = found.toSorted(
+    (a, b) => differenceOf(b) - differenceOf(a) || (a.reconciliationId < b.reconciliationId ? -1 : 1),
+  );
+  return [...Map.groupBy(sorted, ({ lineItemId }) => lineItemId).values()].map(([largest]) => largest!);
+}
+
+/** Reads what sources differ about; a reconciliation whose version is the one that was read last is not read again. */
+function createReading(pool: Pool) {
+  const read = new Map<string, { readonly version: number; readonly found: readonly Discrepancy[] }>();
+  return {
+    read: async ({ id, version }: { readonly id: string; readonly version: number }) => {
+      const before = read.get(id);
+      if (before?.version === version) return before.found;
+      const found = await listDiscrepancies(pool, id);
+      read.set(id, { version, found });
+      return found;
+    },
+    /** Forgets all but these. */
+    keep: (ids: ReadonlySet<string>) => {
+      for (const id of read.keys()) if (!ids.has(id)) read.delete(id);
+    },
+  };
+}
+
+/**
+ * Tells internal-serving, which raises alerts, what sources differ about, of each workspace where that has changed. What this process does not
+ * know yet is read and told at its first look.
+ */
 export function createTellDiscrepancies({ pool, serving, clock }: Deps): () => Promise<void> {
   /** What this process told last, by workspace. */
   const told = new Map<string, string>();
+  const reading = createReading(pool);
+  let atStart: readonly string[] | undefined;
   return async () => {
     const asOfMs = BigInt(clock().getTime());
-    for (const [workspaceId, found] of await listDiscrepancies(pool)) {
-      const content = JSON.stringify(found);
+    atStart ??= await listReconcilingWorkspaces(pool);
+    const inReview = await listInReview(pool);
+    reading.keep(new Set(inReview.map(({ id }) => id)));
+    const byWorkspace = Map.groupBy(inReview, ({ workspace_id: id }) => id);
+    for (const workspaceId of new Set([...byWorkspace.keys(), ...atStart, ...told.keys()])) {
+      const found: Discrepancy[] = [];
+      for (const one of byWorkspace.get(workspaceId) ?? []) found.push(...(await reading.read(one)));
+      const findings = largestOf(found).slice(0, maxFindings).map(findingOf);
+      const content = JSON.stringify(findings);
       if (told.get(workspaceId) === content) continue;
-      const findings = found.toSorted((a, b) => differenceOf(b) - differenceOf(a)).slice(0, maxFindings);
-      const request = { workspaceId, kind: 'discrepancy', asOfMs, findings: findings.map(findingOf) };
-      await serving.putFindings(request, { deadlineMs: answerMs });
+      await serving.putFindings({ workspaceId, kind: 'discrepancy', asOfMs, findings }, { deadlineMs: answerMs });
       told.set(workspaceId, content);
     }
   };

@@ -191,7 +191,6 @@ export async function listAdjustedItems(pool: Pool, reconciliationId: string): P
 
 /** A source that differs from us about a line item, beyond the tolerance and undecided. */
 export interface Discrepancy {
-  readonly workspaceId: string;
   readonly lineItemId: string;
   readonly reconciliationId: string;
   readonly source: string;
@@ -203,31 +202,48 @@ export interface Discrepancy {
 /** A source must differ on so many days. */
 const leastDays = 3;
 
+/** Workspaces that have, or once had, a reconciliation. */
+export async function listReconcilingWorkspaces(pool: Pool): Promise<readonly string[]> {
+  const { rows } = await pool.query<Columns<'resource', 'workspace_id'>>({
+    name: 'list_reconciling_workspaces',
+    text: `select distinct workspace_id from resource where resource_type = 'reconciliations'`,
+  });
+  return rows.map((row) => row.workspace_id);
+}
+
+/** The reconciliations that wait for verdicts. Whatever changes their items changes their version. */
+export async function listInReview(
+  pool: Pool,
+): Promise<readonly Columns<'resource', 'id' | 'workspace_id' | 'version'>[]> {
+  const { rows } = await pool.query<Columns<'resource', 'id' | 'workspace_id' | 'version'>>({
+    name: 'list_reconciliations_in_review',
+    text: `select id, workspace_id, version from resource where resource_type = 'reconciliations' and lifecycle_state = 'review'
+           order by workspace_id, id`,
+  });
+  return rows;
+}
+
 /**
- * The workspaces that have reconciliations, and in those that wait for verdicts the line items about which a source differs on three days at
- * least, each with the source that differs most. An item of a whole period has the days of that.
+ * The line items about which a source of a reconciliation differs on three days at least, each with the source that differs most, in the order
+ * of their ids. An item of a whole period has the days of that.
  */
-export async function listDiscrepancies(pool: Pool): Promise<ReadonlyMap<string, readonly Discrepancy[]>> {
-  const { rows } = await pool.query<{ readonly workspaceId: string; readonly found: readonly Discrepancy[] }>({
+export async function listDiscrepancies(pool: Pool, reconciliationId: string): Promise<readonly Discrepancy[]> {
+  const { rows } = await pool.query<Discrepancy>({
     name: 'list_discrepancies',
     text: `with differing as (
-             select i.workspace_id as "workspaceId", i.line_item_id as "lineItemId", r.id as "reconciliationId", i.source,
+             select i.line_item_id as "lineItemId", i.reconciliation_id as "reconciliationId", i.source,
                case when bool_or(i.day is null) then max(d.days) else count(distinct i.day)::int end as days,
                sum(i.ours)::float8 as ours, sum(i.theirs)::float8 as theirs
              from resource r join reconciliation_item i on i.reconciliation_id = r.id,
                lateral (select round(extract(epoch from instant_of(r.attributes #>> '{period,end}')
                  - instant_of(r.attributes #>> '{period,start}')) / 86400)::int as days) d
-             where r.resource_type = 'reconciliations' and r.lifecycle_state = 'review' and i.beyond and i.verdict is null
-             group by i.workspace_id, i.line_item_id, r.id, i.source),
-           largest as (
-             select distinct on ("lineItemId") * from differing where days >= $1
-             order by "lineItemId", abs(ours - theirs) desc, "reconciliationId", source)
-           select w.workspace_id as "workspaceId", (select coalesce(json_agg(l order by l."lineItemId"), '[]') from largest l
-             where l."workspaceId" = w.workspace_id) as found
-           from (select distinct workspace_id from resource where resource_type = 'reconciliations') w`,
-    values: [leastDays],
+             where r.id = $1 and i.beyond and i.verdict is null
+             group by i.line_item_id, i.reconciliation_id, i.source)
+           select distinct on ("lineItemId") * from differing where days >= $2
+           order by "lineItemId", abs(ours - theirs) desc, source`,
+    values: [reconciliationId, leastDays],
   });
-  return new Map(rows.map(({ workspaceId, found }) => [workspaceId, found]));
+  return rows;
 }
 
 /** What closed reconciliations have added to a line item, or taken from it; no day: on the last one of the period. */

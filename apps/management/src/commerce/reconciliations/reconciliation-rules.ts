@@ -40,6 +40,8 @@ type ReconciliationRules = Pick<
 type Input = RuleInput<Reconciliation, unknown>;
 
 const underWay = ['open', 'matching', 'review'];
+/** Reconciliations of a workspace that are under way at the same time; each compares its scope with all of them. */
+const maxUnderWay = 20;
 /** Roles that close reconciliations. */
 const closers = ['finance', 'owner', 'admin'] as const;
 
@@ -98,6 +100,17 @@ async function holdSources(
     }
   }
   return held;
+}
+
+/** Throws `validation_failed` where the workspace has as many reconciliations under way as it may. No other is opened until this transaction ends. */
+async function assertFewUnderWay({ tx, workspaceId }: Pick<Input, 'tx' | 'workspaceId'>): Promise<void> {
+  await lockReconciliations(tx, workspaceId);
+  if ((await listInStates(tx, workspaceId, 'reconciliations', underWay)).length < maxUnderWay) return;
+  refuseField(
+    '/changes',
+    'too_many',
+    `A workspace has at most ${maxUnderWay} reconciliations under way. Close or cancel one first.`,
+  );
 }
 
 /** Throws `validation_failed` unless a scope names line items that were sold, and none that another reconciliation of the period is about. */
@@ -190,6 +203,7 @@ export const reconciliationRules = (options: {
           ids: lineItems,
           path: '/changes/scope/line_item_ids',
         });
+        await assertFewUnderWay(input);
         await assertFree(input, { ...settings, time_zone: timeZone, sources });
         await assertFewOpenJobs(tx, workspaceId, 'match_reconciliation', 'reconciliations');
         const held = await holdSources(input, settings, sources, files);
