@@ -164,6 +164,30 @@ test('a workspace has at most 20 reconciliations under way, and is told so', asy
   await open(20);
 });
 
+test('an external id that is one of ours, or that another line item has or will get in the same source, is refused by every command that sets it', async () => {
+  const w = createWorld(management);
+  const [one, two] = [(await w.booked()).lineItem, (await w.booked()).lineItem];
+  const ids = (id: string, source = 'gam') => ({ external_ids: [{ source, id }] });
+  const refused = (code: string) => ({ context: { errors: [{ path: '/changes/external_ids', code }] } });
+  const set = (lineItem: typeof one, changes: object) => w.send('line_item.set_external_ids', lineItem, changes);
+  let holder = await set(one, ids('G-1'));
+  for (const own of [one.id, two.id, String(two.attributes['campaign_id'])])
+    await expect(set(two, ids(own))).rejects.toMatchObject(refused('own_id'));
+  await expect(set(two, ids('G-1'))).rejects.toMatchObject(refused('id_taken'));
+  await expect(w.send('line_item.amend', two, ids('G-1'))).rejects.toMatchObject(refused('id_taken'));
+  await expect(w.lineItem(ids('G-1'))).rejects.toMatchObject(refused('id_taken'));
+  // Elsewhere, and of somebody else, it is another id; and so is one that is no resource of this workspace.
+  const stranger = createWorld(management);
+  await stranger.send('line_item.set_external_ids', (await stranger.booked()).lineItem, ids('G-1'));
+  const other = await set(two, ids('G-1', 'other'));
+  holder = await set(holder, ids(newId('li')));
+  const later = new Date(w.now().getTime() + 3_600_000).toISOString();
+  await w.send('line_item.amend', holder, { ...ids('G-2'), effective_at: later });
+  await expect(set(other, ids('G-2'))).rejects.toMatchObject(refused('id_taken'));
+  const both = await Promise.allSettled([set(other, ids('G-3')), w.lineItem(ids('G-3'))]);
+  expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+});
+
 /** The states of the operations of review tasks; of a failed one its problem. */
 async function outcomesOf(tasks: readonly { readonly attributes: Record<string, unknown> }[]) {
   const ids = tasks.map(({ attributes }) => attributes['operation_id']);

@@ -276,8 +276,10 @@ export const lineItemCommands = {
     roles: [...sellers, 'finance'],
     versionGuard: 'required',
     event: 'line_item.external_ids_set',
+    hasRule: true,
+    problems: ['validation_failed'],
     summary:
-      'Sets the ids that a line item has in other systems, also after its flight: reconciliations that are matched from now on find it by them.',
+      'Sets the ids that a line item has in other systems, also after its flight: reconciliations that are matched from now on find it by them. Refused for ids of ours, and for those that another line item has.',
   }),
   'line_item.stop': defineCommand({
     type: 'line_item.stop',

@@ -1,5 +1,5 @@
 import type { productCatalog, CommandWithRule } from '@longwave/command-catalog';
-import { findResource, holdResource, listLinked, type Rules } from '@longwave/command-pipeline';
+import { findResource, holdResource, listLinked, type RuleInput, type Rules } from '@longwave/command-pipeline';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { openCampaignStates } from '../campaigns/campaign.ts';
@@ -20,6 +20,7 @@ import { goalBasis, type CountConfirmed } from './count-confirmed.ts';
 import * as flight from './line-item.ts';
 import type { LineItem } from './line-item.ts';
 import { raisingBookings } from './raise-bookings.ts';
+import { requireFreeIds } from './require-free-ids.ts';
 import { requireFloor } from './require-floor.ts';
 import { requireTargeted } from './require-targeted.ts';
 
@@ -93,17 +94,16 @@ async function checkMakegood(
     refuseField(path, 'other_advertiser', 'A makegood makes good what the same advertiser has bought.');
 }
 
-/** Throws unless the resources that the changes name exist and may be combined. */
+type Named = Partial<Pick<LineItem, 'targeting' | 'rate' | 'external_ids'>>;
+
+/** Throws unless the resources that the changes name exist and may be combined, and external ids are free. */
 async function check(
-  tx: Transaction,
-  workspaceId: string,
-  {
-    targeting,
-    rate,
-  }: { readonly targeting?: LineItem['targeting'] | undefined; readonly rate?: LineItem['rate'] | undefined },
+  { tx, workspaceId, subjectId: lineItemId }: Pick<RuleInput<LineItem, unknown>, 'tx' | 'workspaceId' | 'subjectId'>,
+  { targeting, rate, external_ids: ids }: { readonly [K in keyof Named]?: Named[K] | undefined },
 ): Promise<void> {
   await requireCurrency(tx, workspaceId, rate?.price, '/changes/rate/price');
   await requireTargeted(tx, workspaceId, targeting, '/changes/targeting');
+  await requireFreeIds(tx, { workspaceId, lineItemId }, ids);
 }
 
 /** Checks product, prices and counting basis before a line item is sold; answers what decided, for the receipt. */
@@ -114,14 +114,14 @@ async function requireTerms(tx: Transaction, workspaceId: string, lineItemId: st
 
 /** Rules of line items before delivery: drafts, reviews, reservations and bookings. */
 const draftRules = {
-  'line_item.create': async ({ tx, workspaceId, actor, changes }) => {
+  'line_item.create': async ({ tx, workspaceId, subjectId, actor, changes }) => {
     flight.checkLineItem(changes);
     flight.checkRate(changes);
     await holdResource(tx, workspaceId, 'campaigns', changes.campaign_id);
     const unless = ['completed', 'cancelled', 'archived'];
     const ids = [changes.campaign_id];
     await requireResources(tx, { workspaceId, type: 'campaigns', ids, path: '/changes/campaign_id', unless });
-    await check(tx, workspaceId, changes);
+    await check({ tx, workspaceId, subjectId }, changes);
     const campaign = await campaignOf(tx, workspaceId, changes);
     flight.checkWindow(changes.window, campaign.window);
     await requireScheduled({ tx, workspaceId, actor }, changes);
@@ -130,14 +130,19 @@ const draftRules = {
     return { attributes: { ...changes, counting_basis: basis } };
   },
 
-  'line_item.revise': async ({ tx, workspaceId, current, changes }) => {
+  'line_item.revise': async ({ tx, workspaceId, subjectId, current, changes }) => {
     const attributes = { ...current, ...changes };
     flight.checkLineItem(attributes);
     assertMakesGood(current, changes);
     if (changes.rate ?? changes.type) flight.checkRate(attributes);
-    await check(tx, workspaceId, changes);
+    await check({ tx, workspaceId, subjectId }, changes);
     if (changes.window) flight.checkWindow(changes.window, (await campaignOf(tx, workspaceId, current)).window);
     return { attributes };
+  },
+
+  'line_item.set_external_ids': async ({ tx, workspaceId, subjectId, current, changes }) => {
+    await check({ tx, workspaceId, subjectId }, changes);
+    return { attributes: { ...current, ...changes } };
   },
 
   'line_item.submit': async ({ tx, workspaceId, subjectId, current, now }) => {
@@ -233,7 +238,7 @@ const sellingRules = (options: LineItemOptions) => {
           if (changes.rate ?? changes.goal ?? changes.window) await checkBudget(tx, workspaceId, subjectId, attributes);
           if (flight.chargesOtherwise(locked, amended))
             flight.checkFewPrices(await countChargeChanges(tx, subjectId), changes);
-          await check(tx, workspaceId, changes);
+          await check({ tx, workspaceId, subjectId }, changes);
           if (changes.window) {
             const campaign = await campaignOf(tx, workspaceId, locked);
             flight.checkWindow(changes.window, campaign.window);
