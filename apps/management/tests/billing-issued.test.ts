@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { renderStatement, statementOf } from '@longwave/money';
+import type { ResourceView } from '@longwave/events';
+import { earlierCharges, renderStatement, statementOf } from '@longwave/money';
+import { recordStatements } from '@longwave/test-kit/statements';
 import pg from 'pg';
 import { computed, issueOf } from '../src/commerce/billing/billing-statement.ts';
 import { createReadStatementLedger } from '../src/commerce/billing/read-statement-ledger.ts';
@@ -150,11 +152,25 @@ test('a goal in other units counts from its amendment on: what was charged befor
   management.ledger.count(lineItem.id, 800, at(from, 15));
   management.ledger.count(lineItem.id, 400, at(from, 15), { basis: 'completes' });
   passTo(w, from, 30);
-  const second = await billing.draft(w, campaign, { start: dayFrom(from, 10), end: dayFrom(from, 30) });
+  const second = await billing.issued(w, campaign, { start: dayFrom(from, 10), end: dayFrom(from, 30) });
   expect(second.attributes.lines!.map(({ kind, units, basis }) => [kind, units, basis])).toEqual([
     ['charge', 100, 'ad_delivered'],
     ['charge', 300, 'completes'],
   ]);
+  passTo(w, from, 31);
+  // What is taken off is summed where it is stored: no whole statement is read.
+  let third: ResourceView | undefined;
+  const statements = await recordStatements(management.pool, async () => {
+    third = await billing.ask(w, campaign, { start: dayFrom(from, 30), end: dayFrom(from, 31) });
+  });
+  expect(
+    statements.filter(({ name, values }) => name === 'list_linked' && values?.[3] === 'billing_statements'),
+  ).toEqual([]);
+  const { inputs } = (await billing.find(w, third!.id)).attributes;
+  const lines = [first, second].flatMap(({ attributes }) => attributes.lines!);
+  expect(lines).toHaveLength(3);
+  expect(inputs.line_items.map(({ earlier }) => earlier)).toEqual([earlierCharges(lines).get(lineItem.id)]);
+  expect(inputs.earlier_statement_ids).toEqual([first.id, second.id]);
 });
 
 test('the highest price of the most units is charged, and a price that no statement could name any more is refused', async () => {

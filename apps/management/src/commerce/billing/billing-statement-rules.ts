@@ -13,21 +13,12 @@ import { Problem } from '@longwave/problems';
 import { finishJob, insertJob, stopJobs } from '../../background/job-table.ts';
 import { assertFewOpenJobs } from '../../background/open-jobs.ts';
 import { refuseField } from '../../workspace/refuse-field.ts';
-import {
-  assertStored,
-  computed,
-  inOrder,
-  maxDrafts,
-  openStates,
-  reversalOf,
-  standingStates,
-  type BillingStatement,
-  type StatementRow,
-} from './billing-statement.ts';
+import { assertStored, computed, maxDrafts, reversalOf, type BillingStatement } from './billing-statement.ts';
 import { takeNumber } from './billing-number-table.ts';
 import { countDrafts } from './draft-table.ts';
 import { gatherTerms } from './gather-terms.ts';
 import { readWatermark, type Ledger } from './read-ledger.ts';
+import { findOpen, listStanding, type StandingStatement } from './standing-statement-table.ts';
 import { documentsOf } from './statement-documents.ts';
 
 type StatementRules = Pick<
@@ -58,9 +49,13 @@ const queue =
  * Statements of a campaign whose amounts count, in the order of their numbers. No other of the campaign is issued or voided until this
  * transaction ends.
  */
-async function lockStanding(tx: Transaction, workspaceId: string, campaignId: string): Promise<StatementRow[]> {
+async function lockStanding(
+  tx: Transaction,
+  workspaceId: string,
+  campaignId: string,
+): Promise<readonly StandingStatement[]> {
   await lockResource(tx, workspaceId, 'campaigns', campaignId);
-  return inOrder(await listLinked(tx, workspaceId, subjectType, 'campaign', campaignId, standingStates));
+  return listStanding(tx, workspaceId, campaignId);
 }
 
 /** The draft of a statement. @param watermark until when deliveries are counted */
@@ -129,12 +124,12 @@ async function issue(input: Input<unknown>): Promise<Decision<BillingStatement>>
 async function takeBack({ tx, workspaceId, current, now }: Input<unknown>): Promise<Decision<BillingStatement>> {
   assertStored(current);
   const later = (await lockStanding(tx, workspaceId, current.campaign_id)).find(
-    ({ attributes }) => attributes.number! > current.number!,
+    ({ number }) => number > current.number!,
   );
   if (later)
     throw new Problem(
       'state_not_allowed',
-      `Statement ${later.attributes.number!} of the same campaign was issued after this one. Correct it by a credit note: billing_statement.generate with corrects.`,
+      `Statement ${later.number} of the same campaign was issued after this one. Correct it by a credit note: billing_statement.generate with corrects.`,
     );
   return { attributes: { ...current, reversal: reversalOf(current, now) } };
 }
@@ -190,13 +185,10 @@ export async function assertSettled(
   workspaceId: string,
   lineItem: { readonly id: string; readonly campaignId: string },
 ): Promise<void> {
-  const statements = await listLinked(tx, workspaceId, subjectType, 'campaign', lineItem.campaignId, openStates);
-  const open = statements.find(({ attributes: { lines = [] } }) =>
-    lines.some(({ line_item_id: id }) => id === lineItem.id),
-  );
+  const open = await findOpen(tx, workspaceId, lineItem);
   if (open)
     throw new Problem(
       'still_in_use',
-      `Statement ${open.attributes.number!} (${open.id}) charges this line item and is ${open.lifecycle_state}. Settle or void it first.`,
+      `Statement ${open.number} (${open.id}) charges this line item and is ${open.state}. Settle or void it first.`,
     );
 }

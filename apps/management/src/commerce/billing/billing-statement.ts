@@ -14,18 +14,13 @@ export const standingStates: readonly string[] = ['issued', 'disputed', 'settled
 /** States of an issued statement that a person still has to end. */
 export const openStates: readonly string[] = ['issued', 'disputed'];
 
-const byNumber = (a: StatementRow, b: StatementRow) => a.attributes.number! - b.attributes.number!;
-
-/** Statements whose amounts count, in the order of their numbers. */
-export const inOrder = (statements: readonly StatementRow[]): StatementRow[] => statements.toSorted(byNumber);
-
 /** Drafts that a campaign has at the same time. */
 export const maxDrafts = 20;
 
 /** The end of the time that statements have charged; undefined before the first. */
-export const chargedUntil = (statements: readonly StatementRow[]): string | undefined =>
+export const chargedUntil = (statements: readonly { readonly chargedEnd: string }[]): string | undefined =>
   statements
-    .map(({ attributes }) => attributes.inputs.charged.end)
+    .map(({ chargedEnd }) => chargedEnd)
     .reduce<string | undefined>(
       (latest, end) => (latest === undefined || Date.parse(end) > Date.parse(latest) ? end : latest),
       undefined,

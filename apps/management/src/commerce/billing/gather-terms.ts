@@ -1,19 +1,13 @@
-import { findResource, listLinked, listLinkedAt, type ResourceRow } from '@longwave/command-pipeline';
-import { earlierCharges, type LineItemTerms } from '@longwave/money';
+import { findResource, listLinkedAt, type ResourceRow } from '@longwave/command-pipeline';
+import type { LineItemTerms } from '@longwave/money';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { refuseField } from '../../workspace/refuse-field.ts';
-import {
-  chargedUntil,
-  inOrder,
-  standingStates,
-  type BillingStatement,
-  type Period,
-  type StatementRow,
-} from './billing-statement.ts';
+import { chargedUntil, type BillingStatement, type Period } from './billing-statement.ts';
 import { findClosedReconciliations } from './closed-reconciliation-table.ts';
 import { listFlightVersions } from './flight-history-table.ts';
 import { flightCurrencies, flightTerms } from './rate-terms.ts';
+import { listEarlierCharges, listStanding, type StandingStatement } from './standing-statement-table.ts';
 
 type Inputs = BillingStatement['inputs'];
 type LineItemRow = ResourceRow<'line_items'>;
@@ -82,7 +76,10 @@ function checkHours({ start, end }: Period): void {
 }
 
 /** The period of a statement, and the time that it charges. */
-function spanOf({ period, corrects }: Request, earlier: readonly StatementRow[]): { period: Period; charged: Period } {
+function spanOf(
+  { period, corrects }: Request,
+  earlier: readonly StandingStatement[],
+): { period: Period; charged: Period } {
   const until = chargedUntil(earlier);
   if (corrects === undefined) {
     checkHours(period!);
@@ -101,7 +98,7 @@ function spanOf({ period, corrects }: Request, earlier: readonly StatementRow[])
       'not_correctable',
       'A credit note corrects a statement of the same campaign that is issued and not voided.',
     );
-  return { period: corrected.attributes.period, charged: { start: until!, end: until! } };
+  return { period: corrected.period, charged: { start: until!, end: until! } };
 }
 
 /** Throws `state_not_allowed` unless everything before the end of what is charged is counted. */
@@ -146,15 +143,13 @@ export async function gatherTerms(
   const campaign = await findResource(tx, workspaceId, 'campaigns', campaignId);
   if (!campaign) throw new Problem('link_not_found', `There is no campaign ${campaignId}.`);
   const workspace = await findResource(tx, workspaceId, 'workspaces', workspaceId);
-  const earlier = inOrder(
-    await listLinked(tx, workspaceId, 'billing_statements', 'campaign', campaignId, standingStates),
-  );
+  const earlier = await listStanding(tx, workspaceId, campaignId);
   const { period, charged } = spanOf(request, earlier);
   checkWatermark(charged, knownAt);
   const of = { type: 'line_items', name: 'campaign', toId: campaignId } as const;
   const lineItems = await listLinkedAt(tx, workspaceId, of, knownAt);
   const lineItemIds = lineItems.map(({ id }) => id);
-  const charges = earlierCharges(earlier.flatMap(({ attributes }) => attributes.lines!));
+  const charges = await listEarlierCharges(tx, workspaceId, campaignId);
   const versions = await listFlightVersions(tx, lineItemIds, knownAt);
   const terms = lineItems.flatMap(
     (each) => termsOf(each, versions.get(each.id) ?? [], charges.get(each.id) ?? []) ?? [],
@@ -163,8 +158,7 @@ export async function gatherTerms(
   const priced = lineItems
     .filter(({ id }) => chargedIds.has(id))
     .flatMap(({ id, attributes }) => flightCurrencies(attributes, versions.get(id) ?? []));
-  const before = earlier.map(({ attributes }) => attributes.inputs.currency);
-  const currency = currencyOf([...priced, ...before], workspace?.attributes.currency);
+  const currency = currencyOf([...priced, ...earlier.map((each) => each.currency)], workspace?.attributes.currency);
   if (terms.length > maxLineItems)
     refuseField(campaignPath, 'too_many_line_items', `A statement has at most ${maxLineItems} line items.`);
   const basis = await reconciled(tx, request, { lineItemIds: terms.map(({ line_item_id: id }) => id), period });
