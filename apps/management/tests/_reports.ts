@@ -89,7 +89,7 @@ export function createReporting(management: TestManagement) {
 
   async function download(w: World, runId: string, format: 'csv' | 'jsonl') {
     const sign = createSignReport(management.pool, management.store, management.clock);
-    const signed = await sign(w.workspaceId, runId, format, true);
+    const signed = await sign(w.workspaceId, runId, format);
     const response = await fetch(signed.url);
     expect(response.status).toBe(200);
     const text = await response.text();

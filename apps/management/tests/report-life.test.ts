@@ -258,7 +258,7 @@ describe('the end of a run', () => {
     for (const { payload } of events) await removeReportFiles(management.store, payload.subject.id);
     expect(await reporting.keysOf(id)).toEqual([]);
     const sign = createSignReport(management.pool, management.store, management.clock);
-    expect((await refusalOf(sign(w.workspaceId, id, 'csv', true))).code).toBe('not_found');
+    expect((await refusalOf(sign(w.workspaceId, id, 'csv'))).code).toBe('not_found');
   });
 });
 
@@ -370,9 +370,9 @@ describe('is refused, with the field that is wrong:', () => {
     const [w, other] = [createWorld(management), createWorld(management)];
     const { id } = await queuedRun(w);
     const sign = createSignReport(management.pool, management.store, management.clock);
-    expect((await refusalOf(sign(w.workspaceId, id, 'csv', true))).code).toBe('not_found');
+    expect((await refusalOf(sign(w.workspaceId, id, 'csv'))).code).toBe('not_found');
     await reporting.attempt(id, { readReport: sinkOf([rows]) });
-    expect((await refusalOf(sign(other.workspaceId, id, 'csv', true))).code).toBe('not_found');
+    expect((await refusalOf(sign(other.workspaceId, id, 'csv'))).code).toBe('not_found');
     expect(await reporting.download(w, id, 'csv')).toMatchObject({ rowCount: 2 });
   });
 });

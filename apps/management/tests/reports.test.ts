@@ -6,7 +6,6 @@ import { activeReport, dailyReport, november, queuedRun } from './_examples-repo
 import { plan, refusalOf, startTestManagement, type TestManagement } from './_management.ts';
 import { at, cpm, createBilling, dayFrom, passTo } from './_billing.ts';
 import { createReporting, dayMs, rows, sinkOf, type Rows } from './_reports.ts';
-import { createSignReport } from '../src/workspace/reports/sign-report.ts';
 import { service } from './_values.ts';
 import { createWorld } from './_world.ts';
 
@@ -271,14 +270,5 @@ describe('money', () => {
       'downloads is not counted by currency.',
       'downloads is not counted by basis.',
     ]);
-  });
-
-  test('is read by those alone who read statements', async () => {
-    const w = createWorld(management);
-    const { id } = await queuedRun(w, money);
-    await reporting.attempt(id, { readReport: sinkOf([]) });
-    const sign = createSignReport(management.pool, management.store, management.clock);
-    expect((await refusalOf(sign(w.workspaceId, id, 'csv', false))).code).toBe('permission_denied');
-    expect(await sign(w.workspaceId, id, 'csv', true)).toMatchObject({ row_count: 0 });
   });
 });

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { productCatalog } from '@longwave/command-catalog';
 import { newId } from '@longwave/ids';
+import { roles } from '@longwave/principal';
 import { claimJob } from '../src/background/job-table.ts';
 import { createReportHandler } from '../src/workspace/reports/run-report.ts';
 import { queuedRun } from './_examples-reports.ts';
@@ -11,8 +13,8 @@ import { createWorld, type World } from './_world.ts';
 const plan = { name: 'network', includesAnalytics: true, requestsPerMinute: 1, uploadUrlsPerMinute: 1 };
 
 /** A run that is ready, with one row. */
-async function readyRun(w: World): Promise<string> {
-  const { id } = await queuedRun(w);
+async function readyRun(w: World, changes: Parameters<typeof queuedRun>[1] = {}): Promise<string> {
+  const { id } = await queuedRun(w, changes);
   const job = await claimJob(management.pool, ['run_report'], 'test', 600_000);
   await createReportHandler({
     ...management,
@@ -55,6 +57,25 @@ test('the result of a report is read by a short-lived address; a role that sees 
   const unknown = await http.call(`/workspaces/${stranger.workspaceId}/report-runs/${missing}/result`, { token });
   expect(foreign.status).toBe(404);
   expect(withoutTrace(foreign).replaceAll(id, 'ID')).toBe(withoutTrace(unknown).replaceAll(missing, 'ID'));
+});
+
+test('what a report says of money is read by the roles that read statements, what was counted by those of reports and analytics', async () => {
+  const w = createWorld(management);
+  const runs = {
+    money: await readyRun(w, { dimensions: ['currency', 'basis'], metrics: ['revenue_micros'] }),
+    counts: await readyRun(w),
+  };
+  const readersOf = async (id: string) => {
+    const path = `/workspaces/${w.workspaceId}/report-runs/${id}/result`;
+    const answers = roles.map(async (role) => {
+      const { status } = await http.call(path, { token: http.tokenFor(person(w.workspaceId, [role])) });
+      return { role, status };
+    });
+    return (await Promise.all(answers)).filter(({ status }) => status === 200).map(({ role }) => role);
+  };
+  expect((await readersOf(runs.money)).sort()).toEqual([...productCatalog.resources.billing_statements.readers].sort());
+  const counts = ['admin', 'analyst', 'finance', 'owner', 'publisher', 'sales', 'trafficker'];
+  expect((await readersOf(runs.counts)).sort()).toEqual(counts);
 });
 
 test('a part is sent to an address that is signed when it is read, after its command; nothing that is stored or replayed has a signature', async () => {

@@ -2,7 +2,6 @@ import { findResource } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { isOfMoney } from './report.ts';
 import type { ReportFormat } from './report-files.ts';
 
 const expiresInSeconds = 900;
@@ -10,14 +9,11 @@ const expiresInSeconds = 900;
 /** A signed address of one file of a result. Throws `not_found` unless the run is ready. */
 export const createSignReport =
   (pool: Pool, store: ObjectStore, clock: () => Date) =>
-  /** @param mayReadMoney else the result of a report of money is `permission_denied` */
-  async (workspaceId: string, runId: string, format: ReportFormat, mayReadMoney: boolean) => {
+  async (workspaceId: string, runId: string, format: ReportFormat) => {
     const run = await findResource(pool, workspaceId, 'report_runs', runId);
     const file = run?.attributes.files?.find((one) => one.format === format);
     if (run?.lifecycle_state !== 'ready' || !file)
       throw new Problem('not_found', `There is no result of ${runId.slice(0, 64)}.`);
-    if (isOfMoney(run.attributes) && !mayReadMoney)
-      throw new Problem('permission_denied', 'You may not see what is earned and charged here.');
     return {
       url: await store.presignGet(file.storage_key, { expiresInSeconds }),
       expires_at: new Date(clock().getTime() + expiresInSeconds * 1000).toISOString(),
