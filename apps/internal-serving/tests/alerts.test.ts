@@ -245,6 +245,36 @@ test('what the forecaster and management find about a line item raises its alert
   expect((await alertsOf(line))[0]!.raised.figures.detail).toEqual({ discrepancy });
 });
 
+test('a reservation that is about to end raises an alert, though no plan has its line item, and the alert ends with it; of a line item that is paced it says nothing', async () => {
+  const paced = await evenLine();
+  const { workspaceId } = paced;
+  const held = newId('li');
+  pacing.world.lines = [paced];
+  await pacing.newNode();
+  const pacer = await newPacer();
+  const reservation = { expires_at: '2027-03-01T00:00:00.000Z' };
+  const finding = (lineItemId: string) => ({ lineItemId, units: 5_000, detail: { reservation } });
+  const found = (asOfMs: number, findings: ReturnType<typeof finding>[]) =>
+    saveFindings(pacing.pool, workspaceId, 'ending', { asOfMs, findings });
+  await found(1, [finding(held), finding(paced.lineItemId)]);
+  await evaluate(pacer, 2);
+  expect(await alertsOf(paced, { kind: 'ending' })).toEqual([]);
+  await evaluate(pacer, 1);
+  const [open, ...others] = await alertsOf(paced, { kind: 'ending' });
+  expect(others).toEqual([]);
+  expect(open).toMatchObject({
+    ...{ lineItemId: held, podcastId: '', cleared: undefined },
+    raised: { figures: { goal: 5_000, units: 5_000, committed: 0, detail: { reservation } } },
+  });
+  // Another pacer knows that it is about a reservation.
+  const next = await newPacer();
+  await evaluate(next, 3);
+  expect(await alertsOf(paced, { kind: 'ending', state: 'open' })).toHaveLength(1);
+  await found(2, []);
+  await evaluate(next, 1);
+  expect((await alertsOf(paced, { kind: 'ending' })).map(({ cleared }) => cleared?.cause)).toEqual(['ended']);
+});
+
 test('a finding of a clock that is ahead does not refuse those after it', async () => {
   const workspaceId = newId('ws');
   const aheadMs = Date.now() + 365 * 24 * hourMs;

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { lineItemAlertSchema, webhookMessageSchema } from '@longwave/command-catalog';
 import { newId } from '@longwave/ids';
-import type { Alert, AlertEvent, AlertFigures, ListAlertsRequest } from '@longwave/rpc/serving';
+import type { Alert, AlertEvent, AlertFigures, ListAlertsRequest, PutFindingsRequest } from '@longwave/rpc/serving';
 import { createListAlerts } from '../src/commerce/alerts/list-alerts.ts';
 import { tellAlerts } from '../src/commerce/alerts/tell-alerts.ts';
+import { createTellReservations } from '../src/commerce/alerts/tell-reservations.ts';
 import { serveHttp, withoutTrace, type HttpWorld } from './_http.ts';
 import { person } from './_values.ts';
 import { startWebhookWorld, type WebhookWorld } from './_webhooks.ts';
@@ -117,7 +118,10 @@ test('alerts are read page by page, by line item, state and kind, by whoever see
   const { workspaceId } = world;
   const own = [
     openAlert(workspaceId, lineItem.id),
-    openAlert(workspaceId, newId('li'), { kind: 'stalled' }),
+    openAlert(workspaceId, newId('li'), {
+      kind: 'ending',
+      raised: { ...figures, detailJson: JSON.stringify({ reservation: { expires_at: new Date().toISOString() } }) },
+    }),
     openAlert(workspaceId, lineItem.id, { kind: 'over', ...closed() }),
   ];
   alerts.push(...own, openAlert(newId('ws'), newId('li')));
@@ -153,6 +157,40 @@ test('alerts are read page by page, by line item, state and kind, by whoever see
   expect(theirs!.status).toBe(404);
   expect(withoutTrace(theirs!).replaceAll(lineItem.id, 'ID')).toBe(withoutTrace(none!).replaceAll(missing, 'ID'));
   expect(serving.asked.map((request) => request.workspaceId)).not.toContain(stranger.workspaceId);
+});
+
+test('internal-serving is told which reservations end within 48 hours, and that there is none any more', async () => {
+  const { pool, clock } = webhooks.management;
+  const world = createWorld(webhooks.management);
+  const held = await world.reservedLineItem();
+  const later = await world.approvedLineItem();
+  const inThreeDays = new Date(clock().getTime() + 72 * 3_600_000).toISOString();
+  await world.send('line_item.reserve', later, { expires_at: inThreeDays });
+  const put: PutFindingsRequest[] = [];
+  const putFindings = async (request: PutFindingsRequest) => {
+    if (request.workspaceId === world.workspaceId) put.push(request);
+    return {};
+  };
+  const tell = createTellReservations({ pool, clock, serving: { putFindings } });
+  await tell();
+  await tell();
+  expect(put.map(({ kind, findings }) => [kind, findings])).toEqual([
+    [
+      'ending',
+      [
+        {
+          lineItemId: held.id,
+          units: (held.attributes['goal'] as { quantity: number }).quantity,
+          detailJson: JSON.stringify({
+            reservation: { expires_at: new Date(String(held.attributes['reserved_until'])).toISOString() },
+          }),
+        },
+      ],
+    ],
+  ]);
+  await world.send('line_item.release_reservation', held, {});
+  await tell();
+  expect(put.slice(1).map(({ findings }) => findings)).toEqual([[]]);
 });
 
 test('an alert of a podcast says what stays empty, and is told and listed as one of the podcast', async () => {

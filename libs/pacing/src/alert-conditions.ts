@@ -4,11 +4,13 @@ import type { ShortBy } from './line-verdict.ts';
 /** Kinds of alerts that follow from how a line item is paced (docs/pacing.md#alerts). */
 const pacedKinds = ['behind_plan', 'stalled', 'ending', 'over', 'budget'] as const;
 type PacedKind = (typeof pacedKinds)[number];
-/** Kinds of alerts of line items that other services find: the forecaster and management. */
-export const foundKinds = ['at_risk', 'discrepancy'] as const;
+/** Kinds of alerts of line items that the forecaster and management find, whatever the pacer knows. */
+const otherKinds = ['at_risk', 'discrepancy'] as const;
+/** What other services find: those, and reservations that are `ending`. */
+export const foundKinds = [...otherKinds, 'ending'] as const;
 export type FoundKind = (typeof foundKinds)[number];
 /** What an alert of a line item can be about. */
-export const lineAlertKinds = [...pacedKinds, ...foundKinds] as const;
+export const lineAlertKinds = [...pacedKinds, ...otherKinds] as const;
 /** What an alert can be about; `unfilled` is one of podcasts. */
 export const alertKinds = [...lineAlertKinds, 'unfilled'] as const;
 export type AlertKind = (typeof alertKinds)[number];

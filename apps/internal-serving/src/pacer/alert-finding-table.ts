@@ -5,6 +5,7 @@ import type { AlertDetail } from './alert-table.ts';
 
 /** What another service found about a line item. */
 export interface AlertFinding {
+  readonly workspaceId: string;
   readonly lineItemId: string;
   readonly units: number;
   readonly detail: AlertDetail;
@@ -15,7 +16,7 @@ export async function saveFindings(
   pool: Pool,
   workspaceId: string,
   kind: FoundKind,
-  { asOfMs, findings }: { readonly asOfMs: number; readonly findings: readonly AlertFinding[] },
+  { asOfMs, findings }: { readonly asOfMs: number; readonly findings: readonly Omit<AlertFinding, 'workspaceId'>[] },
 ): Promise<void> {
   await pool.query({
     name: 'save-alert-findings',
@@ -29,7 +30,10 @@ export async function saveFindings(
 /** What is found about line items of all workspaces, by line item and kind. */
 export async function listFindings(pool: Pool): Promise<ReadonlyMap<string, ReadonlyMap<FoundKind, AlertFinding>>> {
   const { rows } = await pool.query<
-    Columns<'alert_finding', 'workspace_id'> & { readonly kind: FoundKind; readonly findings: readonly AlertFinding[] }
+    Columns<'alert_finding', 'workspace_id'> & {
+      readonly kind: FoundKind;
+      readonly findings: readonly Omit<AlertFinding, 'workspaceId'>[];
+    }
   >({
     name: 'list-alert-findings',
     text: `select workspace_id, kind, findings from alert_finding where findings <> '[]'`,
@@ -39,7 +43,7 @@ export async function listFindings(pool: Pool): Promise<ReadonlyMap<string, Read
     for (const one of findings) {
       const key = findingKey(workspaceId, one.lineItemId);
       const kinds = found.get(key) ?? new Map<FoundKind, AlertFinding>();
-      found.set(key, kinds.set(kind, one));
+      found.set(key, kinds.set(kind, { ...one, workspaceId }));
     }
   return found;
 }

@@ -5,7 +5,7 @@ import type { Columns } from '../generated/rows.ts';
 import { underTerm } from './pacer-term-table.ts';
 
 /** What a kind says beside the figures, by the name that readers see; as readers see it. */
-export type AlertDetail = Readonly<Partial<Record<'forecast' | 'unfilled' | 'discrepancy', object>>>;
+export type AlertDetail = Readonly<Partial<Record<'forecast' | 'unfilled' | 'discrepancy' | 'reservation', object>>>;
 
 /** How a line item stood when an alert of it was raised or cleared; of a podcast all but the units and the detail are 0. */
 export interface AlertFigures {
@@ -25,6 +25,12 @@ export interface AlertSubject {
   readonly podcastId: string;
   readonly workspaceId: string;
   readonly kind: AlertKind;
+}
+
+/** An alert that is open. */
+export interface OpenAlert extends AlertSubject {
+  /** It is about slots that a line item holds, and is in no plan for. */
+  readonly isOfReservation: boolean;
 }
 
 /** An alert that is to be raised. */
@@ -47,12 +53,18 @@ const hourMs = 3_600_000;
 const isOpen = `a.state = 'open' and not exists (select from alert c where c.alert_id = a.alert_id and c.state = 'closed')`;
 
 /** All alerts that are open. */
-export async function listOpenAlerts(pool: Pool): Promise<readonly AlertSubject[]> {
+export async function listOpenAlerts(pool: Pool): Promise<readonly OpenAlert[]> {
   const { rows } = await pool.query<
-    Columns<'alert', 'line_item_id' | 'podcast_id' | 'workspace_id'> & { readonly kind: AlertKind }
-  >(`select line_item_id, podcast_id, workspace_id, kind from alert a where ${isOpen}`);
+    Columns<'alert', 'line_item_id' | 'podcast_id' | 'workspace_id'> & {
+      readonly kind: AlertKind;
+      readonly is_of_reservation: boolean;
+    }
+  >(
+    `select line_item_id, podcast_id, workspace_id, kind, coalesce(detail ? 'reservation', false) as is_of_reservation from alert a where ${isOpen}`,
+  );
   return rows.map((row) => ({
     ...{ lineItemId: row.line_item_id, podcastId: row.podcast_id, workspaceId: row.workspace_id, kind: row.kind },
+    isOfReservation: row.is_of_reservation,
   }));
 }
 

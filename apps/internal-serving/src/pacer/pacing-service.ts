@@ -86,6 +86,7 @@ const detailJson = z
 const detailSchema = z.strictObject({
   forecast: z.record(z.string(), z.unknown()).optional(),
   discrepancy: z.record(z.string(), z.unknown()).optional(),
+  reservation: z.record(z.string(), z.unknown()).optional(),
 });
 const findingsRequest = z
   .strictObject({

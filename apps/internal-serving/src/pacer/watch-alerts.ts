@@ -19,6 +19,7 @@ import {
   type AlertSubject,
   type ClearedAlert,
   type LineHistory,
+  type OpenAlert,
   type RaisedAlert,
 } from './alert-table.ts';
 import type { CampaignBudget, PlannedPacer } from './pace-lines.ts';
@@ -43,7 +44,7 @@ export interface AlertWatch {
   countOpen(): ReadonlyMap<AlertKind, number>;
 }
 
-interface Watching extends AlertSubject {
+interface Watching extends OpenAlert {
   readonly streak: AlertStreak;
 }
 
@@ -58,7 +59,7 @@ function budgetPercentOf({ line }: PlannedPacer, budgets: Watched['budgets']): n
 
 /** A line item or a podcast: the kinds that it is judged by, those of them whose condition holds, and its figures with the units of a kind. */
 interface Judged {
-  readonly subject: Omit<AlertSubject, 'kind'>;
+  readonly subject: Omit<OpenAlert, 'kind'>;
   readonly kinds: readonly AlertKind[];
   readonly holding: ReadonlySet<AlertKind>;
   readonly figuresOf: (kind: AlertKind) => AlertFigures;
@@ -80,13 +81,19 @@ function judgeLine(
     ...{ bound, target, committed, confirmed, used, deliveryRate, shortBy, hourAgo, dayAgo, budgetPercent },
     isLearning: pacer.isLearning(),
   });
+  // Who is paced holds nothing any more.
+  const details: ReadonlyMap<AlertKind, AlertFinding> = new Map(
+    [...(found ?? [])].filter(([kind]) => kind !== 'ending'),
+  );
   const units: ReadonlyMap<AlertKind, number> = new Map([
     ...paced,
-    ...[...(found ?? [])].map(([kind, finding]) => [kind, finding.units] as const),
+    ...[...details].map(([kind, finding]) => [kind, finding.units] as const),
   ]);
-  const details: ReadonlyMap<AlertKind, AlertFinding> = found ?? new Map();
   return {
-    subject: { lineItemId: line.lineItemId, podcastId: '', workspaceId: line.workspaceId },
+    subject: {
+      ...{ lineItemId: line.lineItemId, podcastId: '', workspaceId: line.workspaceId },
+      isOfReservation: false,
+    },
     kinds: lineAlertKinds,
     holding: new Set(units.keys()),
     figuresOf: (kind) => ({
@@ -98,9 +105,17 @@ function judgeLine(
 
 const ofNoLineItem = { goal: 0, target: 0, committed: 0, confirmed: 0, shortBy: undefined, budgetPercent: undefined };
 
+/** A line item that holds slots for a short time yet, and has none. */
+const judgeReservation = ({ lineItemId, workspaceId, units, detail }: AlertFinding): Judged => ({
+  subject: { lineItemId, podcastId: '', workspaceId, isOfReservation: true },
+  kinds: ['ending'],
+  holding: new Set(['ending']),
+  figuresOf: () => ({ ...ofNoLineItem, goal: units, units, detail }),
+});
+
 function judgePodcast({ podcastId, workspaceId, unfilled }: JudgedPodcast): Judged {
   return {
-    subject: { lineItemId: '', podcastId, workspaceId },
+    subject: { lineItemId: '', podcastId, workspaceId, isOfReservation: false },
     kinds: ['unfilled'],
     holding: new Set(unfilled ? (['unfilled'] as const) : []),
     figuresOf: () => ({
@@ -135,7 +150,12 @@ export async function createAlertWatch(pool: Pool, term: number): Promise<AlertW
         const found = findings.get(findingKey(workspaceId, lineItemId));
         return past ? [judgeLine(pacer, past, { budgets, found }, nowMs)] : [];
       });
-      const judged = [...lines, ...(podcasts ?? []).map(judgePodcast)];
+      const paced = new Set(pacers.map(({ line }) => line.lineItemId));
+      const reservations = [...findings.values()].flatMap((found) => {
+        const ending = found.get('ending');
+        return ending && !paced.has(ending.lineItemId) ? [judgeReservation(ending)] : [];
+      });
+      const judged = [...lines, ...reservations, ...(podcasts ?? []).map(judgePodcast)];
       const raised: RaisedAlert[] = [];
       const recovered: ClearedAlert[] = [];
       const moved = new Map<string, Watching | undefined>();
@@ -149,8 +169,11 @@ export async function createAlertWatch(pool: Pool, term: number): Promise<AlertW
             (streak.isOpen ? raised : recovered).push({ ...subject, figures: figuresOf(kind) });
         }
       const known = podcasts && new Set(podcasts.map(({ podcastId }) => podcastId));
-      const isOver = (one: AlertSubject) =>
-        one.podcastId === '' ? hasEnded(one) : known !== undefined && !known.has(one.podcastId);
+      const held = new Set(reservations.map(({ subject }) => subject.lineItemId));
+      const isOver = (one: OpenAlert) => {
+        if (one.podcastId !== '') return known !== undefined && !known.has(one.podcastId);
+        return one.isOfReservation ? !held.has(one.lineItemId) : hasEnded(one);
+      };
       const ended = [...watching.values()].filter(isOver);
       for (const one of ended) moved.set(keyOf(one), undefined);
       const open = ended.filter(({ streak }) => streak.isOpen);

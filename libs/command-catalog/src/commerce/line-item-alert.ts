@@ -33,6 +33,9 @@ const details = {
       days: z.int().min(1).describe('Days on which it is beyond the tolerance and undecided.'),
     })
     .describe('Of `discrepancy`: the source that differs most. Both numbers stand in the items of the reconciliation.'),
+  reservation: z
+    .strictObject({ expires_at: z.iso.datetime() })
+    .describe('Of `ending`, where the line item holds slots that are not booked.'),
   unfilled: z
     .strictObject({
       opportunities: units.describe('Slots of the last seven days.'),
@@ -50,12 +53,13 @@ const figures = z.strictObject({
   committed: units.optional().describe('Confirmed servings and those that may still be confirmed.'),
   confirmed: units.optional().describe('Servings that count towards the goal, and held ones.'),
   units: units.describe(
-    'What the alert is about: units behind the plan, expected, missing at the end, above the goal, committed of a budget, or ours of the days in dispute; slots that stayed empty. 0 once it has recovered.',
+    'What the alert is about: units behind the plan, expected, missing at the end, above the goal, committed of a budget, reserved, or ours of the days in dispute; slots that stayed empty. 0 once it has recovered.',
   ),
   short_by: z.enum(['plan', 'day', 'goal', 'budget']).optional().describe('Why no more was granted.'),
   budget_percent: units.optional().describe('Of the budget of its campaign, what that has committed.'),
   forecast: details.forecast.optional(),
   discrepancy: details.discrepancy.optional(),
+  reservation: details.reservation.optional(),
   unfilled: details.unfilled.optional(),
 });
 

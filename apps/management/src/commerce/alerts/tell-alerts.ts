@@ -9,6 +9,7 @@ import { renderAlert, type ApiRoots } from '../../workspace/webhooks/webhook-mes
 import { findAlertProgress, moveAlertProgress } from './alert-progress-table.ts';
 import { lineItemAlert } from './line-item-alert.ts';
 import { startDiscrepancies } from './tell-discrepancies.ts';
+import { startReservations } from './tell-reservations.ts';
 
 interface Deps {
   readonly pool: Pool;
@@ -47,7 +48,7 @@ export async function tellAlerts(deps: Deps): Promise<boolean> {
   return events.length > 0;
 }
 
-/** Tells of alerts, and internal-serving of what sources differ about, until it is disposed. */
+/** Tells of alerts, and internal-serving of what management finds, until it is disposed. */
 export function startAlerts(
   options: Deps &
     Parameters<typeof startDiscrepancies>[0] & {
@@ -57,6 +58,7 @@ export function startAlerts(
 ): AsyncDisposable {
   const stack = new AsyncDisposableStack();
   stack.use(startDiscrepancies(options));
+  stack.use(startReservations(options));
   stack.use(startTelling(options));
   return stack;
 }

@@ -1,6 +1,5 @@
 import type { Pool } from '@longwave/postgres';
-import type { RpcClient } from '@longwave/rpc';
-import type { PacingServiceService } from '@longwave/rpc/serving';
+import type { AlertFinding } from '@longwave/rpc/serving';
 import type { Logger } from '@longwave/service-kit';
 import { pollLoop } from '@longwave/worker-kit';
 import {
@@ -9,23 +8,21 @@ import {
   listReconcilingWorkspaces,
   type Discrepancy,
 } from '../reconciliations/item-table.ts';
+import { createTellFindings, type FindingsClient } from './tell-findings.ts';
 
 interface Deps {
   readonly pool: Pool;
-  readonly serving: Pick<RpcClient<typeof PacingServiceService>, 'putFindings'>;
+  readonly serving: FindingsClient;
   readonly clock: () => Date;
 }
 
-const answerMs = 10_000;
 /** As often as alerts are judged. */
 const everyMs = 300_000;
-/** Findings of one workspace; those with the largest differences. */
-const maxFindings = 10_000;
 
 const differenceOf = ({ ours, theirs }: Discrepancy) => Math.abs(ours - theirs);
 
 /** Whoever sees the line item reads it, so what the source says stays in the reconciliation. */
-const findingOf = (one: Discrepancy) => ({
+const findingOf = (one: Discrepancy): AlertFinding => ({
   lineItemId: one.lineItemId,
   units: one.ours,
   detailJson: JSON.stringify({
@@ -66,24 +63,19 @@ function createReading(pool: Pool) {
  * know yet is read and told at its first look.
  */
 export function createTellDiscrepancies({ pool, serving, clock }: Deps): () => Promise<void> {
-  /** What this process told last, by workspace. */
-  const told = new Map<string, string>();
+  const { tell, workspaceIds } = createTellFindings(serving, 'discrepancy');
   const reading = createReading(pool);
   let atStart: readonly string[] | undefined;
   return async () => {
-    const asOfMs = BigInt(clock().getTime());
+    const asOf = clock();
     atStart ??= await listReconcilingWorkspaces(pool);
     const inReview = await listInReview(pool);
     reading.keep(new Set(inReview.map(({ id }) => id)));
     const byWorkspace = Map.groupBy(inReview, ({ workspace_id: id }) => id);
-    for (const workspaceId of new Set([...byWorkspace.keys(), ...atStart, ...told.keys()])) {
+    for (const workspaceId of new Set([...byWorkspace.keys(), ...atStart, ...workspaceIds()])) {
       const found: Discrepancy[] = [];
       for (const one of byWorkspace.get(workspaceId) ?? []) found.push(...(await reading.read(one)));
-      const findings = largestOf(found).slice(0, maxFindings).map(findingOf);
-      const content = JSON.stringify(findings);
-      if (told.get(workspaceId) === content) continue;
-      await serving.putFindings({ workspaceId, kind: 'discrepancy', asOfMs, findings }, { deadlineMs: answerMs });
-      told.set(workspaceId, content);
+      await tell(workspaceId, largestOf(found).map(findingOf), asOf);
     }
   };
 }

@@ -22,6 +22,14 @@ export async function lockBookingVersion(tx: Transaction, workspaceId: string): 
   return Number(rows[0]!.version);
 }
 
+/** The workspaces that ever sold something. */
+export async function listSellingWorkspaces(pool: Pool): Promise<readonly string[]> {
+  const { rows } = await pool.query<Columns<'booking_version', 'workspace_id'>>(
+    'select workspace_id from booking_version',
+  );
+  return rows.map((row) => row.workspace_id);
+}
+
 /** Says that what is sold in a workspace has changed. */
 export async function raiseBookingVersion(tx: Transaction, workspaceId: string): Promise<void> {
   await tx.query({
