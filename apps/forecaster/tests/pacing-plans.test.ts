@@ -114,8 +114,9 @@ test('line items that will end short by a forecast are told with what they miss 
   const [short, well, far] = [guaranteed(20_000, [-2, 7]), guaranteed(300, [-2, 7]), guaranteed(900, [-2, 100])];
   world.committed = [{ lineItemId: short.line_item_id, units: 1_000, deliveryRate: 1 }];
   await plansOf([short, well, far]);
-  const [told, ...others] = world.found.filter(({ workspaceId }) => workspaceId === world.plan.workspace_id);
+  const [told, days, ...others] = world.found.filter(({ workspaceId }) => workspaceId === world.plan.workspace_id);
   expect(others).toEqual([]);
+  expect(days).toMatchObject({ kind: 'daily_min_unreachable', findings: [] });
   expect(told).toMatchObject({ kind: 'at_risk', findings: [{ lineItemId: short.line_item_id }] });
   const { units, detailJson } = told!.findings[0]!;
   const { forecast } = JSON.parse(detailJson) as { forecast: { p10: number; p50: number; main_verdict: string } };
@@ -128,4 +129,28 @@ test('line items that will end short by a forecast are told with what they miss 
   world.plays = evenPlays(5, 480);
   await plansOf([short]);
   expect(world.found.at(-1)).toMatchObject({ workspaceId: world.plan.workspace_id, findings: [] });
+});
+
+test('a line item whose days cannot have their least is told with the day that misses most; one with enough traffic, and one as soon as possible, are not', async () => {
+  world.committed = [];
+  world.plays = evenPlays(35, 480);
+  const pacing = { velocity: 1, finish_early_pct: 0, counting_basis: 'reserved', time_zone: 'UTC' } as const;
+  const daily = (least: number, mode: 'even' | 'front_loaded' | 'asap') => ({
+    pacing: { ...pacing, mode, daily_min: least },
+  });
+  // 480 breaks a day, of which the others have some.
+  const short = guaranteed(8_000, [-2, 8], daily(700, 'even'));
+  const well = guaranteed(600, [-2, 8], { ...daily(40, 'front_loaded'), priority: 1 });
+  const soon = guaranteed(300, [-2, 8], daily(250, 'asap'));
+  await plansOf([short, well, soon]);
+  const told = world.found.filter(({ workspaceId }) => workspaceId === world.plan.workspace_id);
+  expect(told.map(({ kind }) => kind)).toEqual(['at_risk', 'daily_min_unreachable']);
+  const [found, ...others] = told[1]!.findings;
+  expect([found?.lineItemId, others]).toEqual([short.line_item_id, []]);
+  const { day } = JSON.parse(found!.detailJson) as { day: { day: string; p50: number; p90: number } };
+  expect(day).toMatchObject({ daily_min: 700, days: 7 });
+  expect(day.p50).toBeLessThanOrEqual(day.p90);
+  expect(found!.units).toBeGreaterThan(200);
+  const inDays = (Date.parse(day.day) - Date.now()) / dayMs;
+  expect([inDays > 0, inDays < 8]).toEqual([true, true]);
 });

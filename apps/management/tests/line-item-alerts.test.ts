@@ -226,6 +226,7 @@ test('what an alert has from forecasts and reconciliations, and what slots are w
   const { id: podcastId } = await world.podcast();
   const { workspaceId } = world;
   const forecast = { p10: 7_001, p50: 8_001, as_of: new Date().toISOString() };
+  const day = { day: '2027-03-01', daily_min: 500, days: 2, p50: 301, p90: 401, as_of: forecast.as_of };
   const discrepancy = { reconciliation_id: newId('rec'), source: 'gam', days: 3 };
   const slots = { opportunities: 900, percent: 44.4, usual_percent: 20, no_ad_reason: 'all_capped' };
   const unfilled = { ...slots, value_at_floor_micros: 5_000_000 };
@@ -233,6 +234,7 @@ test('what an alert has from forecasts and reconciliations, and what slots are w
   const none = { goal: 0n, target: 0, committed: 0, confirmed: 0, shortBy: '', budgetPercent: undefined };
   const own = [
     openAlert(workspaceId, lineItem.id, { kind: 'at_risk', raised: of({ forecast }), ...closed() }),
+    openAlert(workspaceId, lineItem.id, { kind: 'daily_min_unreachable', raised: of({ day }) }),
     openAlert(workspaceId, lineItem.id, { kind: 'discrepancy', raised: of({ discrepancy }) }),
     openAlert(workspaceId, '', { podcastId, kind: 'unfilled', raised: { ...of({ unfilled }), ...none } }),
   ];
@@ -241,10 +243,10 @@ test('what an alert has from forecasts and reconciliations, and what slots are w
     events.push({ position: (events.at(-1)?.position ?? 20n) + 1n, eventId: newId('evt'), alert });
   await tellAll();
   const found = (alert: { raised: Record<string, unknown> }) =>
-    ['forecast', 'discrepancy', 'unfilled'].flatMap((name) => (alert.raised[name] ? [alert.raised[name]] : []));
+    ['forecast', 'day', 'discrepancy', 'unfilled'].flatMap((name) => (alert.raised[name] ? [alert.raised[name]] : []));
   for (const [role, said] of [
     ['viewer', [slots]],
-    ['sales', [forecast, discrepancy, unfilled]],
+    ['sales', [forecast, day, discrepancy, unfilled]],
   ] as const) {
     const token = api.tokenFor(person(workspaceId, [role]));
     const { json } = await api.call(`/workspaces/${workspaceId}/alerts`, { token });

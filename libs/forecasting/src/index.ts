@@ -12,6 +12,12 @@ export {
 export { intervalOf, type BacktestRatio, type Interval } from './interval.ts';
 export type { SamplePlay } from './sample-play.ts';
 export { thinSample } from './thin-sample.ts';
-export { forecastDelivery, simulateDelivery, type DeliveryBaseline, type DeliveryInputs } from './simulate-delivery.ts';
+export {
+  forecastDelivery,
+  simulateDelivery,
+  type DeliveryBaseline,
+  type DeliveryQuantiles,
+  type DeliveryInputs,
+} from './simulate-delivery.ts';
 export type { PodcastHistory, TimeRange, TrafficInputs } from './traffic-history.ts';
 export type { TrafficModel } from './traffic-model.ts';

@@ -48,7 +48,7 @@ export function planGoal(
     const u = passed / planned;
     // Where traffic is too little for the goal, the whole goal is spread in proportion to it.
     const wanted = pacing.mode === 'even' ? given + (even[day]! * goal) / filled : goal * (1.5 * u - 0.5 * u * u);
-    given = Math.min(goal, given + most, wanted);
+    given = Math.min(goal, given + most, Math.max(wanted, given + Math.min(least, plannedShare * one)));
     untilDay[day + 1] = given;
   });
   return { untilDay, goal };

@@ -5,7 +5,7 @@ import type { ShortBy } from './line-verdict.ts';
 const pacedKinds = ['behind_plan', 'stalled', 'ending', 'over', 'budget'] as const;
 type PacedKind = (typeof pacedKinds)[number];
 /** Kinds of alerts of line items that the forecaster and management find, whatever the pacer knows. */
-const otherKinds = ['at_risk', 'discrepancy'] as const;
+const otherKinds = ['at_risk', 'daily_min_unreachable', 'discrepancy'] as const;
 /** What other services find: those, and reservations that are `ending`. */
 export const foundKinds = [...otherKinds, 'ending'] as const;
 export type FoundKind = (typeof foundKinds)[number];

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { missingAtEnd, unusuallyUnfilled } from './alert-findings.ts';
+import { missingAtEnd, missingOfDay, unusuallyUnfilled } from './alert-findings.ts';
 
 test.each([
   ['the middle 98 % of the goal and the lower end 90 %: not at risk', { p50: 9_800, p10: 9_000 }, undefined],
@@ -10,6 +10,15 @@ test.each([
   ['less than that', { p50: 9_599, p10: 9_599, scale: 16 }, 401],
 ])('a line item with %s', (_name, given, missing) => {
   expect(missingAtEnd({ goal: 10_000, scale: 1, ...given })).toBe(missing);
+});
+
+test.each([
+  ['even at the upper end less than its least', { expected: 300, most: 480 }, 200],
+  ['its least at the upper end', { expected: 300, most: 500 }, undefined],
+  ['a few units less, which is chance', { expected: 480, most: 490 }, undefined],
+  ['no less than simulated units of 100 can tell', { expected: 300, most: 480, scale: 100 }, undefined],
+])('a day that is expected to have %s', (_name, given, missing) => {
+  expect(missingOfDay({ wanted: 500, scale: 1, ...given })).toBe(missing);
 });
 
 test.each([

@@ -21,6 +21,21 @@ export function missingAtEnd({ goal, p10, p50, scale }: ExpectedEnd): number | u
   return isShort(p10, leastP10) ? goal - p10 : undefined;
 }
 
+/** What a day of a line item is to be given, and what it will be by a forecast: in the middle, and at the upper end. */
+interface ExpectedDay {
+  readonly wanted: number;
+  readonly expected: number;
+  readonly most: number;
+  /** Units that one simulated unit stands for. */
+  readonly scale: number;
+}
+
+/** Units that a day will miss of its least; undefined where the upper end of the forecast reaches it, or what is missing is chance. */
+export function missingOfDay({ wanted, expected, most, scale }: ExpectedDay): number | undefined {
+  const missing = wanted - expected;
+  return most < wanted && missing > Math.sqrt(wanted * Math.max(1, scale)) ? missing : undefined;
+}
+
 /** Slots of a podcast in a time. */
 export interface FilledSlots {
   readonly opportunities: number;

@@ -9,7 +9,7 @@ export {
   type AlertStreak,
   type FoundKind,
 } from './alert-conditions.ts';
-export { missingAtEnd, unusuallyUnfilled, type FilledSlots } from './alert-findings.ts';
+export { missingAtEnd, missingOfDay, unusuallyUnfilled, type FilledSlots } from './alert-findings.ts';
 export { affordableUnits, budgetUnits, costMicros } from './budget.ts';
 export { type Cohort, type GoalBasis, type SurfaceClass } from './cohort.ts';
 export { createCohortBook } from './cohort-sums.ts';

@@ -11,6 +11,7 @@ import {
 import { findAhead } from './find-ahead.ts';
 import { aheadOf, deliveryInputs, modelOf, type ForecastInputs } from './forecast-inputs.ts';
 import { intervalIn } from './interval-in.ts';
+import { datesOf } from './local-dates.ts';
 import { hidesTargeted } from './rare-values.ts';
 
 export type ForecastResult = ChangesInput<'forecast.complete'>;
@@ -20,13 +21,6 @@ const dayMs = 86_400_000;
 const maxPodcasts = 50;
 /** Line items whose days are told, too. */
 const maxWithDays = 20;
-
-/** Local dates of days by their start. */
-function datesOf(timeZone: string): (startMs: number) => string {
-  const format = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
-  // The middle of a day is in it, also where a day has 23 hours.
-  return (startMs) => format.format(startMs + dayMs / 2);
-}
 
 const whole = (units: number) => Math.max(0, Math.round(units));
 

@@ -27,7 +27,7 @@ function piecesOf(plans: readonly PacingPlan[]): readonly (readonly PacingPlan[]
 }
 
 /**
- * Makes the plans of the job's workspace and gives them to internal-serving; then finds by a forecast which line items will end short. A try that fails gives the same plans again; a job that ended
+ * Makes the plans of the job's workspace and gives them to internal-serving; then finds by a forecast which line items, or days of them, will end short. A try that fails gives the same plans again; a job that ended
  * meanwhile did so in full, as the newest inputs win.
  * @param signal aborted with a `LeaseEnded` when the lease has ended
  */
@@ -45,11 +45,14 @@ export async function makePlansJob(
   }
   const lineItemIds = plans.flatMap(({ lineItemId, learning }) => (learning ? [] : [lineItemId]));
   const risks = await findRisks({ type: 'risks', workspaceId, lineItemIds, deadlineMs: readMs }, signal);
-  const findings = risks.findings.slice(0, maxFindings);
-  await pacing.putFindings(
-    { workspaceId, kind: 'at_risk', asOfMs: BigInt(risks.asOfMs), findings },
-    { deadlineMs: putMs },
-  );
+  const asOf = BigInt(risks.asOfMs);
+  for (const [kind, found] of [
+    ['at_risk', risks.atRisk],
+    ['daily_min_unreachable', risks.shortDays],
+  ] as const) {
+    const findings = found.slice(0, maxFindings);
+    await pacing.putFindings({ workspaceId, kind, asOfMs: asOf, findings }, { deadlineMs: putMs });
+  }
   const { ended } = await jobs.endJob({ jobId, leaseId }, { deadlineMs: endMs });
   return ended ? 'completed' : 'lost';
 }

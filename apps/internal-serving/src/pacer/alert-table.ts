@@ -5,7 +5,9 @@ import type { Columns } from '../generated/rows.ts';
 import { underTerm } from './pacer-term-table.ts';
 
 /** What a kind says beside the figures, by the name that readers see; as readers see it. */
-export type AlertDetail = Readonly<Partial<Record<'forecast' | 'unfilled' | 'discrepancy' | 'reservation', object>>>;
+export type AlertDetail = Readonly<
+  Partial<Record<'forecast' | 'unfilled' | 'discrepancy' | 'reservation' | 'day', object>>
+>;
 
 /** How a line item stood when an alert of it was raised or cleared; of a podcast all but the units and the detail are 0. */
 export interface AlertFigures {

@@ -87,6 +87,7 @@ const detailSchema = z.strictObject({
   forecast: z.record(z.string(), z.unknown()).optional(),
   discrepancy: z.record(z.string(), z.unknown()).optional(),
   reservation: z.record(z.string(), z.unknown()).optional(),
+  day: z.record(z.string(), z.unknown()).optional(),
 });
 const findingsRequest = z
   .strictObject({

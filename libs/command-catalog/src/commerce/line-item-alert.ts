@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** What an alert can be about (docs/pacing.md#alerts); `unfilled` is about a podcast, the others about a line item. */
 export const lineItemAlertKinds = [
-  ...(['behind_plan', 'at_risk', 'stalled', 'ending', 'over', 'budget'] as const),
+  ...(['behind_plan', 'at_risk', 'daily_min_unreachable', 'stalled', 'ending', 'over', 'budget'] as const),
   ...(['discrepancy', 'unfilled'] as const),
 ] as const;
 
@@ -26,6 +26,18 @@ const details = {
       as_of: z.iso.datetime(),
     })
     .describe('Of `at_risk`.'),
+  day: z
+    .strictObject({
+      day: z.iso
+        .date()
+        .describe('In the zone of the workspace; of the next seven whole days the one that misses most.'),
+      daily_min: units,
+      p50: units.describe('Slots that the day will be given by the forecast.'),
+      p90: units.describe('At the upper end of it.'),
+      days: z.int().min(1).describe('Days of these seven that miss their least.'),
+      as_of: z.iso.datetime(),
+    })
+    .describe('Of `daily_min_unreachable`.'),
   discrepancy: z
     .strictObject({
       reconciliation_id: z.string(),
@@ -53,11 +65,12 @@ const figures = z.strictObject({
   committed: units.optional().describe('Confirmed servings and those that may still be confirmed.'),
   confirmed: units.optional().describe('Servings that count towards the goal, and held ones.'),
   units: units.describe(
-    'What the alert is about: units behind the plan, expected, missing at the end, above the goal, committed of a budget, reserved, or ours of the days in dispute; slots that stayed empty. 0 once it has recovered.',
+    'What the alert is about: units behind the plan, expected, missing at the end or on a day, above the goal, committed of a budget, reserved, or ours of the days in dispute; slots that stayed empty. 0 once it has recovered.',
   ),
   short_by: z.enum(['plan', 'day', 'goal', 'budget']).optional().describe('Why no more was granted.'),
   budget_percent: units.optional().describe('Of the budget of its campaign, what that has committed.'),
   forecast: details.forecast.optional(),
+  day: details.day.optional(),
   discrepancy: details.discrepancy.optional(),
   reservation: details.reservation.optional(),
   unfilled: details.unfilled.optional(),

@@ -35,7 +35,7 @@ const listAlertsRoute: ManagementRoute = {
   method: 'GET',
   path: '/workspaces/{workspace_id}/alerts',
   summary:
-    'Alerts of line items (behind their plans, at risk, stalled, ending short, above their goals, near their budgets, counted otherwise by others) and of podcasts (unfilled).',
+    'Alerts of line items (behind their plans, at risk, short of the least of a day, stalled, ending short, above their goals, near their budgets, counted otherwise by others) and of podcasts (unfilled).',
   note: 'Whoever sees the line items of the workspace sees their alerts; what a forecast or a reconciliation says in them, and what slots are worth, sees whoever may read those types. An alert changes nothing; what raises and clears it is in the documentation of pacing.',
   scope: 'management:read',
   query: alertQuery,

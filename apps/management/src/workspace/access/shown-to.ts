@@ -56,13 +56,14 @@ type AlertFigures = LineItemAlert['raised'];
 
 /** Figures of an alert without what was found in resources of types that the actor may not read, and without what slots are worth. */
 function readableFigures(actor: Actor, workspaceId: string, figures: AlertFigures): AlertFigures {
-  const { forecast, discrepancy, unfilled, ...rest } = figures;
+  const { forecast, day, discrepancy, unfilled, ...rest } = figures;
   const seesForecasts = !isUnreadable(actor, workspaceId, productCatalog.resources.forecasts.type);
   const seesReconciliations = !isUnreadable(actor, workspaceId, productCatalog.resources.reconciliations.type);
   const { value_at_floor_micros: _value, ...slots } = unfilled ?? {};
   return {
     ...rest,
     ...(forecast && seesForecasts && { forecast }),
+    ...(day && seesForecasts && { day }),
     ...(discrepancy && seesReconciliations && { discrepancy }),
     ...(unfilled && { unfilled: seesForecasts ? unfilled : (slots as typeof unfilled) }),
   };
