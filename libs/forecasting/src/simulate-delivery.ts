@@ -17,7 +17,7 @@ import {
   type TrafficFactors,
 } from './compose-plays.ts';
 import type { SamplePlay } from './sample-play.ts';
-import { createCredit, creditGoals, forEachBit } from './simulated-credit.ts';
+import { createCredit, createSetCounts, creditGoals, forEachBit } from './simulated-credit.ts';
 import { createListeners } from './simulated-listeners.ts';
 import { createShares } from './simulated-shares.ts';
 import { trafficDaysOf, type TrafficDays } from './traffic-days.ts';
@@ -105,19 +105,23 @@ function createPrepare(index: PlanIndex, plays: readonly SimulatedPlay[]): (at: 
   return (at) => (kept[at] ??= prepareSimulated(index, plays[at]!));
 }
 
-/** Opportunities of each line item by day, from a part of the plays; row after row. */
+/** Opportunities of each line item by day, from a part of the plays: a row of all line items for each day. */
 function opportunitiesByDay(
-  index: PlanIndex,
-  plays: readonly SimulatedPlay[],
+  { lines, all }: PlanIndex,
+  { length }: readonly SimulatedPlay[],
   { starts, dayOf }: TrafficDays,
   prepare: (at: number) => PreparedPlay,
 ): Float64Array {
-  const counts = new Float64Array(index.lines.length * starts.length);
-  const step = Math.max(1, Math.ceil(plays.length / maxShapePlays));
-  for (let at = 0; at < plays.length; at += step)
-    for (const { bits } of prepare(at).eligible)
-      forEachBit(bits, (ordinal) => (counts[ordinal * starts.length + dayOf[at]!]! += step));
-  return counts;
+  const rows = new Float64Array(lines.length * starts.length);
+  const counts = createSetCounts(all.length);
+  const step = Math.max(1, Math.ceil(length / maxShapePlays));
+  for (let at = 0; at < length; at += step) {
+    for (const { bits } of prepare(at).eligible) counts.add(bits);
+    const day = dayOf[at]!;
+    if (at + step >= length || dayOf[at + step] !== day)
+      counts.moveInto(rows.subarray(day * lines.length, (day + 1) * lines.length), step);
+  }
+  return rows;
 }
 
 /** Sums of a running simulation. */
@@ -161,9 +165,7 @@ function linesOf(
   return index.lines.map(({ lineItemId, goalQuantity }, ordinal): LineDelivery => {
     const units = scale * (deliveryRates.get(lineItemId) ?? 1);
     const ofDay = (day: number) => tally.delivered[ordinal * starts.length + day]! * units;
-    const eligible = opportunities
-      .subarray(ordinal * starts.length, (ordinal + 1) * starts.length)
-      .reduce((sum, one) => sum + one, 0);
+    const eligible = starts.reduce((sum, _, day) => sum + opportunities[day * index.lines.length + ordinal]!, 0);
     const counted = verdictCodes.map((code, at) => ({
       code,
       breaks: tally.verdicts[ordinal * verdictCodes.length + at]!,

@@ -10,18 +10,29 @@ import {
   type UrgencyLevel,
 } from '@longwave/ad-decision';
 import type { ServingPlanDocument } from '@longwave/events';
-import { planGoal, type GoalPlan } from './spread-goals.ts';
+import { planGoal } from './spread-goals.ts';
 import type { TrafficDays } from './traffic-days.ts';
 
 /** Goals that are behind their plan by so many hundredths have urgency 1, 2 and 3. */
 const urgencySteps = [0.005, 0.015, 0.04] as const;
 
-/** What the line items of a plan may be given at a time. */
-interface Credits {
-  /** Decided units that the plan allows so far, without those that were given; Infinity without a goal. */
-  readonly allowed: (ordinal: number, day: number, passed: number) => number;
-  /** 0 without a goal. */
-  readonly goalOf: (ordinal: number) => number;
+/** What the line items of a plan may be given, in decided units of the simulation. */
+export interface Credits {
+  /** Until the beginning of each day and the end of the last: a row of all line items for each; Infinity without a goal. */
+  readonly untilDay: Float64Array;
+  /** By line item; 0 without a goal. */
+  readonly goals: Float64Array;
+}
+
+/** What a line item may be given until a time in the traffic of a day. */
+export function allowedUntil(
+  { untilDay, goals: { length } }: Credits,
+  ordinal: number,
+  day: number,
+  passed: number,
+): number {
+  const from = untilDay[day * length + ordinal]!;
+  return from === Infinity ? from : from + (untilDay[(day + 1) * length + ordinal]! - from) * passed;
 }
 
 /** The goals of a simulated plan (`DeliveryInputs`). */
@@ -34,31 +45,28 @@ interface GoalInputs {
   readonly scale: number;
 }
 
-/** Spreads the goals of a plan over the days of its simulation. @param counts opportunities by line item and day */
+/** Spreads the goals of a plan over the days of its simulation. @param counts opportunities: a row of all line items for each day */
 export function creditGoals(
-  { plan, index, goalsLeft, deliveryRates, scale }: GoalInputs,
-  days: TrafficDays,
+  { plan, index: { lines }, goalsLeft, deliveryRates, scale }: GoalInputs,
+  { starts }: TrafficDays,
   counts: Float64Array,
 ): Credits {
   const pacings = new Map(plan.line_items.map((line) => [line.line_item_id, line.pacing]));
-  const length = days.starts.length;
-  const plans = index.lines.map(({ lineItemId, goalQuantity }, ordinal): GoalPlan | undefined => {
-    if (goalQuantity === undefined) return undefined;
-    const unit = 1 / scale;
+  const untilDay = new Float64Array((starts.length + 1) * lines.length).fill(Infinity);
+  const goals = new Float64Array(lines.length);
+  const unit = 1 / scale;
+  lines.forEach(({ lineItemId, goalQuantity }, ordinal) => {
+    if (goalQuantity === undefined) return;
     const goal = ((goalsLeft.get(lineItemId) ?? goalQuantity) / (deliveryRates.get(lineItemId) ?? 1)) * unit;
     // A part of a unit is given in as many simulations as it is large.
     const whole = Math.floor(goal + seedOf(`rounding ${lineItemId}`) / 2 ** 32);
-    return planGoal(whole, counts.subarray(ordinal * length, (ordinal + 1) * length), pacings.get(lineItemId), unit);
+    const opportunities = Float64Array.from(starts, (_, day) => counts[day * lines.length + ordinal]!);
+    goals[ordinal] = whole;
+    planGoal(whole, opportunities, pacings.get(lineItemId), unit).untilDay.forEach((units, day) => {
+      untilDay[day * lines.length + ordinal] = units;
+    });
   });
-  return {
-    goalOf: (ordinal) => plans[ordinal]?.goal ?? 0,
-    allowed: (ordinal, day, passed) => {
-      const goal = plans[ordinal];
-      if (!goal) return Infinity;
-      const from = goal.untilDay[day]!;
-      return from + (goal.untilDay[day + 1]! - from) * passed;
-    },
-  };
+  return { untilDay, goals };
 }
 
 const levelOf = (behind: number): UrgencyLevel => {
@@ -77,20 +85,15 @@ interface SimulatedCredit {
 }
 
 /** Credit and urgency of the line items with a goal, given anew from time to time; what is used is taken off at once. */
-export function createCredit(
-  { goals, lines }: PlanIndex,
-  { allowed, goalOf }: Credits,
-  used: Float64Array,
-): SimulatedCredit {
+export function createCredit({ goals, lines }: PlanIndex, credits: Credits, used: Float64Array): SimulatedCredit {
   const credit = createBits(lines.length);
   const urgency = createUrgency(lines.length);
   const goalOrdinals: number[] = [];
   forEachBit(goals, (ordinal) => goalOrdinals.push(ordinal));
   const at = { day: 0, passed: 0 };
-  const remaining = (ordinal: number) => allowed(ordinal, at.day, at.passed) - used[ordinal]!;
-  const inputs = { credit, urgency, remaining };
+  const remaining = (ordinal: number) => allowedUntil(credits, ordinal, at.day, at.passed) - used[ordinal]!;
   return {
-    inputs,
+    inputs: { credit, urgency, remaining },
     moveTo: (day, passed) => void Object.assign(at, { day, passed }),
     give: () => {
       credit.fill(0);
@@ -100,8 +103,8 @@ export function createCredit(
         if (left <= 0) continue;
         addBit(credit, ordinal);
         // A simulated unit stands for many: one of it is no delay.
-        const behind = (left - 1) / goalOf(ordinal);
-        const level = levelOf(behind);
+        if (left <= 1) continue;
+        const level = levelOf((left - 1) / credits.goals[ordinal]!);
         if (level > 0) addBit(urgency[level - 1]!, ordinal);
       }
     },
@@ -115,4 +118,31 @@ export function createCredit(
 export function forEachBit(bits: Bits, visit: (ordinal: number) => void): void {
   for (let word = 0; word < bits.length; word++)
     for (let rest = bits[word]!; rest !== 0; rest &= rest - 1) visit(word * 32 + 31 - Math.clz32(rest & -rest));
+}
+
+/** Counts in how many sets each ordinal is. A word of each binary digit holds that of 32 counts, so that a set is added word by word. */
+export interface SetCounts {
+  readonly add: (bits: Bits) => void;
+  /** Adds the counts to a row, so many times, and begins anew. */
+  readonly moveInto: (row: Float64Array, times: number) => void;
+}
+
+export function createSetCounts(words: number): SetCounts {
+  const digits: Uint32Array[] = [];
+  return {
+    add: (bits) => {
+      for (let word = 0; word < words; word++)
+        for (let carry = bits[word]!, place = 0; carry !== 0; place++) {
+          const digit = (digits[place] ??= new Uint32Array(words));
+          const before = digit[word]!;
+          digit[word] = before ^ carry;
+          carry &= before;
+        }
+    },
+    moveInto: (row, times) =>
+      digits.forEach((digit, place) => {
+        forEachBit(digit, (ordinal) => (row[ordinal]! += times * 2 ** place));
+        digit.fill(0);
+      }),
+  };
 }
