@@ -122,3 +122,21 @@ test('the pacer takes a new plan over without a jump: what is committed, granted
   await pacer.tick();
   expect(standing().target - before.target).toBeLessThan(line.goal / 1_000);
 });
+
+test('management is told what committed units cost at the prices of their decisions; older rows know the present price alone', async () => {
+  const ws = newId('ws');
+  const ids = ['li_1', 'li_2'].map((id) => `${id}${ws}`);
+  await pacing.pool.query(
+    `insert into line_pacing (line_item_id, workspace_id, goal, basis, window_start, window_end, closed_used, committed, target, delivery_rate, urgency, state,
+       pacing_version, used, unit_price_micros, committed_micros, updated_at)
+     select id, $2, 100, 'reserved', to_timestamp(0), to_timestamp(86400), 0, 3, 0, 1, 0, 'on_plan', 1, 3, 12000, micros, now()
+     from unnest($1::text[], array[40.5, null]::numeric[]) as t (id, micros)`,
+    [ids, ws],
+  );
+  const read = async (workspaceId: string) => {
+    const { lineItems } = await clients.management.readPacing({ workspaceId, lineItemIds: ids }, { deadlineMs: 5_000 });
+    return lineItems.map(({ committedMicros }) => committedMicros);
+  };
+  expect(await read(ws)).toEqual([40.5, 36]);
+  expect(await read(newId('ws'))).toEqual([]);
+});

@@ -169,7 +169,7 @@ export async function createApp(
       prepareArtwork: createPrepareArtwork(probe),
       fetch: guardedFetch,
       publicFetch,
-      ...{ countConfirmed, checkAvailability },
+      ...{ countConfirmed, checkAvailability, sumUnitCosts: asked.sumUnitCosts },
       webhooks: { secrets, allowOrigins: config.FETCH_ALLOW_ORIGINS },
       reportDays: config.REPORT_DAYS,
       findPlan,

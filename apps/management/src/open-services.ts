@@ -12,6 +12,7 @@ import { ForecastServiceService } from '@longwave/rpc/forecast';
 import { ProbeServiceService } from '@longwave/rpc/probe';
 import { ReceiptServiceService } from '@longwave/rpc/receipt';
 import { PacingServiceService, ServingServiceService } from '@longwave/rpc/serving';
+import { createSumUnitCosts } from './advertising/campaigns/sum-unit-costs.ts';
 import { createListAlerts } from './commerce/alerts/list-alerts.ts';
 import type { Config } from './config.ts';
 
@@ -37,6 +38,7 @@ export function openServices(config: Config, tls: ReturnType<typeof tlsFromConfi
     ...{ checkAvailability, findPresentation, findPlan, countAds, listAdEvents },
     alerts: { readAlertEvents, putFindings },
     listAlerts: createListAlerts({ listAlerts }),
+    sumUnitCosts: createSumUnitCosts({ readPacing }),
     ledger: sink.client(LedgerServiceService),
     credentials: authServer.client(CredentialServiceService),
     receipts: authServer.client(ReceiptServiceService),

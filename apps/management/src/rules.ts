@@ -18,6 +18,7 @@ import { episodeRules } from './hosting/episodes/episode-rules.ts';
 import { importRules } from './hosting/imports/import-rules.ts';
 import { inventoryUnitRules } from './advertising/inventory-units/inventory-unit-rules.ts';
 import { exchangeRules } from './exchange/exchange-rules.ts';
+import type { SumUnitCosts } from './advertising/campaigns/sum-unit-costs.ts';
 import type { CountConfirmed } from './advertising/line-items/count-confirmed.ts';
 import { lineItemRules } from './advertising/line-items/line-item-rules.ts';
 import { mediaClipRules } from './hosting/media-clips/media-clip-rules.ts';
@@ -62,6 +63,7 @@ export const createRules = (options: {
   readonly countConfirmed: CountConfirmed;
   /** How much is left for a line item. */
   readonly checkAvailability: CheckAvailability;
+  readonly sumUnitCosts: SumUnitCosts;
   readonly webhooks: { readonly secrets: WebhookSecrets; readonly allowOrigins: readonly string[] };
   /** Days that the result of a report is kept. */
   readonly reportDays: number;

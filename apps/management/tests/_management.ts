@@ -18,6 +18,7 @@ import { Problem } from '@longwave/problems';
 import type { CheckAvailabilityResponse } from '@longwave/rpc/forecast';
 import type { ShownPresentation } from '@longwave/rpc/delivery';
 import { deliveryContract, type DeliveryContract } from '@longwave/services';
+import type { SumUnitCosts } from '../src/advertising/campaigns/sum-unit-costs.ts';
 import type { CountConfirmed } from '../src/advertising/line-items/count-confirmed.ts';
 import type { CheckAvailability } from '../src/commerce/forecasts/check-availability.ts';
 import { findBookingVersion } from '../src/commerce/forecasts/booking-version-table.ts';
@@ -114,6 +115,8 @@ export interface TestManagement extends AsyncDisposable {
   available: Partial<CheckAvailabilityResponse>;
   /** Answers instead of the above. */
   checkAvailability: CheckAvailability | undefined;
+  /** What units of line items cost by now. */
+  sumUnitCosts: SumUnitCosts;
   /** The ledger of the sink. */
   readonly ledger: FakeLedger;
   readonly clock: () => Date;
@@ -150,6 +153,7 @@ export async function startTestManagement(
     countConfirmed: (async (_workspaceId, lineItemId) => delivered.get(lineItemId) ?? 0) as CountConfirmed,
     available: {} as Partial<CheckAvailabilityResponse>,
     checkAvailability: undefined as CheckAvailability | undefined,
+    sumUnitCosts: (async () => 0n) as SumUnitCosts,
   };
   const pipeline: ExecutorOptions<typeof productCatalog> = {
     pool,
@@ -175,6 +179,7 @@ export async function startTestManagement(
           bookingVersion: BigInt(await findBookingVersion(pool, workspaceId)),
           ...world.available,
         },
+      sumUnitCosts: (workspaceId, lineItemIds) => world.sumUnitCosts(workspaceId, lineItemIds),
       webhooks: { secrets: webhookSecrets, allowOrigins: receiverOrigins },
       submissions: {
         platforms: {

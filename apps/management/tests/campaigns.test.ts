@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ResourceView } from '@longwave/events';
 import { transaction } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
 import { until } from '@longwave/test-kit';
 import { startJobRunner } from '../src/background/job-runner.ts';
 import { readFixedMicros } from '../src/advertising/campaigns/campaign-budget.ts';
@@ -346,5 +347,42 @@ describe('the budget of a campaign', () => {
     expect((await refusalOf(amendLater(other.lineItem, 11))).code).toBe('line_item_not_bookable');
     await amendLater(waiting, 30);
     await amendLater(other.lineItem, 20);
+  });
+
+  test('has no room for fixed prices where units have taken it, as the pacer knows when such a price is set', async () => {
+    const world = createWorld(management);
+    const window = { start: '2027-03-01T00:00:00Z', end: '2027-03-11T00:00:00Z' };
+    const draft = await world.activeCampaign();
+    const campaign = await world.send('campaign.revise', draft, { budget: eur(100), window });
+    const asked: (readonly string[])[] = [];
+    let spent = 90;
+    management.sumUnitCosts = async (workspaceId, lineItemIds) => {
+      expect(workspaceId).toBe(world.workspaceId);
+      asked.push(lineItemIds);
+      return BigInt(spent * 1_000_000);
+    };
+    const byUnits = await world.booked({ window }, campaign);
+    expect(asked).toEqual([]);
+    const flat = (units: number) => world.booked({ window, rate: { model: 'flat', price: eur(units) } }, campaign);
+    const refusal = { code: 'line_item_not_bookable', message: expect.stringContaining('by units') };
+    expect(await refusalOf(flat(11))).toMatchObject(refusal);
+    const { lineItem } = await flat(10);
+    expect(asked).toHaveLength(2);
+    expect(asked[1]).toContain(byUnits.lineItem.id);
+    expect(await refusalOf(world.booked({ window, rate: { model: 'cpd', price: eur(1) } }, campaign))).toMatchObject(
+      refusal,
+    );
+
+    // What costs less is not refused, however much units have taken since.
+    spent = 95;
+    const amend = (of: ResourceView, units: number) =>
+      world.send('line_item.amend', of, { rate: { model: 'flat', price: eur(units) } });
+    const cheaper = await amend(lineItem, 8);
+    expect(await refusalOf(amend(cheaper, 9))).toMatchObject(refusal);
+    management.sumUnitCosts = async () => Promise.reject(new Problem('temporarily_unavailable'));
+    expect((await refusalOf(amend(cheaper, 9))).code).toBe('temporarily_unavailable');
+    await world.send('line_item.amend', byUnits.lineItem, { goal: { unit: 'impressions', quantity: 7 } });
+    management.sumUnitCosts = async () => 0n;
+    await amend(cheaper, 100);
   });
 });

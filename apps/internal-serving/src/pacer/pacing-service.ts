@@ -147,6 +147,7 @@ export const pacingService = (pool: Pool): RpcService =>
             windowEndMs: BigInt(line.windowEndMs),
             used: BigInt(line.used),
             committed: line.committed,
+            committedMicros: line.committedMicros,
             target: line.target,
             deliveryRate: line.deliveryRate,
             urgency: line.urgency,

@@ -1,4 +1,4 @@
-import { listLinked, type ResourceRow } from '@longwave/command-pipeline';
+import { listLinked, StalePreparation, type ResourceRow } from '@longwave/command-pipeline';
 import { daysOf } from '@longwave/podcast-analytics/zoned-days';
 import type { Transaction } from '@longwave/postgres';
 import { listFlightVersions } from '../../commerce/billing/flight-history-table.ts';
@@ -6,6 +6,8 @@ import { afterAmendment, countedUnits, type LineItem } from '../line-items/line-
 import type { Campaign } from './campaign.ts';
 
 type LineItemRow = ResourceRow<'line_items'>;
+/** What of a line item says what it costs. */
+type SoldRow = Pick<LineItemRow, 'id' | 'attributes' | 'lifecycle_state'>;
 type Budget = NonNullable<Campaign['budget']>;
 
 /** States in which a line item is charged, or has been. */
@@ -18,17 +20,22 @@ const chargedStates: readonly string[] = [
   'stopped',
 ];
 
-const isPaidFrom = ({ rate }: Pick<LineItem, 'rate'>, { currency }: Budget) => rate.price?.currency === currency;
+/** Whether what a line item costs is in the currency of a budget. */
+export const isPaidFrom = ({ rate }: Pick<LineItem, 'rate'>, { currency }: Budget) => rate.price?.currency === currency;
 
 /** Sold by units, with a price for each, and without a goal that says how many: only a pacer bounds those, by leases that it has not. */
 const isUnbounded = ({ rate: { model }, goal }: LineItem) =>
   (model === 'cpm' || model === 'cpcv') && !countedUnits.includes(goal.unit);
 
+/** Whether a line item has, or will have by its waiting amendment, a flat price or a price of days. */
+export const hasFixedPrice = (lineItem: LineItem): boolean =>
+  [lineItem, afterAmendment(lineItem)].some((one) => one?.rate.model === 'flat' || one?.rate.model === 'cpd');
+
 /**
  * What a line item costs whatever it delivers, in millionths: its flat price, or its price of a day for each local day of its window.
  * @param campaignEnd an extended flight lasts until then
  */
-function fixedMicrosOf({ attributes, lifecycle_state: state }: LineItemRow, campaignEnd: string, timeZone: string) {
+function fixedMicrosOf({ attributes, lifecycle_state: state }: SoldRow, campaignEnd: string, timeZone: string) {
   const { rate, window, makegood_of: makegoodOf, type } = attributes;
   if (!rate.price || makegoodOf !== undefined || type === 'house') return 0n;
   const price = BigInt(rate.price.amount_micros);
@@ -70,7 +77,7 @@ export async function readFixedMicros(
 }
 
 /** Of each line item what it costs now, or what it will when its waiting amendment takes effect: the larger. */
-const sumFixed = (rows: readonly LineItemRow[], budget: Budget, campaignEnd: string, timeZone: string): bigint =>
+const sumFixed = (rows: readonly SoldRow[], budget: Budget, campaignEnd: string, timeZone: string): bigint =>
   rows.reduce((sum, row) => {
     const after = afterAmendment(row.attributes);
     const costs = [row.attributes, ...(after ? [after] : [])]
@@ -79,19 +86,26 @@ const sumFixed = (rows: readonly LineItemRow[], budget: Budget, campaignEnd: str
     return sum + costs.reduce((most, one) => (one > most ? one : most), 0n);
   }, 0n);
 
+interface Selling extends Pick<SoldRow, 'id' | 'attributes'> {
+  /** What the units of the campaign's line items cost by now, in millionths; undefined where nobody has asked. */
+  readonly unitMicros: bigint | undefined;
+}
+
 /**
- * Why the budget of a campaign could not be kept (docs/pacing.md#budgets), in words for the seller; undefined where it can.
+ * Why the budget of a campaign could not be kept (docs/pacing.md#budgets), in words for the seller; undefined where it can. Throws
+ * `StalePreparation` when more is to be put aside and nobody has asked what units cost.
  * @param selling a line item as it would be sold, in place of what it is
  */
 export async function findBudgetIssue(
   tx: Transaction,
   { workspaceId, campaignId, campaign, timeZone }: BudgetedCampaign,
-  selling?: Pick<LineItemRow, 'id' | 'attributes'>,
+  selling?: Selling,
 ): Promise<string | undefined> {
   const { budget, window } = campaign;
   if (!budget) return undefined;
-  const others = (await listCharged(tx, workspaceId, campaignId)).filter(({ id }) => id !== selling?.id);
-  const sold = selling ? [...others, { ...selling, lifecycle_state: 'booked' } as LineItemRow] : others;
+  const charged = await listCharged(tx, workspaceId, campaignId);
+  const others = charged.filter(({ id }) => id !== selling?.id);
+  const sold: readonly SoldRow[] = selling ? [...others, { ...selling, lifecycle_state: 'booked' }] : charged;
   const unbounded = sold.find(({ attributes }) =>
     [attributes, afterAmendment(attributes)].some((one) => one && isPaidFrom(one, budget) && isUnbounded(one)),
   );
@@ -100,5 +114,9 @@ export async function findBudgetIssue(
   const fixed = sumFixed(sold, budget, window.end, timeZone);
   if (fixed > BigInt(budget.amount_micros))
     return `The line items with a flat price or a price of days together cost more than the campaign's budget.`;
+  if (!selling || fixed <= sumFixed(charged, budget, window.end, timeZone)) return undefined;
+  if (selling.unitMicros === undefined) throw new StalePreparation('The campaign has just changed. Try again.');
+  if (fixed + selling.unitMicros > BigInt(budget.amount_micros))
+    return `What the campaign's line items have had by units already takes so much of the budget that the flat prices and the prices of days do not fit beside it.`;
   return undefined;
 }

@@ -3,11 +3,11 @@ import { findResource, holdResource, listLinked, type RuleInput, type Rules } fr
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { openCampaignStates } from '../campaigns/campaign.ts';
-import { findBudgetIssue } from '../campaigns/campaign-budget.ts';
+import { prepareBudget } from '../campaigns/prepare-budget.ts';
+import type { SumUnitCosts } from '../campaigns/sum-unit-costs.ts';
 import { refuseField } from '../../workspace/refuse-field.ts';
 import { requireCurrency } from '../../workspace/require-currency.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
-import { timeZoneOf } from '../../workspace/time-zone-of.ts';
 import { requireProductTerms } from '../products/require-product.ts';
 import { countChargeChanges } from '../../commerce/billing/flight-history-table.ts';
 import { assertSettled } from '../../commerce/billing/billing-statement-rules.ts';
@@ -59,17 +59,6 @@ async function campaignOf(
   const campaign = await findResource(db, workspaceId, 'campaigns', id);
   const { window, advertiser_id: advertiserId } = campaign!.attributes;
   return { state: campaign!.lifecycle_state, window, advertiserId };
-}
-
-/** Throws for a line item as it is to be sold whose campaign has a budget that could not be kept. */
-async function checkBudget(tx: Transaction, workspaceId: string, id: string, attributes: LineItem): Promise<void> {
-  const campaignId = attributes.campaign_id;
-  await holdResource(tx, workspaceId, 'campaigns', campaignId);
-  const { attributes: campaign } = (await findResource(tx, workspaceId, 'campaigns', campaignId))!;
-  if (!campaign.budget) return;
-  const timeZone = await timeZoneOf(tx, workspaceId);
-  const issue = await findBudgetIssue(tx, { workspaceId, campaignId, campaign, timeZone }, { id, attributes });
-  if (issue) throw refuse(issue);
 }
 
 /** Throws unless the same advertiser has bought the line item that is made good: a makegood may be booked without a price. */
@@ -176,6 +165,14 @@ const sold = (
 const sellingRules = (options: LineItemOptions) => {
   const prepare = (workspaceId: string, id: string, lineItem: LineItem | undefined) =>
     lineItem && prepareAvailability(options, { workspaceId, id, lineItem, now: options.clock() });
+  /** Makes what throws for a line item as it is to be sold whose campaign has a budget that could not be kept. */
+  const prepareCheck = async (workspaceId: string, id: string, lineItem: LineItem | undefined) => {
+    const findIssue = await prepareBudget(options, { workspaceId, id, ...(lineItem && { lineItem }) });
+    return async (tx: Transaction, attributes: LineItem) => {
+      const issue = await findIssue(tx, attributes);
+      if (issue) throw refuse(issue);
+    };
+  };
   return {
     'line_item.reserve': {
       prepare: async ({ workspaceId, subjectId, current }) => {
@@ -197,6 +194,7 @@ const sellingRules = (options: LineItemOptions) => {
         const isHeld = state === 'reserved' && current?.availability?.learning !== true;
         const asked = isHeld ? undefined : current;
         const requireAvailability = await prepare(workspaceId, subjectId, asked);
+        const checkBudget = await prepareCheck(workspaceId, subjectId, current);
         return async ({ tx, current: locked, state: lockedState, changes, approved, reviewedVersion, now }) => {
           if (lockedState !== state) throw changedMeanwhile();
           checkAhead(locked, now);
@@ -208,7 +206,7 @@ const sellingRules = (options: LineItemOptions) => {
           const states = { assignment: ['active'], creative: ['approved'] };
           if ((await countCreatives(tx, workspaceId, subjectId, states)) === 0)
             throw refuse('Activate the assignment of an approved creative first.');
-          await checkBudget(tx, workspaceId, subjectId, locked);
+          await checkBudget(tx, locked);
           const terms = await requireTerms(tx, workspaceId, subjectId, locked);
           if (changes.allow_below_floor !== true) await requireFloor(tx, workspaceId, locked);
           const found = await requireAvailability?.(
@@ -226,6 +224,7 @@ const sellingRules = (options: LineItemOptions) => {
         const { proposed } = flight.proposal(asked);
         const grown = current && flight.asksForMore(current, proposed) ? flight.amended(current, proposed) : undefined;
         const requireAvailability = await prepare(workspaceId, subjectId, grown);
+        const checkBudget = await prepareCheck(workspaceId, subjectId, current && flight.amended(current, proposed));
         return async ({ tx, current: locked, changes: requested, approved, reviewedVersion, now }) => {
           const { proposed: changes, effective_at: at, allow_overbook, allow_below_floor } = flight.proposal(requested);
           const amended = flight.amended(locked, changes);
@@ -235,7 +234,7 @@ const sellingRules = (options: LineItemOptions) => {
           const isNow = at === undefined || Date.parse(at) <= now.getTime();
           // An amendment for later takes the place of the one that waits.
           const attributes = isNow ? amended : { ...locked, amendment: { ...changes, effective_at: at } };
-          if (changes.rate ?? changes.goal ?? changes.window) await checkBudget(tx, workspaceId, subjectId, attributes);
+          if (changes.rate ?? changes.goal ?? changes.window) await checkBudget(tx, attributes);
           if (flight.chargesOtherwise(locked, amended))
             flight.checkFewPrices(await countChargeChanges(tx, subjectId), changes);
           await check({ tx, workspaceId, subjectId }, changes);
@@ -262,11 +261,12 @@ const sellingRules = (options: LineItemOptions) => {
       prepare: async ({ workspaceId, subjectId, current, changes: { end } }) => {
         const longer = current && { ...current, window: { ...current.window, end } };
         const requireAvailability = await prepare(workspaceId, subjectId, longer);
+        const checkBudget = await prepareCheck(workspaceId, subjectId, longer);
         return async ({ tx, current: locked, changes, approved, reviewedVersion, now }) => {
           const { end: until, cause: extensionCause, allow_overbook } = changes;
           const campaign = await campaignOf(tx, workspaceId, locked);
           const attributes = flight.extended(locked, { end: until, extensionCause }, campaign.window, now);
-          await checkBudget(tx, workspaceId, subjectId, attributes);
+          await checkBudget(tx, attributes);
           const decidedBy = await requireProductTerms(tx, workspaceId, subjectId, attributes);
           const found = await requireAvailability!(
             { tx, workspaceId, approved, reviewedVersion, now },
@@ -363,6 +363,7 @@ interface LineItemOptions {
   readonly pool: Pool;
   readonly countConfirmed: CountConfirmed;
   readonly checkAvailability: CheckAvailability;
+  readonly sumUnitCosts: SumUnitCosts;
   readonly clock: () => Date;
 }
 
