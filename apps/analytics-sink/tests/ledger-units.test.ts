@@ -8,8 +8,8 @@ import { beReader } from '../src/ads/settled-until.ts';
 import { createCountingMemory, recordFacts, type CountingMemory } from '../src/counting/record-facts.ts';
 import { listAdjustments, postAdjustments } from '../src/ledger/adjustment-table.ts';
 import { requireComplete, requireSettled } from '../src/ledger/known-at.ts';
-import type { NewAdjustment, UnitsRequest } from '../src/ledger/ledger-requests.ts';
-import { readUnits, sendHours } from '../src/ledger/units.ts';
+import type { NewAdjustment, ServingsRequest, UnitsRequest } from '../src/ledger/ledger-requests.ts';
+import { readServings, readUnits, sendHours } from '../src/ledger/units.ts';
 import { countAds } from '../src/queries/ad-queries.ts';
 import { decisionOf, randomServings, report } from './_cohorts.ts';
 import { useTables } from './_tables.ts';
@@ -55,6 +55,16 @@ async function hours(knownAt: Date, countingBasis: UnitsRequest['countingBasis']
   return rows;
 }
 
+/** What is known of servings, each with the hour that has its unit. */
+async function servings(knownAt: Date, countingBasis: ServingsRequest['countingBasis'], workspaceId = 'ws_1') {
+  const servingIds = ['srv_1', 'srv_2', 'srv_3', 'srv_9'];
+  const rows = await readServings(pool, { workspaceId, servingIds, countingBasis, knownAt });
+  return rows.map(({ hour, ...row }) => [
+    ...[row.serving_id, row.line_item_id, row.creative_id],
+    hour && hour.toISOString().slice(8, 13),
+  ]);
+}
+
 describe('units of a line item', () => {
   test('count a serving once by each basis, in its first counted download, split by when it was decided', async () => {
     await decide(
@@ -81,6 +91,24 @@ describe('units of a line item', () => {
     expect(await units({ knownAt, workspaceId: 'ws_2' })).toEqual([0]);
     expect(await hours(knownAt)).toEqual(['li_1 crv_1 02T12 1', 'li_1 crv_1 03T12 1']);
     expect(await hours(knownAt, 'client_event')).toEqual(['li_1 crv_1 02T10 2']);
+    const hoursOf = (all: Awaited<ReturnType<typeof servings>>) => all.map((one) => [one[0], one[3]]);
+    expect(await servings(knownAt, 'ad_delivered')).toEqual([
+      ['srv_1', 'li_1', 'crv_1', '02T12'],
+      ['srv_2', 'li_1', 'crv_1', '03T12'],
+      ['srv_3', 'li_1', 'crv_1', null],
+    ]);
+    expect(hoursOf(await servings(knownAt, 'reserved'))).toEqual([
+      ['srv_1', '01T10'],
+      ['srv_2', '02T10'],
+      ['srv_3', '02T11'],
+    ]);
+    expect(hoursOf(await servings(knownAt, 'completes'))).toEqual([
+      ['srv_1', null],
+      ['srv_2', '02T10'],
+      ['srv_3', null],
+    ]);
+    expect(await servings(knownAt, 'ad_delivered', 'ws_2')).toEqual([]);
+    expect(await servings(new Date('2025-10-01'), 'ad_delivered')).toEqual([]);
     expect(await readUnits(pool, asked({ knownAt }))).toMatchObject({
       methodologyVersion,
       listsVersion: lists.listsVersion,

@@ -153,6 +153,11 @@ test('cohorts are for internal-serving and the operator, the ledger for manageme
   });
   const hours = { ...lineItem, lineItemIds: ['li_1'], range: november, knownAtMs: before };
   for await (const answer of operator.readHours(hours, options)) expect(answer.hours).toEqual([]);
+  const servings = { ...lineItem, servingIds: ['srv_1'], knownAtMs: before };
+  expect(await operator.readServings(servings, options)).toEqual({ servings: [] });
+  await expect(management.readServings({ ...servings, knownAtMs: BigInt(Date.now()) }, options)).rejects.toMatchObject({
+    code: 'temporarily_unavailable',
+  });
   const adjustment = {
     ...{ itemId: 'rci_1', lineItemId: 'li_1', day: '2025-11-02', quantity: -3n, countingBasis: 'ad_delivered' },
     ...{ reason: 'Their count stands.', reconciliationId: '', recordedAtMs: 0n },
@@ -171,6 +176,7 @@ test('cohorts are for internal-serving and the operator, the ledger for manageme
   const stranger = world.ledgerAs('internal-serving');
   await expect(stranger.readUnits({ ...units, knownAtMs: before }, options)).rejects.toMatchObject(denied);
   await expect(stranger.listAdjustments(listed, options)).rejects.toMatchObject(denied);
+  await expect(stranger.readServings(servings, options)).rejects.toMatchObject(denied);
   await expect(
     (async () => {
       for await (const _ of stranger.readHours(hours, options));

@@ -49,6 +49,7 @@ async function begun(w: World) {
 const itemId = 'a'.repeat(24);
 const item: NewItem = {
   ...{ item_id: itemId, source: 'gam', line_item_id: 'li_1', creative_id: null, day: null, ours: 1000, theirs: 1200 },
+  matched: null,
   ...{ ours_basis: 'ad_delivered', theirs_basis: 'ad_delivered', ambiguity: 'none', beyond: true, verdict: null },
 };
 const matched = (undecided: number) => ({

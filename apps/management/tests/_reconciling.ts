@@ -1,7 +1,7 @@
 import type { Actor } from '@longwave/command-pipeline';
 import { findResource, type ResourceRow } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
-import type { Adjustment, EvidenceRow } from '@longwave/rpc/audience';
+import type { Adjustment, EvidenceRow, KnownServing } from '@longwave/rpc/audience';
 import { Problem } from '@longwave/problems';
 import { claimJob, type ClaimedJob } from '../src/background/job-table.ts';
 import { createCloseHandler } from '../src/commerce/reconciliations/close-reconciliation.ts';
@@ -27,6 +27,7 @@ export function createTestLedger(clock: () => Date) {
   const adjustments = new Map<string, Adjustment>();
   const asked: { readonly countingBasis: string; readonly lineItemIds: readonly string[] }[] = [];
   const counts = { posts: 0 };
+  const servings = new Map<string, KnownServing>();
   const requireKnown = (knownAtMs: bigint) => {
     if (Number(knownAtMs) >= clock().getTime() - lagMs + 1) throw new Problem('temporarily_unavailable');
   };
@@ -47,6 +48,10 @@ export function createTestLedger(clock: () => Date) {
         ),
       };
     },
+    readServings: async ({ servingIds, knownAtMs }) => {
+      requireKnown(knownAtMs);
+      return { servings: servingIds.flatMap((id) => servings.get(id) ?? []) };
+    },
     postAdjustments: async ({ reconciliationId, adjustments: sent }) => {
       counts.posts += 1;
       let posted = 0;
@@ -65,6 +70,8 @@ export function createTestLedger(clock: () => Date) {
     adjustments,
     asked,
     counts,
+    /** Servings by their ids, those without an hour have no unit. */
+    servings,
     /** Adds units in an hour of UTC, `2026-10-01T05`; known before everything else, or since `recordedAtMs`. */
     count: (lineItemId: string, hour: string, units: number, recordedAtMs = 0) =>
       void hours.push({

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newId } from '@longwave/ids';
 import { daysOf } from '@longwave/podcast-analytics/zoned-days';
 import { dayOf } from '../src/commerce/reconciliations/reconciliation.ts';
 import { fileSource, openReconciliation, reconciliationChanges, settledMonth } from './_examples-reconciliations.ts';
@@ -58,6 +59,28 @@ test('items, their adjustments and closing are in the units of the period, whate
   await close();
   expect(new Set(ledger.asked.map(({ countingBasis }) => countingBasis))).toEqual(new Set(['ad_delivered']));
   expect([...ledger.adjustments.values()]).toMatchObject([{ quantity: 1_200n, countingBasis: 'ad_delivered' }]);
+});
+
+test('rows that name servings are matched with our units one by one, and their item says how many both have', async () => {
+  const w = createWorld(management);
+  const ledger = createTestLedger(management.clock);
+  const { lineItem } = await w.booked();
+  const [both, theirs, unknown] = Array.from({ length: 3 }, () => newId('srv'));
+  const known = (servingId: string) => ({ servingId, lineItemId: lineItem.id, creativeId: 'crv_1', hourMs: undefined });
+  ledger.count(lineItem.id, `${dateOf(w, 1)}T23`, 2);
+  ledger.servings.set(both!, { ...known(both!), hourMs: BigInt(Date.parse(`${dateOf(w, 1)}T23:00Z`)) });
+  ledger.servings.set(theirs!, known(theirs!));
+  const rows = [both, theirs, unknown].map((id) => `${id},${dateOf(w, 2)},1\n`);
+  const columns = { serving: 'Serving', day: 'Date', units: 'Impressions' };
+  const sources = [await fileSource(w, `Serving,Date,Impressions\n${rows.join('')}`, { columns })];
+  const { id, items } = await match(w, lineItem.id, ledger, { sources });
+  const byDay = items.toSorted((one, other) => one.day!.localeCompare(other.day!));
+  expect(byDay.map(({ day, ours, theirs: counted, matched }) => [day, ours, counted, matched])).toEqual([
+    [dateOf(w, 1), 2, 1, 1],
+    [dateOf(w, 2), 0, 1, 0],
+  ]);
+  const [found] = (await reconciling.find(w, id)).attributes.found!;
+  expect(found).toMatchObject({ unknown_rows: 1, unknown_ids: [{ id: unknown, line: 4, units: 1 }] });
 });
 
 test('closing needs a verdict of what the source leaves out, repeats or counts by another basis, however small; its reviewers see the tolerance', async () => {

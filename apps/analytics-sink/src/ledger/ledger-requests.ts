@@ -38,6 +38,11 @@ export const hoursRequest = z
   .transform(({ knownAtMs: knownAt, ...request }) => ({ ...request, knownAt }));
 export type HoursRequest = z.output<typeof hoursRequest>;
 
+export const servingsRequest = z
+  .strictObject({ workspaceId: id, servingIds: z.array(id).max(1000), countingBasis, knownAtMs: time })
+  .transform(({ knownAtMs: knownAt, ...request }) => ({ ...request, knownAt }));
+export type ServingsRequest = z.output<typeof servingsRequest>;
+
 const adjustment = z
   .strictObject({
     itemId: id,

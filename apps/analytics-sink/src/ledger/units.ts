@@ -2,7 +2,7 @@ import type { Columns } from '@longwave/audience-store';
 import { setStatementTimeout, transaction, type Pool } from '@longwave/postgres';
 import type { AdStage } from '../ads/ad-entry.ts';
 import { beReader } from '../ads/settled-until.ts';
-import type { HoursRequest, UnitBasis, UnitsRequest } from './ledger-requests.ts';
+import type { HoursRequest, ServingsRequest, UnitBasis, UnitsRequest } from './ledger-requests.ts';
 
 /** Line items may have had millions of servings. */
 const timeoutMs = 120_000;
@@ -16,14 +16,14 @@ const countedBy: Readonly<Record<UnitBasis, { readonly stage: AdStage } | { read
   completes: { event: 'complete' },
 };
 
-/** SQL: what was known at $3 of line items $2 of workspace $1, a row with its units for each change. */
-function knownUnits(basis: UnitBasis): string {
+/** SQL: what was known at $3 of line items (or servings) $2 of workspace $1, a row with its units for each change. */
+function knownUnits(basis: UnitBasis, of: 'line_item_id' | 'serving_id' = 'line_item_id'): string {
   const counted = countedBy[basis];
   return 'stage' in counted
     ? `select line_item_id, creative_id, serving_id, hour as at, quantity as units from ad_entry
-       where workspace_id = $1 and line_item_id = any($2) and recorded_at <= $3 and stage = '${counted.stage}'`
+       where workspace_id = $1 and ${of} = any($2) and recorded_at <= $3 and stage = '${counted.stage}'`
     : `select line_item_id, creative_id, serving_id, at, 1 as units from client_event
-       where workspace_id = $1 and line_item_id = any($2) and counted_at <= $3 and event = '${counted.event}' and judgement = 'eligible'`;
+       where workspace_id = $1 and ${of} = any($2) and counted_at <= $3 and event = '${counted.event}' and judgement = 'eligible'`;
 }
 
 /** SQL: when the serving of `u` was decided, if that was known at $3; else when it was counted. */
@@ -97,5 +97,30 @@ export async function sendHours(
       if (rows.length === 0) return;
       await send(rows);
     }
+  });
+}
+
+/** A serving as the ledger knows it; `hour` is that of its unit, null where it has none. */
+type ServingRow = Columns<'ad_entry', 'serving_id' | 'line_item_id' | 'creative_id'> & { readonly hour: Date | null };
+
+/** Those of the servings that were known at a time, each with the hour in which `sendHours` has its unit, in the order of their ids. */
+export async function readServings(
+  pool: Pool,
+  { workspaceId, servingIds, countingBasis, knownAt }: ServingsRequest,
+): Promise<readonly ServingRow[]> {
+  return transaction(pool, async (tx) => {
+    await beReader(tx);
+    await setStatementTimeout(tx, timeoutMs);
+    const { rows } = await tx.query<ServingRow>(
+      `select s.serving_id, s.line_item_id, s.creative_id, (
+         select max(h.hour) from (
+           select date_trunc('hour', u.at, 'UTC') as hour from (${knownUnits(countingBasis, 'serving_id')}) u
+           where u.serving_id = s.serving_id group by 1 having sum(u.units) > 0) h) as hour
+       from (select distinct on (serving_id) serving_id, line_item_id, creative_id from ad_entry
+             where workspace_id = $1 and serving_id = any($2) and recorded_at <= $3 order by serving_id, id) s
+       order by s.serving_id collate "C"`,
+      [workspaceId, servingIds, knownAt],
+    );
+    return rows;
   });
 }

@@ -4,8 +4,14 @@ import { rpcService, type RpcService } from '@longwave/rpc';
 import { LedgerServiceService, type LedgerHour } from '@longwave/rpc/audience';
 import { listAdjustments, postAdjustments } from '../ledger/adjustment-table.ts';
 import { requireComplete, requireSettled } from '../ledger/known-at.ts';
-import { adjustmentsRequest, hoursRequest, postRequest, unitsRequest } from '../ledger/ledger-requests.ts';
-import { readUnits, sendHours } from '../ledger/units.ts';
+import {
+  adjustmentsRequest,
+  hoursRequest,
+  postRequest,
+  servingsRequest,
+  unitsRequest,
+} from '../ledger/ledger-requests.ts';
+import { readServings, readUnits, sendHours } from '../ledger/units.ts';
 
 const callers = ['management', 'operator'] as const;
 
@@ -13,7 +19,10 @@ const callers = ['management', 'operator'] as const;
 export const ledgerService = (pool: Pool): RpcService =>
   rpcService(
     LedgerServiceService,
-    { readUnits: callers, readHours: callers, postAdjustments: ['management'], listAdjustments: callers },
+    {
+      ...{ readUnits: callers, readHours: callers, readServings: callers, listAdjustments: callers },
+      postAdjustments: ['management'],
+    },
     {
       readUnits: async (request) => {
         const asked = parseOrProblem(unitsRequest, request);
@@ -39,6 +48,19 @@ export const ledgerService = (pool: Pool): RpcService =>
             })),
           }),
         );
+      },
+      readServings: async (request) => {
+        const asked = parseOrProblem(servingsRequest, request);
+        await requireComplete(pool, asked.knownAt);
+        const rows = await readServings(pool, asked);
+        return {
+          servings: rows.map((row) => ({
+            servingId: row.serving_id,
+            lineItemId: row.line_item_id,
+            creativeId: row.creative_id,
+            hourMs: row.hour === null ? undefined : BigInt(row.hour.getTime()),
+          })),
+        };
       },
       postAdjustments: async (request) => {
         const { workspaceId, reconciliationId, adjustments } = parseOrProblem(postRequest, request);

@@ -21,6 +21,8 @@ const countedBasis = z.enum([...countingBasis.options, 'completes']);
 /** Names of the columns of a file; cells of other columns are ignored. */
 const columns = z
   .strictObject({
+    /** Our id of the serving, as `[ADSERVINGID]` and `AdServingId` have told the source. A row without one is found by the other columns. */
+    serving: shortText.optional(),
     /** Our id of the line item, or the source's id of it. */
     line_item: shortText.optional(),
     /** Our id of the campaign, or its IO number. */
@@ -31,8 +33,8 @@ const columns = z
     /** Whole numbers, with or without commas between thousands. */
     units: shortText,
   })
-  .refine((it) => it.line_item !== undefined || it.campaign !== undefined, {
-    message: 'Name the column of line items or of campaigns.',
+  .refine((it) => it.line_item !== undefined || it.campaign !== undefined || it.serving !== undefined, {
+    message: 'Name the column of servings, of line items or of campaigns.',
     path: ['line_item'],
   });
 

@@ -2,6 +2,8 @@
 export interface CountedRow {
   /** Line of the file, or place of the evidence row from 1 on. */
   readonly line: number;
+  /** Our id of the serving that was counted. */
+  readonly serving?: string;
   readonly lineItem?: string;
   readonly campaign?: string;
   readonly creative?: string;

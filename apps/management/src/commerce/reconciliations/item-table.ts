@@ -7,6 +7,8 @@ type Named = 'source' | 'line_item_id' | 'creative_id' | 'day' | 'ours_basis' | 
 export type NewItem = Readonly<Columns<'reconciliation_item', 'item_id' | Named>> & {
   readonly ours: number;
   readonly theirs: number;
+  /** Units of ours whose servings the source names; null where it names none. */
+  readonly matched: number | null;
   readonly verdict: 'ours' | null;
 };
 
@@ -16,12 +18,13 @@ export type StoredItem = Readonly<
 > & {
   readonly ours: number;
   readonly theirs: number;
+  readonly matched: number | null;
   /** Of the verdict agreed_value. */
   readonly value: number | null;
   readonly adjusted: number | null;
 };
 
-const columns = `item_id, position, source, line_item_id, creative_id, day, ours::float8 as ours, theirs::float8 as theirs, ours_basis,
+const columns = `item_id, position, source, line_item_id, creative_id, day, ours::float8 as ours, theirs::float8 as theirs, matched::float8 as matched, ours_basis,
   theirs_basis, ambiguity, beyond, verdict, value::float8 as value, note, decided_by, changed_version,
   adjusted::float8 as adjusted`;
 
@@ -61,11 +64,11 @@ export async function replaceItems(
     await tx.query({
       name: 'insert_reconciliation_items',
       text: `insert into reconciliation_item (reconciliation_id, workspace_id, item_id, position, source, line_item_id, creative_id, day,
-               ours, theirs, ours_basis, theirs_basis, ambiguity, beyond, verdict, changed_version)
-             select $1, $2, item_id, position, source, line_item_id, creative_id, day, ours, theirs, ours_basis, theirs_basis, ambiguity,
+               ours, theirs, matched, ours_basis, theirs_basis, ambiguity, beyond, verdict, changed_version)
+             select $1, $2, item_id, position, source, line_item_id, creative_id, day, ours, theirs, matched, ours_basis, theirs_basis, ambiguity,
                beyond, verdict, $4
              from json_to_recordset($3::json) as i (item_id text, position int, source text, line_item_id text, creative_id text, day text,
-               ours bigint, theirs bigint, ours_basis text, theirs_basis text, ambiguity text, beyond boolean, verdict text)`,
+               ours bigint, theirs bigint, matched bigint, ours_basis text, theirs_basis text, ambiguity text, beyond boolean, verdict text)`,
       values: [reconciliationId, workspaceId, JSON.stringify(rows), version],
     });
   }

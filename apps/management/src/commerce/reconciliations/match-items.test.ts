@@ -1,8 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import type { CountedRow } from './counted-row.ts';
 import { isBeyond, matchSource, sumOurs, type IdMap } from './match-items.ts';
 import type { Ledger } from './read-ledger.ts';
-import { dayOf, type ReconciliationSource } from './reconciliation.ts';
+import type { KnownServings } from './read-servings.ts';
+import { dateOf, dayOf, type ReconciliationSource } from './reconciliation.ts';
 
 const hourMs = 3_600_000;
 const at = (text: string) => Date.parse(`${text}:00Z`);
@@ -30,6 +32,7 @@ const ids: IdMap = {
 };
 const about = (hours: Ledger['hours'], changes: object = {}) => ({
   ids,
+  servings: new Map() as KnownServings,
   lineItems: [
     { id: 'li_1', campaignId: 'cmp_1', basis: 'ad_delivered' },
     { id: 'li_2', campaignId: 'cmp_1', basis: 'served_bytes' },
@@ -197,6 +200,93 @@ test('an item has the same id at every matching, and another for another source'
     (await match(source({ name }), [row('li_1', 1)], about([]))).items.map((item) => item.item_id);
   expect(await idsOf('gam')).toEqual(await idsOf('gam'));
   expect(await idsOf('gam')).not.toEqual(await idsOf('other'));
+});
+
+describe('rows by serving', () => {
+  const byServing = source({ columns: { serving: 'S', line_item: 'L', day: 'D', units: 'U' } });
+  const servings: KnownServings = new Map([
+    ['srv_1', { lineItemId: 'li_1', creativeId: 'crv_1', hourMs: at('2026-10-01T23:00') }],
+    ['srv_2', { lineItemId: 'li_1', creativeId: 'crv_1' }],
+    ['srv_9', { lineItemId: 'li_9', creativeId: 'crv_9', hourMs: at('2026-10-01T05:00') }],
+  ]);
+  const ours = [hour('2026-10-01T05:00', 2), hour('2026-10-01T23:00', 1)];
+  const of = (serving: string, day: string, lineItem = 'what', units = 1): CountedRow => ({
+    ...row(lineItem, units, day),
+    serving,
+  });
+
+  test('are of the line item and the day of our unit; those that we have not counted are theirs alone, others are found by the other columns', async () => {
+    const rows = [of('srv_1', '2026-10-02'), of('srv_2', '2026-10-01'), of('srv_3', '2026-10-01', 'G-1', 5)];
+    const { items, found } = await match(byServing, [...rows, of('srv_9', '2026-10-01')], about(ours, { servings }));
+    expect(items.map(({ day, ours: own, theirs, matched }) => [day, own, theirs, matched])).toEqual([
+      ['2026-10-01', 3, 7, 1],
+    ]);
+    expect(found).toMatchObject({ outside_period: 0, outside_scope: 1, unknown_rows: 0 });
+    const onlyServing = { line: 5, serving: 'srv_3', units: 4, day: '2026-10-01' };
+    expect((await match(byServing, [onlyServing], about(ours, { servings }))).found).toMatchObject({
+      unknown_ids: [{ id: 'srv_3', line: 5, units: 4 }],
+    });
+    expect((await match(source(), [row('li_1', 3)], about(ours))).items[0]).toMatchObject({ matched: null });
+  });
+
+  test('the same serving twice is a duplicate whatever its rows say beside it, and two servings of a day are none', async () => {
+    const twice = [of('srv_1', '2026-10-01'), of('srv_1', '2026-10-02', 'li_1')];
+    const [item] = (await match(byServing, twice, about(ours, { servings }))).items;
+    expect(item).toMatchObject({ theirs: 2, matched: 1, ambiguity: 'duplicate_rows' });
+    const two = [of('srv_1', '2026-10-01'), of('srv_2', '2026-10-01')];
+    expect((await match(byServing, two, about(ours, { servings }))).items[0]).toMatchObject({ ambiguity: 'none' });
+  });
+
+  test('what both have, what is ours alone and what is theirs alone are known one by one, whatever dates the rows have and in whatever order', async () => {
+    const serving = fc.record({
+      lineItemId: fc.constantFrom('li_1', 'li_2'),
+      /** Hours into the period; undefined: not counted by us. */
+      hourNth: fc.option(fc.integer({ min: 0, max: 31 * 24 - 1 }), { nil: undefined }),
+      isTheirs: fc.boolean(),
+      theirDay: fc.integer({ min: 1, max: 31 }),
+    });
+    const isCounted = ({ hourNth }: { readonly hourNth: number | undefined }) => hourNth !== undefined;
+    await fc.assert(
+      fc.asyncProperty(fc.array(serving, { maxLength: 60 }), fc.integer(), async (made, turn) => {
+        fc.pre(made.some(({ isTheirs }) => isTheirs));
+        const all = made.map((one, nth) => ({ ...one, id: `srv_${nth}` }));
+        const hourOf = (nth: number) => at('2026-10-01T00:00') + nth * hourMs;
+        const known: KnownServings = new Map(
+          all.map(({ id, lineItemId, hourNth }) => [
+            id,
+            { lineItemId, creativeId: 'crv_1', ...(hourNth !== undefined && { hourMs: hourOf(hourNth) }) },
+          ]),
+        );
+        const hours = all.flatMap(({ lineItemId, hourNth }) =>
+          hourNth === undefined ? [] : [{ lineItemId, creativeId: 'crv_1', hourMs: hourOf(hourNth), units: 1 }],
+        );
+        const theirs = all.filter(({ isTheirs }) => isTheirs);
+        const rows = theirs.map(({ id, theirDay }) => of(id, `2026-10-${String(theirDay).padStart(2, '0')}`));
+        const { items } = await match(byServing, rows, about(hours, { servings: known }));
+        const sum = (which: 'ours' | 'theirs' | 'matched') => items.reduce((total, item) => total + item[which]!, 0);
+        const both = theirs.filter(isCounted).length;
+        expect([sum('ours'), sum('theirs'), sum('matched')]).toEqual([hours.length, theirs.length, both]);
+        for (const item of items) {
+          const here = all.filter(
+            ({ lineItemId, hourNth }) =>
+              lineItemId === item.line_item_id &&
+              hourNth !== undefined &&
+              dateOf(Math.floor(hourOf(hourNth) / (24 * hourMs))) === item.day,
+          );
+          expect([item.ours, item.matched]).toEqual([here.length, here.filter(({ isTheirs }) => isTheirs).length]);
+          expect(item.theirs).toBeGreaterThanOrEqual(item.matched!);
+        }
+        // What both have counted is of our day, so dates of the source move what is theirs alone and nothing else.
+        const cut = rows.length === 0 ? 0 : Math.abs(turn) % rows.length;
+        const turned = [...rows.slice(cut), ...rows.slice(0, cut)].map((one) =>
+          isCounted(all.find(({ id }) => id === one.serving)!) ? { ...one, day: '2026-10-15' } : one,
+        );
+        const again = await match(byServing, turned, about(hours, { servings: known }));
+        const sorted = (list: typeof items) => list.toSorted((a, b) => (a.item_id < b.item_id ? -1 : 1));
+        expect(sorted(again.items)).toEqual(sorted(items));
+      }),
+    );
+  });
 });
 
 describe('a large file', () => {

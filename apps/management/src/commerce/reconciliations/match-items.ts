@@ -6,6 +6,7 @@ import { dateOf, dayOf, type DayRange } from './reconciliation.ts';
 import type { CountedRow } from './counted-row.ts';
 import type { NewItem } from './item-table.ts';
 import type { Ledger } from './read-ledger.ts';
+import type { KnownServings } from './read-servings.ts';
 import { spread } from './spread.ts';
 
 type SourceFound = NonNullable<Reconciliation['found']>[number];
@@ -134,6 +135,10 @@ export async function sumOurs(
 export const isByCreative = (source: ReconciliationSource): boolean =>
   'columns' in source && source.columns.creative !== undefined;
 
+/** Whether the rows of a source may name servings. */
+const isByServing = (source: ReconciliationSource): boolean =>
+  'columns' in source && source.columns.serving !== undefined;
+
 /** Whether the items of a source are by day and by creative. */
 const grainOf = (source: ReconciliationSource, rows: readonly CountedRow[]): Grain => ({
   byDay: source.time_zone !== undefined && rows.some(({ day }) => day !== undefined),
@@ -143,6 +148,8 @@ const grainOf = (source: ReconciliationSource, rows: readonly CountedRow[]): Gra
 /** What the rows of a source say by item, and which items were made of rows that came twice or were spread. */
 interface Theirs {
   readonly sums: Sums;
+  /** Our units whose servings the rows name; undefined for a source without servings. */
+  readonly matched: Sums | undefined;
   readonly duplicated: ReadonlySet<string>;
   readonly spread: ReadonlySet<string>;
   readonly found: SourceFound;
@@ -154,57 +161,88 @@ interface RowTotal {
   readonly creativeId: string | null;
   readonly day: string | null;
   units: number;
+  /** Servings of the rows that have a unit of ours. */
+  matched: number;
   isRepeated: boolean;
 }
 
-/** Sums the rows of a source by what they are about, so that a campaign in 200,000 rows is divided among its line items once a day. */
+interface RowMeaning {
+  /** Of a line item, or of a campaign. */
+  readonly id: string;
+  readonly creativeId: string | null;
+  readonly isCampaign?: boolean;
+  /** An id that leads to nothing here, or to several things; then the others say nothing. */
+  readonly strange?: string;
+}
+
+/** What the ids of a row mean here. */
+function meaningOf({ serving, lineItem, campaign, creative }: CountedRow, ids: IdMap): RowMeaning {
+  const isCampaign = lineItem === undefined && campaign !== undefined;
+  const [id, ...others] = (isCampaign ? ids.campaigns.get(campaign) : ids.lineItems.get(lineItem ?? '')) ?? [];
+  if (id === undefined || others.length > 0)
+    return { id: '', creativeId: null, strange: lineItem ?? campaign ?? serving! };
+  const creatives = creative === undefined ? [null] : (ids.creatives.get(creative) ?? []);
+  return creatives.length === 1
+    ? { id, creativeId: creatives[0]!, isCampaign }
+    : { id, creativeId: null, strange: creative! };
+}
+
+/**
+ * Sums the rows of a source by what they are about, so that a campaign in 200,000 rows is divided among its line items once a day. A row whose
+ * serving we know is of its line item and creative, and of the day of our unit: both sides have counted the same thing, whenever they did.
+ */
 async function sumRows(
   source: ReconciliationSource,
   rows: readonly CountedRow[],
-  { lineItems, ids, days, grain }: MatchedAbout & { readonly grain: Grain },
+  { lineItems, ids, servings, days, timeZone, grain }: MatchedAbout & { readonly grain: Grain },
 ): Promise<{ readonly totals: Iterable<RowTotal>; readonly found: SourceFound }> {
   const inScope = new Set(lineItems.map(({ id }) => id));
   const ofCampaign = Map.groupBy(lineItems, ({ campaignId }) => campaignId);
   const [first, end] = [dateOf(days.first), dateOf(days.end)];
+  const { dayAt } = daysOf(source.time_zone ?? timeZone);
   const totals = new Map<string, RowTotal>();
   const seen = new Set<string>();
   const unknown = new Map<string, { id: string; line: number; units: number }>();
   const found = { outside_period: 0, outside_scope: 0, unknown_rows: 0 };
   const turn = createTurns();
 
-  for (const { line, lineItem, campaign, creative, day: date, units } of rows) {
+  for (const row of rows) {
     await turn();
+    const { units } = row;
+    const serving = row.serving === undefined ? undefined : servings.get(row.serving);
+    const date = serving?.hourMs === undefined ? row.day : dateOf(dayAt(serving.hourMs));
     if (date !== undefined && (date < first || date >= end)) {
       found.outside_period += 1;
       continue;
     }
-    const named = lineItem === undefined ? (ids.campaigns.get(campaign!) ?? []) : (ids.lineItems.get(lineItem) ?? []);
-    const creatives = creative === undefined ? [null] : (ids.creatives.get(creative) ?? []);
-    const strange = named.length !== 1 ? (lineItem ?? campaign!) : creatives.length !== 1 ? creative! : undefined;
+    const { id, creativeId, isCampaign, strange }: RowMeaning = serving
+      ? { id: serving.lineItemId, creativeId: grain.byCreative ? serving.creativeId : null }
+      : meaningOf(row, ids);
     if (strange !== undefined) {
       found.unknown_rows += 1;
       const known = unknown.get(strange);
       if (known) known.units += units;
-      else if (unknown.size < maxUnknownIds) unknown.set(strange, { id: strange, line, units });
+      else if (unknown.size < maxUnknownIds) unknown.set(strange, { id: strange, line: row.line, units });
       continue;
     }
-    const [id] = named as [string];
-    if (lineItem === undefined ? !ofCampaign.has(id) : !inScope.has(id)) {
+    if (isCampaign ? !ofCampaign.has(id) : !inScope.has(id)) {
       found.outside_scope += 1;
       continue;
     }
-    const raw = JSON.stringify([lineItem, campaign, creative, date]);
+    const raw = JSON.stringify([row.serving, ...(serving ? [] : [row.lineItem, row.campaign, row.creative, date])]);
     const isRepeated = seen.has(raw);
     seen.add(raw);
     const day = grain.byDay ? (date ?? null) : null;
-    const text = keyText({ lineItemId: id, creativeId: creatives[0]!, day });
+    const text = keyText({ lineItemId: id, creativeId, day });
     const total = totals.get(text);
+    const matched = serving?.hourMs === undefined || isRepeated || units === 0 ? 0 : 1;
     if (total) {
       total.units += units;
+      total.matched += matched;
       total.isRepeated ||= isRepeated;
     } else {
-      const lineItemIds = lineItem === undefined ? ofCampaign.get(id)!.map((one) => one.id) : [id];
-      totals.set(text, { lineItemIds, creativeId: creatives[0]!, day, units, isRepeated });
+      const lineItemIds = isCampaign ? ofCampaign.get(id)!.map((one) => one.id) : [id];
+      totals.set(text, { lineItemIds, creativeId, day, units, matched, isRepeated });
     }
   }
   return {
@@ -221,9 +259,10 @@ async function sumTheirs(
 ): Promise<Theirs | undefined> {
   const { totals, found } = await sumRows(source, rows, about);
   const sums = new Sums();
+  const matched = isByServing(source) ? new Sums() : undefined;
   const [duplicated, spreadOver] = [new Set<string>(), new Set<string>()];
   const turn = createTurns();
-  for (const { lineItemIds, creativeId, day, units, isRepeated } of totals) {
+  for (const { lineItemIds, creativeId, day, units, matched: exact, isRepeated } of totals) {
     await turn();
     const keys = lineItemIds.map((lineItemId) => ({ lineItemId, creativeId, day }));
     const shares = spread(
@@ -232,12 +271,13 @@ async function sumTheirs(
     );
     for (const [index, key] of keys.entries()) {
       sums.add(key, shares[index]!);
+      matched?.add(key, exact);
       if (isRepeated) duplicated.add(keyText(key));
       if (keys.length > 1) spreadOver.add(keyText(key));
     }
     if (sums.size > about.maxItems) return undefined;
   }
-  return { sums, duplicated, spread: spreadOver, found };
+  return { sums, matched, duplicated, spread: spreadOver, found };
 }
 
 /** Whether a difference is beyond the tolerance: more than the smallest one, and more than the per cent of our number. */
@@ -255,6 +295,8 @@ interface MatchedAbout {
   readonly lineItems: readonly ScopedLineItem[];
   /** What the ids of the source mean here. */
   readonly ids: IdMap;
+  /** The servings that its rows name. */
+  readonly servings: KnownServings;
   readonly ledger: Ledger;
   /** Days of the period; they are counted in the zone of the source, else in that of the reconciliation. */
   readonly days: DayRange;
@@ -311,6 +353,7 @@ export async function matchSource(
       item_id: itemIdOf(source.name, key),
       source: source.name,
       ...{ line_item_id: key.lineItemId, creative_id: key.creativeId, day: key.day, ...counted },
+      matched: theirs.matched?.of(key) ?? null,
       ours_basis: basisOf.get(key.lineItemId) ?? 'unknown',
       theirs_basis: source.counting_basis,
       ...{ ambiguity, beyond, verdict: ambiguity === 'none' && !beyond ? 'ours' : null },

@@ -16,6 +16,7 @@ import { inOrder, matchSource, totalsOf } from './match-items.ts';
 import { readCounts } from './read-counts.ts';
 import { readEvidence, type ListEvidenceRows } from './read-evidence.ts';
 import { readHours, TooManyHours, type Ledger, type LedgerClient } from './read-ledger.ts';
+import { readServings } from './read-servings.ts';
 import {
   comparedRange,
   dateOf,
@@ -32,7 +33,7 @@ export interface ReconciliationOptions {
   readonly pool: Pool;
   readonly store: ObjectStore;
   readonly execute: ExecuteCommand;
-  readonly ledger: Pick<LedgerClient, 'readUnits' | 'readHours' | 'postAdjustments'>;
+  readonly ledger: Pick<LedgerClient, 'readUnits' | 'readHours' | 'readServings' | 'postAdjustments'>;
   readonly listEvidenceRows: ListEvidenceRows;
   readonly clock: () => Date;
 }
@@ -184,12 +185,16 @@ async function match(
     findings.push(...wrong.map((finding) => ({ source: source.name, ...finding })));
     if (findings.length > 0 || !('rows' in read)) continue;
     ours ??= await readKnown(options, reconciliation, signal);
-    const { lineItems, bases, ledger, known } = ours;
+    const { lineItems, bases, knownAt, ledger, known } = ours;
+    const { workspace_id: workspaceId } = reconciliation;
+    const about = { workspaceId, bases, knownAt, signal };
+    const servings = await readServings(options.ledger, read.rows, about).catch(orLater);
     const matched = await matchSource(source, read.rows, {
       lineItems: lineItems.map(({ id, attributes: { campaign_id: campaignId } }) => ({
         ...{ id, campaignId, basis: bases.get(id)! },
       })),
       ids: mapIds(source.name, known),
+      servings,
       ...{ ledger, days: daysOfPeriod(attributes.period, attributes.time_zone), timeZone: attributes.time_zone },
       tolerancePct: toleranceOf(attributes, source),
       smallest: attributes.smallest_difference,

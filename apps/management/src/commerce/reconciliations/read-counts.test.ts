@@ -68,6 +68,19 @@ test.each([
   expect(await findingsOf(text)).toEqual(found),
 );
 
+test('a row without a serving is found by its other columns; where there are none, it is no row', async () => {
+  const text = 'Serving,Line,Count\nsrv_1,x,1\n,y,2\n';
+  expect(await readCounts(Buffer.from(text), { serving: 'Serving', line_item: 'Line', units: 'Count' })).toEqual({
+    rows: [
+      { line: 2, serving: 'srv_1', lineItem: 'x', units: 1 },
+      { line: 3, lineItem: 'y', units: 2 },
+    ],
+  });
+  expect(await readCounts(Buffer.from(text), { serving: 'Serving', units: 'Count' })).toMatchObject({
+    findings: [{ line: 3, code: 'empty_id' }],
+  });
+});
+
 test('what is no UTF-8 is refused with its line: Latin-1, UTF-16, half a character', async () => {
   const latin1 = Buffer.from(`${header}2026-10-01,Käse,a,1,n\n`, 'latin1');
   expect(await findingsOf(latin1)).toEqual([[2, 'not_utf8']]);

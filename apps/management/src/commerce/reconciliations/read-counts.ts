@@ -96,7 +96,7 @@ function rowOf(
     const place = places.get(field);
     return place === undefined ? undefined : cells[place]!.trim();
   };
-  const idOf = (field: 'line_item' | 'campaign' | 'creative') => {
+  const idOf = (field: 'serving' | 'line_item' | 'campaign' | 'creative') => {
     const text = cellOf(field);
     const what = field.replace('_', ' ');
     if (text === undefined) return undefined;
@@ -106,6 +106,9 @@ function rowOf(
     else if (isFormula(text)) found.add(line, 'formula', `The ${what} begins like a formula of a spreadsheet.`);
     return text;
   };
+  const isFoundOtherwise = places.has('line_item') || places.has('campaign');
+  // The other columns find a row of which the source knows no serving.
+  const serving = isFoundOtherwise && cellOf('serving') === '' ? undefined : idOf('serving');
   const [lineItem, campaign, creative] = [idOf('line_item'), idOf('campaign'), idOf('creative')];
   const day = cellOf('day');
   if (day !== undefined && !isDate(day)) found.add(line, 'not_a_date', 'The day is no date of the form 2026-11-30.');
@@ -115,6 +118,7 @@ function rowOf(
   if (found.findings.length > before) return undefined;
   return {
     line,
+    ...(serving !== undefined && { serving }),
     ...(lineItem !== undefined && { lineItem }),
     ...(campaign !== undefined && { campaign }),
     ...(creative !== undefined && { creative }),

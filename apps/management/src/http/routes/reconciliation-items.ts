@@ -31,6 +31,12 @@ const itemSchema = z.strictObject({
   day: z.string().nullable().describe('Date in the zone of the source; null: the whole period.'),
   ours: z.int().describe('With what earlier reconciliations have adjusted.'),
   theirs: z.int(),
+  matched: z
+    .int()
+    .nullable()
+    .describe(
+      'Of ours, servings that the source names one by one; null where it names none. The others are ours or theirs alone.',
+    ),
   ours_basis: z.string(),
   theirs_basis: z.string(),
   delta: z.int().describe('Theirs less ours.'),

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "reconciliation_item" ADD COLUMN     "matched" BIGINT;
