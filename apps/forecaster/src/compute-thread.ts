@@ -6,6 +6,7 @@ import { SampleServiceService } from '@longwave/rpc/serving';
 import { LRUCache } from 'lru-cache';
 import { backtestWorkspace } from './compute/backtest-workspace.ts';
 import { checkAvailability } from './compute/check-availability.ts';
+import { explainLine } from './compute/explain-line.ts';
 import { findRisks } from './compute/find-risks.ts';
 import type { ForecastInputs } from './compute/forecast-inputs.ts';
 import { makeForecast } from './compute/make-forecast.ts';
@@ -47,8 +48,8 @@ async function inputsOf({ type, workspaceId, deadlineMs }: Question): Promise<Fo
     readPast(workspaceId, nowMs, deadlineMs),
     readBooking(workspaceId, deadlineMs),
   ]);
-  // Plans and backtests are not about what line items have had.
-  const asked = type === 'plans' || type === 'backtest' ? [] : booking.plan.line_items;
+  // Plans, backtests and what a line item fits are not about what line items have had.
+  const asked = type === 'plans' || type === 'backtest' || type === 'fit' ? [] : booking.plan.line_items;
   const ids = asked.filter(({ goal }) => goal.unit !== 'unlimited').map((line) => line.line_item_id);
   const committed = [];
   for (let at = 0; at < ids.length; at += maxIds)
@@ -61,6 +62,7 @@ async function inputsOf({ type, workspaceId, deadlineMs }: Question): Promise<Fo
 
 function answer(question: Question, inputs: ForecastInputs): Answers[keyof Answers] {
   if (question.type === 'plans') return makePacingPlans(inputs);
+  if (question.type === 'fit') return explainLine(inputs, question.line, question);
   if (question.type === 'risks') return findRisks(inputs, question.lineItemIds);
   if (question.type === 'backtest') return backtestWorkspace(inputs, question.weeks);
   return question.type === 'forecast'

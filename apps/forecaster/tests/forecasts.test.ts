@@ -105,6 +105,33 @@ test('management is answered within the deadline: so much is left, by that versi
   ).rejects.toMatchObject({ code: 'validation_failed' });
 });
 
+test('management is told which breaks of a day at least a line item fits, why not the others, and who has slots of those', async () => {
+  const { explainFit } = world.clientAs('management');
+  const nowMs = Math.floor(Date.now() / 3_600_000) * 3_600_000;
+  const winner = guaranteed(700, [-1, 8]);
+  sell([winner]);
+  world.plays = [
+    ...evenPlays(20, 100, { weight: 2, lineItemIds: [winner.line_item_id] }),
+    ...evenPlays(20, 50, { weight: 2, country: 'AT' }),
+    ...evenPlays(20, 50, { country: 'other' }),
+  ].toSorted((a, b) => Number(a.atMs - b.atMs));
+  const targeting = { ...anyTargeting, countries: { include: ['DE'], exclude: [] } };
+  const lineItem = Buffer.from(JSON.stringify(asked(100, { targeting })));
+  const range = { fromMs: BigInt(nowMs - 3_600_000), toMs: BigInt(nowMs) };
+  const found = await explainFit({ workspaceId: 'ws_fit', lineItem, ...range }, { deadlineMs });
+  expect(found).toEqual({
+    ...{ fromMs: BigInt(nowMs - 24 * 3_600_000), toMs: BigInt(nowMs), rows: 200, breaks: 350n, fits: 200n },
+    stages: [{ code: 'targeting_country', breaks: 150n }],
+    winners: [{ lineItemId: winner.line_item_id, slots: 200n }],
+    rareValuesHidden: false,
+  });
+  const long = { fromMs: BigInt(nowMs - 32 * 24 * 3_600_000), toMs: BigInt(nowMs) };
+  for (const wrong of [long, { fromMs: 2n, toMs: 1n }])
+    await expect(explainFit({ workspaceId: 'ws_fit', lineItem, ...wrong }, { deadlineMs })).rejects.toMatchObject({
+      code: 'validation_failed',
+    });
+});
+
 test('the operator is told how good forecasts of the last weeks were, beside two simple ones; nobody else is', async () => {
   world.plays = evenPlays(63, 200);
   const request = { workspaceId: 'ws_backtest', weeks: 2 };

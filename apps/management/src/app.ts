@@ -375,7 +375,7 @@ export async function createApp(
         signReport: createSignReport(pool, store, clock),
         signStatement: createSignStatement(pool, store, clock),
         readStatementLedger: createReadStatementLedger(pool, ledger),
-        readLineFunnel: createReadLineFunnel(asked.forFunnels),
+        readLineFunnel: createReadLineFunnel({ ...asked.forFunnels, pool, clock }),
       },
       receiptKeys,
       issuer: config.BASE_URL,

@@ -25,7 +25,7 @@ export function openServices(config: Config, tls: ReturnType<typeof tlsFromConfi
   const authServer = closed(openChannel(config.AUTH_SERVER_ADDRESS, 'auth-server', tls));
   const internalServing = closed(openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-serving', tls));
   const delivery = closed(openChannel(config.PUBLIC_DELIVERY_ADDRESS, 'public-delivery', tls));
-  const { checkAvailability } = forecaster.client(ForecastServiceService);
+  const { checkAvailability, explainFit } = forecaster.client(ForecastServiceService);
   const { exportDays, findFirstDownloads, countAds, readReport } = sink.client(AudienceServiceService);
   const { listAdEvents } = sink.client(AdEventServiceService);
   const { listEvidenceRows } = sink.client(EvidenceServiceService);
@@ -43,7 +43,7 @@ export function openServices(config: Config, tls: ReturnType<typeof tlsFromConfi
     credentials: authServer.client(CredentialServiceService),
     receipts: authServer.client(ReceiptServiceService),
     /** Why a line item was given no more. */
-    forFunnels: { readPacing, readPacingHours, readFunnel, readReport },
+    forFunnels: { readPacing, readPacingHours, readFunnel, readReport, explainFit },
     /** What jobs ask. */
     forJobs: { exportDays, findFirstDownloads, readReport, findPlan, listEvidenceRows },
     /** Services that keep something of listeners. */

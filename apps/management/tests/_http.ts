@@ -52,7 +52,7 @@ type OwnServerParts = Partial<Pick<ManagementServerOptions, 'authenticate' | 're
 /** An internal-serving that is away. */
 const away = async () => Promise.reject(new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 }));
 const noServing = { explain: away, find: away };
-const noPacing = { readPacing: away, readPacingHours: away, readFunnel: away };
+const noPacing = { readPacing: away, readPacingHours: away, readFunnel: away, explainFit: away };
 const noReport = (): never => {
   throw new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 });
 };
@@ -113,7 +113,7 @@ export async function serveHttp(
         signReport: createSignReport(pool, store, clock),
         signStatement: createSignStatement(pool, store, clock),
         readStatementLedger: createReadStatementLedger(pool, management.ledger),
-        readLineFunnel: createReadLineFunnel({ ...noPacing, readReport: noReport }),
+        readLineFunnel: createReadLineFunnel({ ...noPacing, readReport: noReport, pool, clock }),
         ...further,
       },
       receiptKeys: { list: () => [publicReceiptKey(management.receiptKey)], isComplete: () => true },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
+import type { ExplainFitRequest } from '@longwave/rpc/forecast';
 import { Window, type ReadReportRequest, type ReadReportResponse } from '@longwave/rpc/audience';
 import { createReadLineFunnel, type LineFunnelDeps } from '../src/commerce/funnel/read-line-funnel.ts';
 import { serveHttp, withoutTrace, type HttpWorld } from './_http.ts';
@@ -14,6 +15,8 @@ let http: HttpWorld;
 /** What was asked of internal-serving and of the sink, each with the workspace and the line item. */
 const questions: string[] = [];
 let isAway = false;
+/** Who is in front by the forecaster, which is away without. */
+let winnerId: string | undefined;
 
 /** Internal-serving and the sink: they know the numbers of two hours, whoever asks. */
 const first = () => management.clock().getTime() - (management.clock().getTime() % hourMs) - 2 * hourMs;
@@ -46,7 +49,19 @@ const pacing = {
       opportunitiesUntilMs: BigInt(first() + hourMs),
     };
   },
-} as unknown as Omit<LineFunnelDeps, 'readReport'>;
+  explainFit: async ({ workspaceId, lineItem, fromMs, toMs }: ExplainFitRequest) => {
+    const line = JSON.parse(Buffer.from(lineItem).toString()) as { line_item_id: string };
+    ask('fit', workspaceId, line.line_item_id);
+    if (!winnerId) throw new Problem('temporarily_unavailable');
+    const numbers = { rows: 40, breaks: 80n, fits: 30n, rareValuesHidden: true };
+    const stages = [
+      { code: 'below_floor', breaks: 10n },
+      { code: 'targeting_country', breaks: 40n },
+    ];
+    const winners = [winnerId, newId('li')].map((lineItemId) => ({ lineItemId, slots: 7n }));
+    return { fromMs, toMs, ...numbers, stages, winners };
+  },
+} as unknown as Omit<LineFunnelDeps, 'readReport' | 'pool' | 'clock'>;
 async function* readReport({ workspaceId, filters, metrics }: ReadReportRequest): AsyncGenerator<ReadReportResponse> {
   ask(`ads ${metrics.join()}`, workspaceId, filters[0]?.keys[0]);
   const basis = {
@@ -63,7 +78,10 @@ async function* readReport({ workspaceId, filters, metrics }: ReadReportRequest)
 beforeAll(async () => {
   management = await startTestManagement();
   http = await serveHttp(management, {
-    readLineFunnel: createReadLineFunnel({ ...pacing, readReport: readReport as LineFunnelDeps['readReport'] }),
+    readLineFunnel: createReadLineFunnel({
+      ...{ ...pacing, pool: management.pool, clock: management.clock },
+      readReport: readReport as LineFunnelDeps['readReport'],
+    }),
   });
 }, 120_000);
 afterAll(async () => {
@@ -75,7 +93,10 @@ test('a line item is told by the hour what was offered, what was decided about i
   const w = createWorld(management);
   const { lineItem } = await w.booked();
   const path = `/workspaces/${w.workspaceId}/line-items/${lineItem.id}/funnel`;
+  const { lineItem: winner } = await w.booked();
+  winnerId = winner.id;
   const { status, json } = await http.call(path, { token: http.tokenFor(w.actor) });
+  winnerId = undefined;
   expect(status).toBe(200);
   const [one, two] = [first(), first() + hourMs].map((ms) => new Date(ms).toISOString());
   const won = (considered: number) => ({ code: 'won', considered, not_looked_at: 0 });
@@ -86,7 +107,22 @@ test('a line item is told by the hour what was offered, what was decided about i
   expect(json).toMatchObject({
     ...{ line_item_id: lineItem.id, opportunities_until: two, data_watermark: one },
     pacing: { goal: 100, state: 'behind', urgency: 1, used: 30, committed: 28.5 },
-    total: { ...offered, ...ads, verdicts: [noLease, outranked, won(30)] },
+    total: {
+      ...{ ...offered, ...ads },
+      verdicts: [
+        { ...noLease, change: 'quantity' },
+        { ...outranked, change: 'priority' },
+        { ...won(30), change: null },
+      ],
+    },
+    fit: {
+      ...{ sampled_plays: 40, breaks: 80, fits: 30, rare_values_hidden: true },
+      stages: [
+        { code: 'targeting_country', breaks: 40, change: 'targeting.countries' },
+        { code: 'below_floor', breaks: 10, change: null },
+      ],
+      winners: [{ line_item_id: winner.id, name: winner.attributes['name'], type: 'guaranteed', slots: 7 }],
+    },
     hours: [
       { hour: one, pacing: null, ...offered, ...ads, verdicts: [noLease, won(20)] },
       {
@@ -100,10 +136,13 @@ test('a line item is told by the hour what was offered, what was decided about i
   });
   expect([Date.parse(json.to) - Date.parse(json.from), Date.parse(json.from) % hourMs]).toEqual([24 * hourMs, 0]);
   expect(questions.splice(0).toSorted()).toEqual(
-    ['ads ads_decided,ads_served,ads_delivered,ads_confirmed', 'funnel', 'hours', 'now'].map(
+    ['ads ads_decided,ads_served,ads_delivered,ads_confirmed', 'fit', 'funnel', 'hours', 'now'].map(
       (name) => `${name} ${w.workspaceId} ${lineItem.id}`,
     ),
   );
+  const without = await http.call(path, { token: http.tokenFor(w.actor) });
+  expect([without.status, without.json.fit, without.json.total]).toEqual([200, null, json.total]);
+  questions.length = 0;
 });
 
 test('only who sees campaigns reads it; a line item of another workspace is a missing one, and nobody is asked about it', async () => {

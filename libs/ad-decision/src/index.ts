@@ -12,7 +12,7 @@ export { capKeysOf } from './frequency.ts';
 export { seedOf } from './decision-hash.ts';
 export { decisionTraceSchema, toDecisionTrace, type DecisionTrace } from './decision-trace.ts';
 export type { BreakPosition } from './index-floors.ts';
-export { buildIndex, type IndexedLine, type PlanIndex } from './plan-index.ts';
+export { buildIndex, tiers, type IndexedLine, type PlanIndex } from './plan-index.ts';
 export type { PolicyVersion } from './policies.ts';
 export { recordInputs, replayInputs, type RecordedInputs } from './recorded-inputs.ts';
 export { noSuspensions, suspendLines, type SuspendedLines, type Suspensions } from './suspensions.ts';

@@ -1,5 +1,6 @@
 export { backtest, type BacktestRow } from './backtest.ts';
 export { projectPlays, resamplePlays } from './compose-plays.ts';
+export { explainFit } from './explain-fit.ts';
 export { findAvailability } from './find-availability.ts';
 export { findMatched } from './find-matched.ts';
 export { fitNetwork, fitPodcast, fitTraffic } from './fit-traffic.ts';

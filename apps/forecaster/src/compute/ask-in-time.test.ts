@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { anyTargeting } from '@longwave/events';
-import { createCheck } from './ask-in-time.ts';
+import { anyTargeting, type PlanLineItem } from '@longwave/events';
+import { createCheck, readMs } from './ask-in-time.ts';
 import type { ComputeThread } from './thread.ts';
 
 /** A thread that answers one question after the other, each when it is told to. */
@@ -23,14 +23,14 @@ function createThread() {
 const settled = async () => {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 };
-const line = { targeting: anyTargeting } as Parameters<ReturnType<typeof createCheck>>[0]['line'];
+const line = { targeting: anyTargeting } as PlanLineItem;
 
 test('many questions of one workspace keep another one waiting for one of them, and those of a caller who left are not begun', async () => {
   const { begun, ends, thread } = createThread();
   const check = createCheck(thread);
   const left = new AbortController();
   const ask = (workspaceId: string, signal = new AbortController().signal) =>
-    check({ type: 'availability', workspaceId, line }, signal).catch(() => undefined);
+    check({ type: 'availability', workspaceId, line, deadlineMs: readMs }, signal).catch(() => undefined);
   const asked = [ask('ws_many'), ask('ws_many', left.signal), ask('ws_many'), ask('ws_one')];
   await settled();
   left.abort();
@@ -46,7 +46,7 @@ test('a workspace whose question outlasted its caller lets all others go first t
   const { begun, ends, thread } = createThread();
   const check = createCheck(thread);
   const ask = (workspaceId: string, signal = new AbortController().signal) =>
-    check({ type: 'availability', workspaceId, line }, signal).catch(() => undefined);
+    check({ type: 'availability', workspaceId, line, deadlineMs: readMs }, signal).catch(() => undefined);
   const left = new AbortController();
   const asked = [ask('ws_slow', left.signal), ask('ws_slow'), ask('ws_unlucky', left.signal), ask('ws_unlucky')];
   asked.push(ask('ws_one'), ask('ws_one'));
@@ -66,7 +66,7 @@ test('two workspaces whose questions outlasted their callers do not wait for eac
   const asked = ['ws_0', 'ws_1'].flatMap((workspaceId) => {
     const left = new AbortController();
     const ask = (signal: AbortSignal) =>
-      check({ type: 'availability', workspaceId, line }, signal).catch(() => undefined);
+      check({ type: 'availability', workspaceId, line, deadlineMs: readMs }, signal).catch(() => undefined);
     return [
       { left, end: ask(left.signal) },
       { left, end: ask(new AbortController().signal) },

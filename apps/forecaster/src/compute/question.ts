@@ -2,6 +2,7 @@ import type { ForecastJobInput, PlanLineItem } from '@longwave/events';
 import type { ForecasterConfig } from '../config.ts';
 import type { WorkspaceBacktest } from './backtest-workspace.ts';
 import type { CheckedAvailability } from './check-availability.ts';
+import type { ExplainedLine } from './explain-line.ts';
 import type { FoundRisks } from './find-risks.ts';
 import type { ForecastResult } from './make-forecast.ts';
 import type { MadePlans } from './make-pacing-plans.ts';
@@ -20,6 +21,14 @@ export type Question =
       readonly line: PlanLineItem;
       readonly deadlineMs: number;
     }
+  | {
+      readonly type: 'fit';
+      readonly workspaceId: string;
+      readonly line: PlanLineItem;
+      readonly fromMs: number;
+      readonly toMs: number;
+      readonly deadlineMs: number;
+    }
   | { readonly type: 'plans'; readonly workspaceId: string; readonly deadlineMs: number }
   | {
       readonly type: 'risks';
@@ -34,12 +43,16 @@ export type Question =
 export interface Answers {
   readonly forecast: ForecastResult;
   readonly availability: CheckedAvailability;
+  readonly fit: ExplainedLine;
   readonly plans: MadePlans;
   readonly risks: FoundRisks;
   readonly backtest: WorkspaceBacktest;
 }
 
 export type AnswerTo<Q extends Question> = Answers[Q['type']];
+
+/** Questions that somebody waits for. */
+export type ShortQuestion = Extract<Question, { type: 'availability' | 'fit' }>;
 
 /** What is sent to a thread: a question under a number, or that nobody waits for its answer any more. */
 export type Request =

@@ -3,14 +3,14 @@ import type { RpcClient } from '@longwave/rpc';
 import type { AudienceServiceService, ReadReportRequest } from '@longwave/rpc/audience';
 import type { LinePacing, PacingServiceService } from '@longwave/rpc/serving';
 import { lineFunnelSchema, type LineFunnel } from './line-funnel.ts';
+import { readLineFit, type LineFitDeps } from './read-line-fit.ts';
+import { settingOf } from './setting-of.ts';
 
 /** How long the services that know the numbers may take. */
 const answerMs = 10_000;
 
-export interface LineFunnelDeps extends Pick<
-  RpcClient<typeof PacingServiceService>,
-  'readPacing' | 'readPacingHours' | 'readFunnel'
-> {
+export interface LineFunnelDeps
+  extends LineFitDeps, Pick<RpcClient<typeof PacingServiceService>, 'readPacing' | 'readPacingHours' | 'readFunnel'> {
   readonly readReport: RpcClient<typeof AudienceServiceService>['readReport'];
 }
 
@@ -21,7 +21,7 @@ export interface FunnelRange {
 }
 
 type Hour = LineFunnel['hours'][number];
-type Numbers = LineFunnel['total'];
+type Numbers = Omit<Hour, 'hour' | 'pacing'>;
 
 const metrics = {
   ads_decided: 'decided',
@@ -68,7 +68,7 @@ async function readAds(
 }
 
 /** The numbers of all hours together; verdicts in the order of the checks. */
-function totalOf(hours: readonly Hour[]): Numbers {
+function totalOf(hours: readonly Hour[]): LineFunnel['total'] {
   const verdicts = hours.flatMap((hour) => hour.verdicts);
   return {
     ...noNumbers,
@@ -76,7 +76,8 @@ function totalOf(hours: readonly Hour[]): Numbers {
     verdicts: verdictCodes.flatMap((code) => {
       const own = verdicts.filter((verdict) => verdict.code === code);
       const sum = (field: 'considered' | 'not_looked_at') => own.reduce((all, verdict) => all + verdict[field], 0);
-      return own.length > 0 ? [{ code, considered: sum('considered'), not_looked_at: sum('not_looked_at') }] : [];
+      const sums = { considered: sum('considered'), not_looked_at: sum('not_looked_at') };
+      return own.length > 0 ? [{ code, ...sums, change: settingOf(code) }] : [];
     }),
   };
 }
@@ -92,18 +93,19 @@ const pacingOf = (line: LinePacing | undefined): LineFunnel['pacing'] =>
 
 /**
  * Reads why a line item was given no more: what its workspace offered and the verdicts on it from internal-serving, what became of its slots
- * from the ledger of ads, with where it stood by the hour. The caller has checked that the line item is the workspace's.
+ * from the ledger of ads, what it fits from the sample of the forecaster, with where it stood by the hour. The caller has checked that the line item is the workspace's.
  */
 export const createReadLineFunnel =
-  ({ readPacing, readPacingHours, readFunnel, readReport }: LineFunnelDeps) =>
+  ({ readPacing, readPacingHours, readFunnel, readReport, ...forFit }: LineFunnelDeps) =>
   async (workspaceId: string, lineItemId: string, { from, to }: FunnelRange): Promise<LineFunnel> => {
     const range = { fromMs: BigInt(from.getTime()), toMs: BigInt(to.getTime()) };
     const within = { deadlineMs: answerMs };
-    const [{ lineItems }, paced, funnel, ads] = await Promise.all([
+    const [{ lineItems }, paced, funnel, ads, fit] = await Promise.all([
       readPacing({ workspaceId, lineItemIds: [lineItemId] }, within),
       readPacingHours({ workspaceId, lineItemId, ...range }, within),
       readFunnel({ workspaceId, lineItemId, ...range }, within),
       readAds(readReport, workspaceId, lineItemId, range),
+      readLineFit(forFit, workspaceId, lineItemId, range),
     ]);
     const hours = new Map<string, Hour>();
     const add = (hour: string, numbers: Partial<Hour>) =>
@@ -134,6 +136,7 @@ export const createReadLineFunnel =
       opportunities_until: funnel.opportunitiesUntilMs > 0n ? instant(funnel.opportunitiesUntilMs) : null,
       data_watermark: instant(ads.completeUntilMs),
       pacing: pacingOf(lineItems[0]),
+      fit,
       total: totalOf(inOrder),
       hours: inOrder,
     });

@@ -38,8 +38,8 @@ const readFunnel: ManagementRoute = {
   path: '/workspaces/{workspace_id}/line-items/{line_item_id}/funnel',
   summary:
     'Why a line item was given no more slots, by the hour: from what the workspace offered to what was confirmed.',
-  note: `What it does not fit is not counted one by one: a forecast of kind \`availability\` says how much of the traffic each part of its
-targeting lets through. It needs a role that sees campaigns (owner, admin, trafficker or sales).`,
+  note: `\`fit\` says of sampled plays which breaks the line item fits as it is now, by which part of its targeting it does not fit the others, and who
+has slots of those that it fits. It needs a role that sees campaigns (owner, admin, trafficker or sales).`,
   scope: 'management:read',
   query: funnelQuery,
   answers: { 200: { description: 'The numbers.', body: { name: 'LineItemFunnel', schema: lineFunnelSchema } } },
