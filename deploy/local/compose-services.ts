@@ -78,9 +78,9 @@ function environmentOf(service: Service): Record<string, string> {
     ...(service.bus && { KAFKA_BROKERS: '${KAFKA_BROKERS:-}', KAFKAJS_NO_PARTITIONER_WARNING: '1' }),
     ...(service.objects && {
       S3_ENDPOINT: `http://${engines.objects}`,
-      ...(service.presigns && { S3_PUBLIC_ENDPOINT: 'https://objects.${LONGWAVE_DOMAIN}' }),
       S3_BUCKET: bucket,
     }),
+    ...(service.presigns && { S3_PUBLIC_ENDPOINT: 'https://objects.${LONGWAVE_DOMAIN}' }),
   };
 }
 

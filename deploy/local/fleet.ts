@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { removeDataFolder, startFleet, temporaryDataFolder, workspaceRoot } from '@longwave/fleet';
 import { clusterProfile, outsideEngines } from './cluster-profile.ts';
 import { describeEvent } from './describe-event.ts';
-import { dataOptionOf, describeRunning } from './next-steps.ts';
+import { dataOptionOf, describeRunning, isConsoleBuilt } from './next-steps.ts';
 import { createReport, type Report } from './report.ts';
 import { stopRequested } from './stop-signal.ts';
 
@@ -52,7 +52,8 @@ async function runFleet(report: Report): Promise<number> {
       onEvent: (event) => report.note(describeEvent(event)),
     });
     const mailFolder = path.join(fleet.dataFolder, 'mail');
-    report.note(describeRunning({ ...fleet, mailFolder, dataOption: dataOptionOf(fleet.dataFolder) }));
+    const hasConsole = isConsoleBuilt(path.join(profile.packages, 'rest-gateway'));
+    report.note(describeRunning({ ...fleet, mailFolder, dataOption: dataOptionOf(fleet.dataFolder), hasConsole }));
     report.note(
       `\nKafka ${fleet.kafkaBrokers}, object store ${fleet.objectStore.endpoint}. The data is removed at the end.`,
     );

@@ -8,6 +8,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import {
   build,
+  buildConsole,
   compileCache,
   ensureSystemPackages,
   findNode24,
@@ -47,7 +48,7 @@ Ctrl-C stops everything. The data is kept for the next start.`,
   },
   fleet: {
     script: 'deploy/local/fleet.ts',
-    needs: ['system'],
+    needs: ['system', 'console'],
     summary: 'start the whole service in the shape of a cluster on this machine, or test it so',
     usage: `npm run fleet -- --profile cluster [--test [NAME …]]
 
@@ -161,7 +162,7 @@ command line is wrong.`,
   },
   package: {
     script: 'deploy/package/package.ts',
-    needs: [],
+    needs: ['console'],
     summary: 'build what a container of a service holds, as a folder that starts with Node 24 alone',
     usage: `npm run package -- [SERVICE …] [--out FOLDER]
 
@@ -268,6 +269,7 @@ async function main([name, ...args]) {
   if (command.needs.includes('system')) ensureSystemPackages({ forTests: name === 'test' });
   if (command.needs.includes('build')) await build(root);
   else if (needsGeneratedCode(name, args)) await generateCode(root);
+  if (command.needs.includes('console')) await buildConsole(root);
   return handOver(node, command.script, args);
 }
 

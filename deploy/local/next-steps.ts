@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { defaultDataFolder, type FleetAccess, type PublicPorts, type PublicUrls } from '@longwave/fleet';
 import { renderListenAddress } from '@longwave/service-kit';
+import { services } from '@longwave/services';
 
 /** How a command in another terminal finds the installation on a data folder: it needs no option for that of `npm start`. */
 export function dataOptionOf(folder: string): string {
@@ -12,6 +15,10 @@ const describeSteps = (steps: readonly (readonly [command: string, effect: strin
   const width = Math.max(...steps.map(([command]) => command.length));
   return steps.map(([command, effect]) => `  ${command.padEnd(width)}  ${effect}`).join('\n');
 };
+
+/** Whether there is a build of the web application, which rest-gateway serves. `filesFolder` is where the paths of its files begin. */
+export const isConsoleBuilt = (filesFolder: string): boolean =>
+  existsSync(path.join(filesFolder, services['rest-gateway'].files?.['CONSOLE_FOLDER'] ?? '', 'index.html'));
 
 /** Where a proxy in front of the installation sends the requests for each public address. */
 export function describeProxied(urls: PublicUrls, listen: string, ports: PublicPorts): string {
@@ -35,14 +42,17 @@ export const describeRunning = ({
   logsFolder,
   mailFolder,
   dataOption,
+  hasConsole,
 }: Pick<FleetAccess, 'urls' | 'dataFolder'> & {
   readonly databaseFolder: string;
   readonly logsFolder: string;
   readonly mailFolder: string;
   readonly dataOption: string;
+  /** Whether the web application was built. */
+  readonly hasConsole: boolean;
 }) => `
 Longwave is running.
-
+${hasConsole ? `\nOpen ${urls.base}/ and sign up.\n` : ''}
   REST API       ${urls.base}/api/v1
   documentation  ${urls.base}/api-docs
   ad server APIs ${urls.api}
@@ -53,7 +63,7 @@ Longwave is running.
   logs           ${logsFolder}
   mails          ${mailFolder}
 
-Sign up at ${urls.base}/sign-up, open ${urls.base}/api-docs, or go on in another terminal:
+${hasConsole ? 'Read' : `Sign up at ${urls.base}/sign-up, open`} ${urls.base}/api-docs, or go on in another terminal:
 
 ${describeSteps([
   [`npm run longwave -- account create --name "My podcasts"${dataOption}`, 'an account with its API key'],

@@ -173,6 +173,12 @@ async function runTargets(root, targets, failure) {
 /** Generates RPC stubs, row types and the database client. */
 export const generateCode = (root) => runTargets(root, ['generate'], 'The code could not be generated, see above.');
 
+/** Builds the web application for a package of the service that serves it. A checkout without its sources has none. */
+export async function buildConsole(root) {
+  if (!existsSync(path.join(root, 'apps/web/package.json'))) return;
+  await runTargets(root, ['build', '-p', 'apps/web'], 'The web application could not be built, see above.');
+}
+
 /** Generates code and bundles the apps. */
 export async function build(root) {
   const startedMs = performance.now();

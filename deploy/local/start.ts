@@ -1,9 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { FleetIsRunning, PortTaken, startFleet, type Fleet } from '@longwave/fleet';
+import { FleetIsRunning, PortTaken, startFleet, workspaceRoot, type Fleet } from '@longwave/fleet';
 import { outliveWriteErrors } from '@longwave/service-kit';
 import { describeEvent } from './describe-event.ts';
-import { dataOptionOf, describeProxied, describeRunning } from './next-steps.ts';
+import { dataOptionOf, describeProxied, describeRunning, isConsoleBuilt } from './next-steps.ts';
 import { fleetOptionsOf, type StartSettings } from './read-settings.ts';
 import { createReport, type Report } from './report.ts';
 import { samples } from './samples.ts';
@@ -47,7 +47,14 @@ async function main(settings: StartSettings): Promise<number> {
   if (held !== 'stopped') {
     const mailFolder = settings.mail_url ? 'sent by mail_url' : path.join(fleet.dataFolder, 'mail');
     if (urls) report.note(describeProxied(urls, options.listen, options.ports));
-    report.note(describeRunning({ ...fleet, mailFolder, dataOption: dataOptionOf(fleet.dataFolder) }));
+    report.note(
+      describeRunning({
+        ...fleet,
+        mailFolder,
+        dataOption: dataOptionOf(fleet.dataFolder),
+        hasConsole: isConsoleBuilt(workspaceRoot),
+      }),
+    );
     await stopping;
   }
   report.note('\nStopping …');

@@ -127,7 +127,7 @@ export async function makeProductionTree(app: ServiceName, out: string): Promise
   try {
     const reads = await bundleInto(tree, app);
     const programBytes = bytesIn(tree);
-    const files = filesOf(app, reads);
+    const files = filesOf(app, reads).filter((file) => existsSync(path.join(root, file)));
     for (const file of files) {
       mkdirSync(path.dirname(path.join(tree, file)), { recursive: true });
       cpSync(path.join(root, file), path.join(tree, file), { recursive: true, dereference: true });

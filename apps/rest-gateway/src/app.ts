@@ -81,6 +81,7 @@ export async function createApp(
     ),
     countCaller: countCallers(createRateLimit(redis, clock, logger)),
     pages: config,
+    consoleBuild: { folder: config.CONSOLE_FOLDER, mediaUrl: config.MEDIA_URL, objectsUrl: config.S3_PUBLIC_ENDPOINT },
     logger,
     stopping: stopping.signal,
   });

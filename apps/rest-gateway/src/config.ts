@@ -30,6 +30,16 @@ export const configuration = z.object({
   ),
   PROXY_PROTOCOL: proxyProtocolSetting,
   BASE_URL: root.describe('Public root of this application, in links.'),
+  CONSOLE_FOLDER: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ kind: 'folder' })
+    .describe('The build of the web application; while it has no `index.html`, `BASE_URL` shows a page of links.'),
+  S3_PUBLIC_ENDPOINT: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('The object store, as browsers reach it; pages of the web application may send uploads there.'),
   MEDIA_URL: root.describe('Public root of Public Delivery; addresses of feeds and files start with it.'),
 });
 

@@ -12,6 +12,7 @@ import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import type { Express, Request, Response } from 'express';
 import { answerRoute } from './answer-route.ts';
+import { serveConsole, type ConsoleBuild } from './console/serve-console.ts';
 import { restContract } from './docs/contract.ts';
 import { deprecationHeaders } from './docs/deprecation.ts';
 import { frontPage } from './docs/front-page.ts';
@@ -32,6 +33,7 @@ export interface ServerOptions {
   readonly countCaller: CountCaller;
   readonly pages: OperatorPages;
   readonly logger: Logger;
+  readonly consoleBuild: ConsoleBuild;
   /** Aborted when the process stops; ends the streams. */
   readonly stopping: AbortSignal;
 }
@@ -40,7 +42,7 @@ const root = '/api/v1';
 
 /** REST API v1 over express: the checks in their order (docs/ARCHITECTURE.md), then the route's own work. */
 export function createServer(options: ServerOptions): Express {
-  const { routes, deps, authenticate, countCaller, pages, logger, stopping } = options;
+  const { routes, deps, authenticate, countCaller, pages, consoleBuild, logger, stopping } = options;
   const sendAnswer = createSendAnswer(stopping);
 
   /** Credential, plan and subscription → rate limit → read-only token. Undefined when the answer is already sent. */
@@ -61,7 +63,6 @@ export function createServer(options: ServerOptions): Express {
 
   const app = createHttpApp(logger, ({ route = 'none', credentialId }) => ({ route, credential_id: credentialId }));
   app.use(root, allowBrowsers);
-  app.get('/', serveFrontPage(frontPage));
   const document = openApiDocument(routes);
   app.get(
     `${root}/docs`,
@@ -89,6 +90,9 @@ export function createServer(options: ServerOptions): Express {
     },
     admit: async (request, response) => Boolean(await admit(request, response, 'requests')),
   });
+  app.use(serveConsole(consoleBuild));
+  // Programs, and people where there is no console.
+  app.get('/', serveFrontPage(frontPage));
   app.use(() => {
     throw new Problem('not_found', 'There is no such page.');
   });

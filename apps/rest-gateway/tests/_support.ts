@@ -48,6 +48,7 @@ export async function startGateway(
   options: {
     readonly down?: readonly ('management' | 'authServer' | 'analyticsSink' | 'publicDelivery' | 'redis')[];
     readonly trustedProxies?: string;
+    readonly consoleFolder?: string;
   } = {},
 ) {
   await using stack = new AsyncDisposableStack();
@@ -86,6 +87,8 @@ export async function startGateway(
         TRUSTED_PROXIES: options.trustedProxies,
         BASE_URL: 'http://longwave.test',
         MEDIA_URL: 'http://media.test/',
+        CONSOLE_FOLDER: options.consoleFolder,
+        S3_PUBLIC_ENDPOINT: 'http://objects.test',
         POLICY_URL: 'http://longwave.test/policy',
       }),
       createLogger('rest-gateway', 'debug', { write: (line) => void logLines.push(line) }),

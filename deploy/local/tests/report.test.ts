@@ -67,7 +67,7 @@ test('on a terminal the bar is overwritten by the result', async () => {
 
 describe('npm start ends with', () => {
   const urls = { base: 'http://localhost:8080', mcp: 'http://m', api: 'http://localhost:8082', media: 'http://f' };
-  const endingOn = (dataFolder: string) =>
+  const endingOn = (dataFolder: string, hasConsole = true) =>
     describeRunning({
       urls,
       dataFolder,
@@ -75,13 +75,18 @@ describe('npm start ends with', () => {
       logsFolder: `${dataFolder}/logs`,
       mailFolder: `${dataFolder}/mail`,
       dataOption: dataOptionOf(dataFolder),
+      hasConsole,
     });
   const commandsOn = (dataFolder: string) =>
     [...endingOn(dataFolder).matchAll(/^ {2}npm run (.*?) {2}/gm)].map(([, command]) => command);
 
   test('the page to open, the next three commands and a tour that is there', () => {
     const dataFolder = path.join(workspaceRoot, '.longwave');
-    expect(endingOn(dataFolder)).toContain(
+    expect(endingOn(dataFolder).split('\n').filter(Boolean).slice(0, 2)).toEqual([
+      'Longwave is running.',
+      'Open http://localhost:8080/ and sign up.',
+    ]);
+    expect(endingOn(dataFolder, false)).toContain(
       'Sign up at http://localhost:8080/sign-up, open http://localhost:8080/api-docs',
     );
     expect(commandsOn(dataFolder)).toEqual([
@@ -117,6 +122,7 @@ test('the text in the picture of npm start ends as npm start does', () => {
     logsFolder: `${dataFolder}/logs`,
     mailFolder: `${dataFolder}/mail`,
     dataOption: '',
+    hasConsole: true,
   });
   expect(text.slice(-ending.length)).toBe(ending);
 });

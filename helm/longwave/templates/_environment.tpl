@@ -40,11 +40,11 @@
 {{- end }}
 {{- if $service.objects }}
   {{- $_ := set $text "S3_ENDPOINT" $root.Values.objectStore.endpoint }}
-  {{- if $service.presigns }}{{ $_ := set $text "S3_PUBLIC_ENDPOINT" ($root.Values.objectStore.publicEndpoint | default $root.Values.objectStore.endpoint) }}{{ end }}
   {{- $_ := set $text "S3_REGION" $root.Values.objectStore.region }}
   {{- $_ := set $text "S3_BUCKET" $root.Values.objectStore.bucket }}
   {{- $login = concat $login (list "S3_ACCESS_KEY" "S3_SECRET_KEY") }}
 {{- end }}
+{{- if $service.presigns }}{{ $_ := set $text "S3_PUBLIC_ENDPOINT" ($root.Values.objectStore.publicEndpoint | default $root.Values.objectStore.endpoint) }}{{ end }}
 {{- if $root.Values.caCertificates.configMap }}{{ $_ := set $text "NODE_EXTRA_CA_CERTS" "/run/longwave/ca/ca.crt" }}{{ end }}
 {{- $all := dict }}
 {{- range $name, $value := $text }}{{ $_ := set $all $name (dict "value" $value) }}{{ end }}

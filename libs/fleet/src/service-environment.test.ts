@@ -48,7 +48,7 @@ test('where every service has several processes, all of them are behind the edge
   expect(proxiesOf({ replicas: 2 })).toEqual(allBehindEdge);
 });
 
-test('the public address of the object store goes to the service that gives it to clients, and to no other', () => {
+test('the public address of the object store goes to the services whose answers lead clients there, and to no other', () => {
   const knowing = names.filter((name) => 'S3_PUBLIC_ENDPOINT' in serviceEnvironment(name, 0, wiring));
-  expect(knowing).toEqual(['management']);
+  expect(knowing).toEqual(['management', 'rest-gateway']);
 });

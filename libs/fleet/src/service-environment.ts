@@ -67,11 +67,11 @@ function engines<S extends string>(service: S, wiring: Wiring<S>): Record<string
     ...(kafkaBrokers && { KAFKA_BROKERS: kafkaBrokers, ...kafkaSecurity, KAFKAJS_NO_PARTITIONER_WARNING: '1' }),
     ...(objects && {
       S3_ENDPOINT: objectStore.endpoint,
-      ...(presigns && { S3_PUBLIC_ENDPOINT: urls.objects }),
       S3_REGION: objectStore.region,
       S3_BUCKET: objectStore.bucket,
       ...(accessKey !== undefined && secretKey !== undefined && { S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey }),
     }),
+    ...(presigns && { S3_PUBLIC_ENDPOINT: urls.objects }),
   };
 }
 

@@ -1,5 +1,6 @@
 export { apiContractSchema, describeApi, type ApiContract, type Deprecation } from './api-contract.ts';
 export { chartServices } from './chart-services.ts';
+export { isConsolePath, reservedPrefixes } from './console-paths.ts';
 export { deliveryContract, isCurrent, type DeliveryContract } from './delivery-contract.ts';
 export {
   addressVariableOf,

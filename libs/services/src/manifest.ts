@@ -158,7 +158,9 @@ const entries = {
     isGateway: true,
     calls: ['management', 'auth-server', 'analytics-sink', 'public-delivery'],
     secrets: [],
+    files: { CONSOLE_FOLDER: 'apps/web/dist' },
     redis: { keys: [progressKeyOf('*'), 'rate:*', 'upload_url:*'], channels: [progressKeyOf('*')] },
+    presigns: true,
   },
   'mcp-server': {
     grpc: false,

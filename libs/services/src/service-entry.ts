@@ -85,7 +85,7 @@ export interface ServiceEntry<S extends string = string> {
   readonly sharedFolders?: readonly string[];
   /** The variables of those folders that each process must find again after a restart. */
   readonly lastingFolders?: readonly string[];
-  /** Files and folders of this repository that it reads, by variable. */
+  /** Files and folders of this repository that it reads, by variable. What a build makes may be missing. */
   readonly files?: Readonly<Record<string, string>>;
   /** It connects to addresses that clients or settings name, anywhere. */
   readonly reachesInternet?: true;
@@ -93,7 +93,7 @@ export interface ServiceEntry<S extends string = string> {
   readonly redis?: RedisRights;
   /** Without them it gets no key of the object store. */
   readonly objects?: ObjectRights;
-  /** It gives clients addresses of the object store, so it knows the store's public address. */
+  /** It gives clients addresses of the object store, or pages that send them there, so it knows the store's public address. */
   readonly presigns?: true;
   /** MB that V8 fills before it collects what is new (`--max-semi-space-size`); 4 where it is not said, which keeps a service at rest small. */
   readonly youngGenerationMb?: number;

@@ -313,6 +313,7 @@ export async function startAnalytics() {
       authenticate: ({ headers }) => callerOf(String(headers['token'])),
       countCaller: async () => ({ throttled: false, headers: {} }),
       pages: {},
+      consoleBuild: { folder: undefined, mediaUrl: 'http://media.test', objectsUrl: undefined },
       logger,
       stopping: new AbortController().signal,
     }),
