@@ -28,6 +28,22 @@ const pastCatalog = [
   },
 ];
 
+/** What no code of a browser may import. */
+const notInBrowsers = {
+  patterns: [
+    { regex: '^node:', message: 'This runs in browsers.' },
+    {
+      regex: '^@longwave/(?!command-catalog(/|$))',
+      message: 'The web application takes types of libs/command-catalog, and contracts/*.json.',
+    },
+    {
+      regex: '^@longwave/command-catalog',
+      allowTypeImports: true,
+      message: 'Types alone: the catalog itself is 109 kB in a browser.',
+    },
+  ],
+};
+
 export default [
   { ignores: ['**/dist', '**/generated/**', '**/node_modules', '.nx', '.longwave'] },
   js.configs.recommended,
@@ -51,18 +67,18 @@ export default [
     },
   },
   {
-    files: ['**/*.{ts,mjs}'],
+    files: ['**/*.{ts,tsx,mjs}'],
     rules: { 'max-lines': ['error', { max: 400 }] },
   },
   {
     // Short enough to be read as a whole. Functions that put a program together are lists.
-    files: ['**/*.{ts,mjs}'],
+    files: ['**/*.{ts,tsx,mjs}'],
     ignores: ['**/*.test.ts', '**/tests/**'],
     plugins: { longwave: { rules: { 'own-lines': ownLines } } },
     rules: { 'longwave/own-lines': ['error', { max: 60, except: ['createApp', 'startFleetOf'] }] },
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     plugins: { '@nx': nx },
     rules: {
       '@nx/enforce-module-boundaries': ['error', boundaries],
@@ -73,7 +89,7 @@ export default [
   },
   {
     // Rules that know types. A promise that nobody waits for loses its error, so it says `void` or is awaited.
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',
@@ -94,13 +110,33 @@ export default [
     },
   },
   {
+    // The web application is checked by its own configurations of the type checker: browsers have other globals than Node.
+    files: ['apps/web/**/*.{ts,tsx}'],
+    languageOptions: {
+      parserOptions: {
+        project: ['./apps/web/tsconfig.json', './apps/web/tsconfig.tests.json'],
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
+  },
+  {
+    // It runs in browsers, and knows of the platform only what its contracts say.
+    files: ['apps/web/src/**/*.{ts,tsx}'],
+    ignores: ['**/*.test.ts'],
+    rules: { '@typescript-eslint/no-restricted-imports': ['error', notInBrowsers] },
+  },
+  {
+    files: ['apps/web/src/look/theme-script.js'],
+    languageOptions: { globals: { localStorage: 'readonly', document: 'readonly' } },
+  },
+  {
     files: ['apps/*/src/**/*.ts'],
-    ignores: ['**/*.test.ts', '**/tests/**'],
+    ignores: ['apps/web/**', '**/*.test.ts', '**/tests/**'],
     rules: { 'no-restricted-syntax': ['error', noBarrels, ...pastCatalog] },
   },
   {
     files: ['apps/*/src/**/*.ts'],
-    ignores: ['**/*-table.ts', '**/*.test.ts', '**/tests/**'],
+    ignores: ['apps/web/**', '**/*-table.ts', '**/*.test.ts', '**/tests/**'],
     rules: { 'no-restricted-syntax': ['error', noBarrels, ...pastCatalog, ...noStoreSql] },
   },
   {

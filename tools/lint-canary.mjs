@@ -13,8 +13,31 @@ const canaries = [
   { file: 'apps/encoder/src/config.ts', imports: '@longwave/fleet', refused: true, why: 'app → testing' },
   { file: 'apps/encoder/src/config.ts', imports: '../../management/src/config.ts', refused: true, why: 'app → app' },
   { file: 'apps/cli/src/main.ts', imports: '../../management/src/config.ts', refused: true, why: 'tool → app' },
+  { file: 'apps/web/src/routes.ts', imports: '@longwave/problems', refused: true, why: 'web → contract' },
+  { file: 'apps/web/src/routes.ts', imports: '@longwave/postgres', refused: true, why: 'web → platform' },
+  { file: 'apps/web/src/routes.ts', imports: '../../encoder/src/config.ts', refused: true, why: 'web → app' },
+  { file: 'apps/web/src/routes.ts', imports: '@longwave/command-catalog', refused: false, why: 'web → catalog' },
   { file: 'apps/encoder/src/config.ts', imports: '@longwave/service-kit', refused: false, why: 'app → platform' },
   { file: 'apps/cli/src/main.ts', imports: '@longwave/fleet', refused: false, why: 'tool → testing' },
+];
+
+/** Imports of the web application, which runs in browsers. */
+const ofBrowsers = [
+  {
+    file: 'apps/web/src/routes.ts',
+    code: "import { join } from 'node:path';\nexport const canary = join;\n",
+    refused: true,
+  },
+  {
+    file: 'apps/web/src/parts/page.tsx',
+    code: "import { productCatalog } from '@longwave/command-catalog';\nexport const canary = productCatalog;\n",
+    refused: true,
+  },
+  {
+    file: 'apps/web/src/routes.ts',
+    code: "import type { Attributes } from '@longwave/command-catalog';\nexport type Canary = Attributes<'podcasts'>;\n",
+    refused: false,
+  },
 ];
 
 /** SQL on a table of the versioned store. */
@@ -59,6 +82,8 @@ for (const canary of canaries) {
   const code = `import * as imported from '${canary.imports}';\nexport const canary = imported;\n`;
   await check(`${canary.why}: importing ${canary.imports}`, canary, '@nx/enforce-module-boundaries', code);
 }
+for (const canary of ofBrowsers)
+  await check('an import of a browser', canary, '@typescript-eslint/no-restricted-imports', canary.code);
 for (const canary of storeSql) {
   const code = 'export const canary = `select id\n  from resource where id = $1`;\n';
   await check('SQL on the store', canary, 'no-restricted-syntax', code);

@@ -1,0 +1,31 @@
+import { setupI18n, type Messages } from '@lingui/core';
+import type english from './en.json';
+
+/** The name of one text of the console. */
+export type MessageKey = keyof typeof english;
+
+/** What a text has places for. */
+export type MessageValues = Readonly<Record<string, string | number | Date>>;
+
+/** The languages that the console speaks, by their BCP 47 tags. */
+export const languages = ['en', 'de'] as const;
+export type Language = (typeof languages)[number];
+
+const i18n = setupI18n();
+
+/** The language of the texts that are shown. */
+export const currentLanguage = (): Language => i18n.locale as Language;
+
+/** Uses the compiled texts of a language from now on. Called once, before the first text is shown. */
+export function useTexts(language: Language, texts: Messages): void {
+  i18n.loadAndActivate({ locale: language, messages: texts });
+}
+
+/** The text of a key in the person's language. */
+export const t = (key: MessageKey, values?: MessageValues): string => i18n._(key, values);
+
+/** The first of the wished languages that the console speaks; English without one. */
+export function chooseLanguage(wished: readonly string[]): Language {
+  const known = wished.map((tag) => languages.find((language) => language === tag.toLowerCase().split('-')[0]));
+  return known.find((language) => language !== undefined) ?? 'en';
+}

@@ -1,0 +1,70 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, Outlet } from '@tanstack/react-router';
+import type { Answer } from '../../api/queries.ts';
+import { t } from '../../messages/messages.ts';
+import { Artwork } from '../../parts/artwork.tsx';
+import { StateBadge } from '../../parts/badge.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Page } from '../../parts/page.tsx';
+import { ProblemPage } from '../../parts/problem.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { languageName, numberText } from '../../parts/format.ts';
+import { usePlace } from '../../shell/place.ts';
+import { overviewQuery, podcastQuery } from './podcast-queries.ts';
+
+const route = getRouteApi('/podcasts/$podcastId');
+
+function Meta({
+  podcast,
+  episodes,
+}: {
+  readonly podcast: Answer<'/podcasts/{id}'>;
+  readonly episodes: number | undefined;
+}) {
+  const { language } = usePlace();
+  return (
+    <>
+      <StateBadge state={podcast.state} />
+      {episodes !== undefined && (
+        <span>{t('podcast.episodes', { episodes, shown: numberText(episodes, language) })}</span>
+      )}
+      <span>{languageName(podcast.language, language)}</span>
+      {podcast.author !== undefined && <span>{podcast.author}</span>}
+    </>
+  );
+}
+
+/** One podcast: its head, its tabs, and the tab that is open. */
+export function PodcastFrame() {
+  const { podcastId } = route.useParams();
+  const { data: podcast, error, refetch } = useQuery(podcastQuery(podcastId));
+  const { data: overview } = useQuery(overviewQuery(podcastId));
+  const { language } = usePlace();
+  if (!podcast) return error ? <ProblemPage error={error} onRetry={() => void refetch()} /> : <Skeleton lines={8} />;
+  const episodes = overview && overview.episodes.published + overview.episodes.scheduled + overview.episodes.drafts;
+  const params = { podcastId };
+  return (
+    <Page
+      voice
+      title={podcast.title}
+      crumbs={[<Link to="/podcasts">{t('nav.podcasts')}</Link>]}
+      picture={<Artwork of={podcast.artwork} title={podcast.title} size="large" />}
+      meta={<Meta podcast={podcast} episodes={episodes} />}
+      actions={<CopyButton name="podcast.copy_feed" text={podcast.feed_url} />}
+    >
+      <Tabs
+        name={t('podcast.tabs')}
+        links={[
+          <Link to="/podcasts/$podcastId" params={params} activeOptions={{ exact: true, includeSearch: false }}>
+            {t('podcast.tab_episodes')} {episodes !== undefined && <small>{numberText(episodes, language)}</small>}
+          </Link>,
+          <Link to="/podcasts/$podcastId/details" params={params}>
+            {t('podcast.tab_details')}
+          </Link>,
+        ]}
+      />
+      <Outlet />
+    </Page>
+  );
+}

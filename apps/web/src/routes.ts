@@ -1,0 +1,102 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { createRootRouteWithContext, createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { accountQuery, usageQuery } from './api/account.ts';
+import { episodeQuery } from './pages/episodes/episode-queries.ts';
+import {
+  episodeDownloadsQuery,
+  episodesQuery,
+  overviewQuery,
+  podcastQuery,
+  podcastsQuery,
+} from './pages/podcasts/podcast-queries.ts';
+import { parseTableSearch } from './parts/table-rows.ts';
+
+/** The places of the rail. A place stands there when its page exists. */
+export const navigation = [
+  { place: 'home', to: '/', name: 'nav.home' },
+  { place: 'podcasts', to: '/podcasts', name: 'nav.podcasts' },
+] as const;
+
+type Place = (typeof navigation)[number]['place'];
+
+declare module '@tanstack/react-router' {
+  interface StaticDataRouteOption {
+    /** The place of the rail to which the page belongs. */
+    readonly place?: Place;
+  }
+}
+
+/** What loaders get. They start queries and wait for none: a page shows what there is. */
+export interface RouteContext {
+  readonly queries: QueryClient;
+}
+
+export const rootRoute = createRootRouteWithContext<RouteContext>()();
+
+const home = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  staticData: { place: 'home' },
+  loader: ({ context: { queries } }) => {
+    void queries.prefetchQuery(podcastsQuery);
+    void queries.prefetchQuery(usageQuery);
+  },
+  component: lazyRouteComponent(() => import('./pages/home/home-page.tsx'), 'HomePage'),
+});
+
+const podcasts = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/podcasts',
+  staticData: { place: 'podcasts' },
+  validateSearch: parseTableSearch,
+  loader: ({ context: { queries } }) => void queries.prefetchQuery(podcastsQuery),
+  component: lazyRouteComponent(() => import('./pages/podcasts/podcasts-page.tsx'), 'PodcastsPage'),
+});
+
+/** The head and the tabs of one podcast. */
+const podcast = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/podcasts/$podcastId',
+  staticData: { place: 'podcasts' },
+  loader: ({ context: { queries }, params: { podcastId } }) => {
+    void queries.prefetchQuery(podcastQuery(podcastId));
+    void queries.prefetchQuery(overviewQuery(podcastId));
+  },
+  component: lazyRouteComponent(() => import('./pages/podcasts/podcast-frame.tsx'), 'PodcastFrame'),
+});
+
+const episodes = createRoute({
+  getParentRoute: () => podcast,
+  path: '/',
+  validateSearch: parseTableSearch,
+  loader: ({ context: { queries }, params: { podcastId } }) => {
+    void queries.prefetchQuery(episodesQuery(podcastId));
+    void queries.prefetchQuery(episodeDownloadsQuery(podcastId));
+  },
+  component: lazyRouteComponent(() => import('./pages/podcasts/episodes-page.tsx'), 'EpisodesPage'),
+});
+
+const podcastDetails = createRoute({
+  getParentRoute: () => podcast,
+  path: '/details',
+  component: lazyRouteComponent(() => import('./pages/podcasts/podcast-details-page.tsx'), 'PodcastDetailsPage'),
+});
+
+const episode = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/episodes/$episodeId',
+  staticData: { place: 'podcasts' },
+  loader: ({ context: { queries }, params: { episodeId } }) => void queries.prefetchQuery(episodeQuery(episodeId)),
+  component: lazyRouteComponent(() => import('./pages/episodes/episode-page.tsx'), 'EpisodePage'),
+});
+
+/** Every page of the console. */
+export const routeTree = rootRoute.addChildren([
+  home,
+  podcasts,
+  podcast.addChildren([episodes, podcastDetails]),
+  episode,
+]);
+
+/** What every page shows. */
+export const startShell = (queries: QueryClient): void => void queries.prefetchQuery(accountQuery);

@@ -1,0 +1,46 @@
+#!/usr/bin/env node
+// usage (cwd = apps/web, after a build): node tools/stand-in.mjs [port] → the built pages with the answers of tests/answers.json in place of a fleet
+import { createReadStream, existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const dist = path.resolve(import.meta.dirname, '../dist');
+const answersFile = path.resolve(import.meta.dirname, '../tests/answers.json');
+const types = { '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.woff2': 'font/woff2' };
+
+/** The policy of the pages, as the gateway sends it. */
+const policy = [
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'",
+  "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+].join('; ');
+
+function answer(request, response) {
+  const { pathname } = new URL(request.url, 'http://stand-in');
+  if (pathname.startsWith('/api/v1/')) {
+    const found = JSON.parse(readFileSync(answersFile, 'utf8'))[pathname.slice('/api/v1'.length)];
+    const { status = 200, body } = found ?? { status: 404, body: { code: 404, message: 'There is no such thing.' } };
+    const total = Array.isArray(body) ? { 'X-Total-Count': String(body.length) } : {};
+    response.writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': 'req_stand_in', ...total });
+    return response.end(JSON.stringify(body));
+  }
+  const file = path.join(dist, path.normalize(pathname));
+  if (pathname.startsWith('/assets/')) {
+    if (!existsSync(file)) return response.writeHead(404).end();
+    response.writeHead(200, { 'Content-Type': types[path.extname(file)] ?? 'application/octet-stream' });
+    return createReadStream(file).pipe(response);
+  }
+  response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy });
+  return createReadStream(path.join(dist, 'index.html')).pipe(response);
+}
+
+/** Listens on a port of this machine; 0 takes a free one. Resolves with the server. */
+export const startStandIn = (port) =>
+  new Promise((resolve) => {
+    const server = createServer(answer).listen(port, '127.0.0.1', () => resolve(server));
+  });
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const server = await startStandIn(Number(process.argv[2] ?? 4173));
+  console.log(`http://127.0.0.1:${server.address().port}/`);
+}
