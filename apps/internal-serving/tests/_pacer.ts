@@ -57,6 +57,7 @@ export async function startPacing() {
     (await pool.query<T>(text, [...values])).rows;
   const owned = stack.move();
   return {
+    url: database.url,
     pool,
     world,
     setCohorts: (next: Partial<ReadCohortsResponse> | undefined) => {

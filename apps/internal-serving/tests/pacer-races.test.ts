@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import type { ReadCohortsResponse } from '@longwave/rpc/audience';
+import { createPool } from '@longwave/postgres';
 import { until } from '@longwave/test-kit';
 import { createCohortFollower } from '../src/pacer/cohort-follower.ts';
 import { readDatabaseTime } from '../src/pacer/lease-grant-table.ts';
+import { watchChangeOver } from '../src/pacer/watch-change-over.ts';
 import { startPacing, sumOf, type Pacing } from './_pacer.ts';
 import { hourMs, plannedLine } from './_planned-line.ts';
 
@@ -132,6 +134,39 @@ test('what the guard gave today counts for the most of the day, also of a line i
     expect(await pacing.spend(node, lineItemId, 100)).toBe(15);
     await pacer.tick();
     expect(await pacing.spend(node, lineItemId, 100)).toBe(0);
+  }
+});
+
+test('a change of the mode that waits for longer than two minutes says whom it waits for, and how long it has waited', async () => {
+  const { pool } = pacing;
+  const older = createPool(() => pacing.url, 'serving', { name: 'internal-serving', max: 1 });
+  let nowMs = 0;
+  const warned: object[] = [];
+  using watch = watchChangeOver(pool, () => nowMs, { warn: (fields: object) => void warned.push(fields) });
+  try {
+    const { rows } = await older.query<{ pid: number; address: string | null }>(
+      'select pg_backend_pid() as pid, host(inet_client_addr()) as address',
+    );
+    const node = await pacing.newNode();
+    const named = await pacing.rowsOf<{ name: string }>('select name from serving_node where node_epoch = $1', [node]);
+    await pool.query(`update serving_mode set mode = 'guard', wanted = 'lease'`);
+    await watch.look(true);
+    nowMs = 119_999;
+    await watch.look(true);
+    expect([warned, watch.waitingSeconds()]).toEqual([[], 119.999]);
+    nowMs = 120_000;
+    await watch.look(true);
+    expect(warned).toEqual([{ waiting_s: 120, sessions: rows, nodes: named.map(({ name }) => name) }]);
+    nowMs = 239_999;
+    await watch.look(true);
+    expect(warned).toHaveLength(1);
+    await pool.query(`update serving_mode set mode = 'lease'`);
+    await watch.look(false);
+    nowMs = 500_000;
+    await watch.look(true);
+    expect([warned.length, watch.waitingSeconds()]).toEqual([1, 0]);
+  } finally {
+    await older.end();
   }
 });
 

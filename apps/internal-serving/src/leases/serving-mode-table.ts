@@ -1,4 +1,4 @@
-import type { Session } from '@longwave/postgres';
+import type { Pool, Session } from '@longwave/postgres';
 import type { ServingMode } from './node-mode.ts';
 
 /** Sessions of this service have this name. Those of releases up to 0.7.0, which know no leases, are called `internal-serving`. */
@@ -18,4 +18,26 @@ export async function changeServingMode(tx: Session): Promise<ServingMode | unde
      returning mode`,
   );
   return rows[0]?.mode;
+}
+
+/** Whom a change of the mode waits for; the first 20 of each. */
+interface Awaited {
+  /** Sessions of releases that know no leases. */
+  readonly sessions: readonly { readonly pid: number; readonly address: string | null }[];
+  /** Names of live nodes that still count goals: host and process. */
+  readonly nodes: readonly string[];
+}
+
+/** Whom the change to the wanted mode waits for; nobody while there is nothing to change. */
+export async function listAwaited(pool: Pool): Promise<Awaited> {
+  const sessions = await pool.query<Awaited['sessions'][number]>(
+    `select pid, host(client_addr) as address from pg_stat_activity, serving_mode
+     where serving_mode.mode <> wanted and wanted = 'lease' and datname = current_database() and application_name = 'internal-serving'
+     order by backend_start, pid limit 20`,
+  );
+  const nodes = await pool.query<{ name: string }>(
+    `select name from serving_node n, serving_mode m
+     where m.mode <> m.wanted and n.closed_at is null and n.mode <> 'none' order by node_epoch limit 20`,
+  );
+  return { sessions: sessions.rows, nodes: nodes.rows.map(({ name }) => name) };
 }

@@ -3,6 +3,7 @@ import { createDuration, observeGauge, type Logger } from '@longwave/service-kit
 import { pollLoop } from '@longwave/worker-kit';
 import { createPacer, type Pacer, type PacerDeps } from './pacer.ts';
 import { endTerm, renewTerm, takeTerm } from './pacer-term-table.ts';
+import { watchChangeOver } from './watch-change-over.ts';
 
 const tickMs = 1_000;
 /** Between two rounds while the mode changes: goals do not serve then. */
@@ -43,6 +44,7 @@ export function runPacer(deps: PacerDeps, monotonicMs: () => number, logger: Log
   let isActive = false;
   let counted: Pacer['countAlerts'] | undefined;
   let learning: Promise<void> | undefined;
+  const changeOver = watchChangeOver(deps.pool, monotonicMs, logger);
   const gauge = observeGauge(
     'longwave.pacer.active',
     { unit: '1', description: 'Whether this process is the pacer' },
@@ -118,7 +120,10 @@ export function runPacer(deps: PacerDeps, monotonicMs: () => number, logger: Log
     run: async (signal) => {
       const current = held ?? (await take());
       isActive = current !== undefined;
-      if (!current) return false;
+      if (!current) {
+        await changeOver.look(false);
+        return false;
+      }
       // Until the round has ended well nobody knows what its statements did.
       held = undefined;
       if (!(await keepTerm(current))) {
@@ -130,6 +135,7 @@ export function runPacer(deps: PacerDeps, monotonicMs: () => number, logger: Log
       const isChanging = await tickUnderTerm(current);
       duration.record((monotonicMs() - beganMs) / 1_000);
       held = current;
+      await changeOver.look(isChanging);
       if (isChanging) {
         const { promise, resolve } = Promise.withResolvers<void>();
         setTimeout(resolve, changeMs);
@@ -154,6 +160,7 @@ export function runPacer(deps: PacerDeps, monotonicMs: () => number, logger: Log
       await learning;
       gauge[Symbol.dispose]();
       alerts[Symbol.dispose]();
+      changeOver[Symbol.dispose]();
       if (held) await endTerm(deps.pool, held.term).catch(() => undefined);
     },
   };
