@@ -1,0 +1,30 @@
+import { rest } from '../client.ts';
+import type { FileFacts } from './plan-upload.ts';
+
+type Signing = { readonly upload_key: string; readonly multipart_upload_id: string };
+
+/** The routes of REST v1 that an upload needs. */
+export const grants = {
+  /** Under the same key: the same grant, while it lives. 422 afterwards, and for a type that the service cannot use. */
+  grant: async ({ name, size }: FileFacts, key: string, signal: AbortSignal) => {
+    const body = { filename: name, filesize: size, upload_type: 'public', idempotency_key: key } as const;
+    return (await rest.POST('/uploads', { body, signal })).data!;
+  },
+  /** The signed address of one part. 422 when the grant has ended, or the parts were joined. */
+  partUrl: async ({ upload_key, multipart_upload_id }: Signing, part_number: number, signal: AbortSignal) => {
+    const body = { upload_key, multipart_upload_id, part_number };
+    return (await rest.POST('/uploads/part_url', { body, signal })).data!.url;
+  },
+  /** The signed address that takes the list of parts. 422 when the grant has ended. */
+  completionUrl: async ({ upload_key, multipart_upload_id }: Signing, signal: AbortSignal) => {
+    const body = { upload_key, multipart_upload_id };
+    return (await rest.POST('/uploads/complete_multipart_url', { body, signal })).data!.url;
+  },
+  /** Bytes that the store has of a file; undefined when it has none, or the upload has ended. */
+  storedSize: async (fileUrl: string, signal: AbortSignal) => {
+    const id = /\/(upl_[0-9a-z]{26})\//.exec(fileUrl)?.[1] ?? '';
+    return (await rest.GET('/uploads/{id}', { params: { path: { id } }, signal })).data!.size;
+  },
+};
+
+export type Grants = typeof grants;
