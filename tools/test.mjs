@@ -33,7 +33,18 @@ const foreignRequired = process.env.REQUIRE_FOREIGN_ENGINES === '1';
 const nameWidth = 34;
 
 /** Targets of the whole repository, the shortest first. */
-const checks = ['protocol', 'packages', 'boundaries', 'contracts', 'unused', 'imports', 'types', 'format', 'lint'];
+const checks = [
+  'protocol',
+  'packages',
+  'budget',
+  'boundaries',
+  'contracts',
+  'unused',
+  'imports',
+  'types',
+  'format',
+  'lint',
+];
 /** Projects whose tests start nothing. */
 const logic = 'tag:tests:pure';
 

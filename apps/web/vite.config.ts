@@ -3,6 +3,7 @@ import { defineConfig } from 'vite';
 import { addressesOfOthers } from './vite/addresses-of-others.ts';
 import { compressFiles } from './vite/compress-files.ts';
 import { compileMessages } from './vite/compile-messages.ts';
+import { fontLicences } from './vite/font-licences.ts';
 import { themeScript } from './vite/theme-script.ts';
 
 /** The fleet that `vite dev` asks: the base URL of a running `npm start`. */
@@ -18,12 +19,14 @@ const groups = [
 ];
 
 export default defineConfig({
-  plugins: [react(), compileMessages(), themeScript(), compressFiles()],
+  plugins: [react(), compileMessages(), themeScript(), fontLicences(), compressFiles()],
   build: {
     target: ['chrome128', 'firefox130', 'safari18'],
     outDir: 'dist',
     emptyOutDir: true,
     manifest: true,
+    // The texts that licences of bundled packages ask to keep with copies of them.
+    license: { fileName: 'licences.md' },
     sourcemap: false,
     // The policy of the pages lets no `data:` address load.
     assetsInlineLimit: 0,

@@ -2,13 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { accountQuery, usageQuery } from './api/account.ts';
 import { episodeQuery } from './pages/episodes/episode-queries.ts';
-import {
-  episodeDownloadsQuery,
-  episodesQuery,
-  overviewQuery,
-  podcastQuery,
-  podcastsQuery,
-} from './pages/podcasts/podcast-queries.ts';
+import { episodesQuery, overviewQuery, podcastQuery, podcastsQuery } from './pages/podcasts/podcast-queries.ts';
 import { parseTableSearch } from './parts/table-rows.ts';
 
 /** The places of the rail. A place stands there when its page exists. */
@@ -69,10 +63,7 @@ const episodes = createRoute({
   getParentRoute: () => podcast,
   path: '/',
   validateSearch: parseTableSearch,
-  loader: ({ context: { queries }, params: { podcastId } }) => {
-    void queries.prefetchQuery(episodesQuery(podcastId));
-    void queries.prefetchQuery(episodeDownloadsQuery(podcastId));
-  },
+  loader: ({ context: { queries }, params: { podcastId } }) => void queries.prefetchQuery(episodesQuery(podcastId)),
   component: lazyRouteComponent(() => import('./pages/podcasts/episodes-page.tsx'), 'EpisodesPage'),
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { nextSort, pageOf, parseSort, parseTableSearch, sortRows, sortText } from './table-rows.ts';
+import { changedSearch, nextSort, pageOf, parseSort, parseTableSearch, sortRows, sortText } from './table-rows.ts';
 
 const rows = [
   { id: 1, title: 'Episode 10', downloads: 5 },
@@ -65,6 +65,12 @@ test('a column that is pressed again turns round; another one begins as it wishe
   expect(first).toEqual({ key: 'downloads', descending: true });
   expect(nextSort(first, 'downloads', true).descending).toBe(false);
   expect(nextSort(first, 'title', false)).toEqual({ key: 'title', descending: false });
+});
+
+test('a changed search leaves the rest of the address alone, and empty values out', () => {
+  const former = { q: 'salt', sort: '-date', page: 3 };
+  expect(changedSearch(former, { q: '', page: 1 })).toEqual({ sort: '-date' });
+  expect(changedSearch(former, { state: 'draft' })).toEqual({ ...former, state: 'draft' });
 });
 
 test('an address with anything in it opens a table', () => {

@@ -92,3 +92,7 @@ export function parseTableSearch(search: Readonly<Record<string, unknown>>): Tab
     ...(Number.isSafeInteger(page) && page > 1 ? { page } : {}),
   };
 }
+
+/** What an address says after a change; what is empty, and the first page, are left out. */
+export const changedSearch = (former: TableSearch, change: TableSearch): TableSearch =>
+  parseTableSearch({ ...former, ...change });

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { ListMusic, SearchX } from 'lucide-react';
+import { accountQuery } from '../../api/account.ts';
 import type { Listing } from '../../api/queries.ts';
 import { asProblem } from '../../api/problems.ts';
 import { t } from '../../messages/messages.ts';
@@ -11,7 +12,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Table, TableTools } from '../../parts/table.tsx';
-import type { TableSearch } from '../../parts/table-rows.ts';
+import { changedSearch, type TableSearch } from '../../parts/table-rows.ts';
 import { usePlace } from '../../shell/place.ts';
 import { episodeColumns, type EpisodeWithDownloads } from './episode-columns.tsx';
 import { titleHas } from './title-has.ts';
@@ -31,11 +32,15 @@ const stateOf = (text: string | undefined): StateChoice => states.find(({ value 
 function Episodes({ episodes: { items, total } }: { readonly episodes: Listing<EpisodeRow> }) {
   const { podcastId } = route.useParams();
   const { language } = usePlace();
-  const { data: counted, error } = useQuery(episodeDownloadsQuery(podcastId));
+  const { data: account } = useQuery(accountQuery);
+  const { data: counted, error } = useQuery({
+    ...episodeDownloadsQuery(podcastId),
+    enabled: account?.analytics === true,
+  });
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const onSearch = (change: TableSearch) =>
-    void navigate({ search: (former) => ({ ...former, ...change }), replace: true, resetScroll: false });
+    void navigate({ search: (former) => changedSearch(former, change), replace: true, resetScroll: false });
   const state = stateOf(search.state);
   const downloads = new Map(counted?.objects.map((one) => [one.episode_id, one.downloads]));
   const rows = items
@@ -43,7 +48,7 @@ function Episodes({ episodes: { items, total } }: { readonly episodes: Listing<E
     .map((episode): EpisodeWithDownloads => ({ ...episode, downloads: downloads.get(episode.id) }));
   return (
     <>
-      {error && asProblem(error).status !== 402 && asProblem(error).status !== 403 && <ProblemBanner error={error} />}
+      {error && asProblem(error).status !== 403 && <ProblemBanner error={error} />}
       <section className={cards.card} aria-label={t('podcast.tab_episodes')}>
         <TableTools>
           <SearchField name={t('episodes.search')} value={search.q ?? ''} onChange={(q) => onSearch({ q, page: 1 })} />

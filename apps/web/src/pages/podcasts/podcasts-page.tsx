@@ -12,7 +12,7 @@ import { SearchField } from '../../parts/field.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Table, TableTools, type Column } from '../../parts/table.tsx';
-import type { TableSearch } from '../../parts/table-rows.ts';
+import { changedSearch, type TableSearch } from '../../parts/table-rows.ts';
 import { Time } from '../../parts/time.tsx';
 import { numberText } from '../../parts/format.ts';
 import { usePlace } from '../../shell/place.ts';
@@ -81,7 +81,7 @@ function Podcasts({ podcasts, total }: { readonly podcasts: readonly PodcastRow[
   const all = podcasts.map((podcast, place): Row => ({ ...podcast, overview: overviews[place]?.data }));
   const rows = all.filter(({ title }) => titleHas(title, search.q));
   const onSearch = (change: TableSearch) =>
-    void navigate({ search: (former) => ({ ...former, ...change }), replace: true, resetScroll: false });
+    void navigate({ search: (former) => changedSearch(former, change), replace: true, resetScroll: false });
   return (
     <section className={cards.card} aria-label={t('nav.podcasts')}>
       <TableTools>
