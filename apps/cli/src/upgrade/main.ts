@@ -28,6 +28,7 @@ import { positiveNumber } from '../positive-number.ts';
 import { assertUnitRunsHere } from './assert-unit-runs-here.ts';
 import { planStep } from './plan-step.ts';
 import { refuseOtherAddresses } from './refuse-other-addresses.ts';
+import { findWayBack } from './way-back.ts';
 
 const usage = `${typed} upgrade [--max-backup-age HOURS | --without-backup] [--back] [--check] [--unit NAME]
                 [--json] [--data FOLDER] [-- OPTIONS]
@@ -105,7 +106,8 @@ async function start(folder: string, options: readonly string[], { keepsOutput }
 
 const failed = (from: string | undefined) =>
   `This release did not start. Read why: ${typed} logs --level warn. The release before${from === undefined ? '' : `, ${from},`} works on the ` +
-  'database as it is now: in its folder, npx longwave upgrade --back if this one noted itself, else npm start.';
+  'database as it is now: in its folder, npx longwave upgrade --back if this one noted itself, else npm start. One up to 0.7.0 gives no goals while ' +
+  'these are given by leases: docs/pacing.md, “The way back”.';
 
 /** The release of the data folder that runs, and whether it may become this one. Throws in words. */
 async function assertMayGo(
@@ -115,7 +117,10 @@ async function assertMayGo(
 ) {
   const from = dataVersion(data);
   const plan = planStep(from, ownVersion(), releases(), { goesBack });
-  if (plan.kind === 'refused') throw new Error(plan.because);
+  if (plan.kind === 'refused') {
+    const wayBack = goesBack ? await findWayBack(access.databaseUrls['serving']!) : undefined;
+    throw new Error(wayBack === undefined ? plan.because : `${plan.because} ${wayBack}`);
+  }
   await assertReleaseFits(access.adminDatabaseUrl, ownApps);
   if (maxAgeHours !== undefined) assertBackup(data.root, maxAgeHours);
   assertRoom(data.root, roomNeededBytes.later);

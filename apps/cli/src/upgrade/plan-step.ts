@@ -33,7 +33,9 @@ export function planStep(
   if (order < 0 && goesBack)
     return refuse(`The data is of version ${from}: this is a newer one, so --back leads nowhere.`);
   if (order === 0 && goesBack)
-    return refuse(`The data is of version ${own}, which is this one, so --back leads nowhere.`);
+    return refuse(
+      `The data is of version ${own}, which is this one, so --back leads nowhere. Type it in the folder of the release before.`,
+    );
   if (order > 0) return { kind: 'back' };
   if (order === 0) return { kind: 'same' };
   const between = releases.filter(
