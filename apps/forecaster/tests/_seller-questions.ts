@@ -7,14 +7,14 @@ import { findMatched } from '@longwave/forecasting';
 import { bookedLine, bookedPlan, createDraws, generateWorld, targetingOf } from '@longwave/forecasting/generated-world';
 import { checkAvailability } from '../src/compute/check-availability.ts';
 import { deliveryInputs, modelOf, type ForecastInputs } from '../src/compute/forecast-inputs.ts';
-import { createKeepBaselines } from '../src/compute/keep-baselines.ts';
+import { createKeepBaselines, type KeepBaseline } from '../src/compute/keep-baselines.ts';
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 const nowMs = Date.UTC(2026, 5, 1);
 const [lineItems, perDay, podcasts] = [10_000, 1_000_000, 40];
-/** Questions after a booking has changed, and between two of them. */
-const [firsts, nexts] = [5, 40];
+/** Questions of which nothing is kept, questions after one more line item was sold, and those after the last of them. */
+const [anews, firsts, nexts] = [3, 7, 40];
 
 const fromMs = nowMs - 150 * dayMs;
 // A play has three to five slots.
@@ -44,48 +44,50 @@ const hours = world.histories
   )
   .sort((a, b) => Number(a.hourMs - b.hourMs));
 
-const inputsOf = (version: number): ForecastInputs => ({
+const draws = createDraws(106);
+const lineOf = (id: string, quantity: number): PlanLineItem =>
+  bookedLine({
+    ...{ line_item_id: id, window, priority: 4, goal: { unit: 'impressions', quantity } },
+    targeting: targetingOf(world.podcasts, draws),
+  });
+const sales = Array.from({ length: firsts }, (_, at) => lineOf(`li_sold_${at}`, 20_000 * (1 + at)));
+
+/** What is known when so many line items were sold. */
+const inputsAfter = Array.from({ length: firsts + 1 }, (_, sold): ForecastInputs => ({
   ...{ workspaceId: 'ws_1', nowMs, committed: [], backtests: [], maxPlays: 40_000 },
   past: { untilMs: nowMs, plays, hours },
   booking: {
-    plan,
-    head: {
-      ...{ bookingVersion: BigInt(version), planDigest: `${version}` },
-      timeZone: 'UTC',
-      modifiers: [],
-      releases: [],
-    },
+    // Management sends the whole plan again.
+    plan: structuredClone({ ...plan, line_items: [...plan.line_items, ...sales.slice(0, sold)] }),
+    head: { bookingVersion: BigInt(sold), planDigest: `${sold}`, timeZone: 'UTC', modifiers: [], releases: [] },
   },
-});
+}));
 
-const draws = createDraws(106);
-const prospect = (at: number): PlanLineItem =>
-  bookedLine({
-    ...{ line_item_id: 'li_new', window, priority: 4, goal: { unit: 'impressions', quantity: 1_000 * (1 + at) } },
-    targeting: targetingOf(world.podcasts, draws),
-  });
-
-function secondsOf(work: () => unknown): number {
-  const started = performance.now();
+/** Seconds of the clock and of the processor. */
+function secondsOf(work: () => unknown): readonly [clock: number, processor: number] {
+  const [started, used] = [performance.now(), process.cpuUsage()];
   work();
-  return (performance.now() - started) / 1000;
+  const { user, system } = process.cpuUsage(used);
+  return [(performance.now() - started) / 1000, (user + system) / 1e6];
 }
 
-const keep = createKeepBaselines();
-const check = (version: number, at: number) => {
-  const line = prospect(at);
-  return secondsOf(() => checkAvailability(inputsOf(version), line, keep));
+const check = (sold: number, at: number, keep: KeepBaseline) => {
+  const line = lineOf('li_new', 1_000 * (1 + at));
+  return secondsOf(() => checkAvailability(inputsAfter[sold]!, line, keep));
 };
-const first = Array.from({ length: firsts }, (_, version) => check(version, version));
-const next = Array.from({ length: nexts }, (_, at) => check(firsts - 1, at));
-const asked = inputsOf(0);
-const { plays: projected } = deliveryInputs({ ...asked, maxPlays: 10_000 }, modelOf(asked), {
+const anew = Array.from({ length: anews }, (_, at) => check(0, at, createKeepBaselines()));
+const keep = createKeepBaselines();
+check(0, 0, keep);
+const first = sales.map((_, at) => check(at + 1, at, keep));
+const next = Array.from({ length: nexts }, (_, at) => check(firsts, at, keep));
+const [asked] = inputsAfter;
+const { plays: projected } = deliveryInputs({ ...asked!, maxPlays: 10_000 }, modelOf(asked!), {
   fromMs: nowMs,
   toMs: nowMs + 28 * dayMs,
 });
 const matched = Array.from({ length: 9 }, (_, at) => {
-  const line = prospect(at);
+  const line = lineOf('li_new', 1_000 * (1 + at));
   return secondsOf(() => findMatched(line, projected, { timeZone: 'UTC' }));
 });
 const megabytes = process.memoryUsage().rss / 2 ** 20;
-process.stdout.write(`${JSON.stringify({ first, next, matched, sampled: plays.length, megabytes })}\n`);
+process.stdout.write(`${JSON.stringify({ anew, first, next, matched, sampled: plays.length, megabytes })}\n`);

@@ -185,6 +185,17 @@ test('values that the sample hides are unknown up to what they could be at most;
   expectNear(Number(all.available), 1_750, 0.2);
 });
 
+test('values that the sample hides are sold once: what others were promised of them is not there for one more', async () => {
+  world.plays = [...plays, ...evenPlays(35, 50, { country: 'other' })].sort((a, b) => Number(a.atMs - b.atMs));
+  const from = (include: string[]) => ({ targeting: { ...anyTargeting, countries: { include, exclude: [] } } });
+  const sold = [guaranteed(200, [1, 8], from(['CH'])), guaranteed(100, [1, 8], from(['LI']))];
+  world.plan = planOf([...sold, guaranteed(200, [1, 8], from(['DE']))]);
+  expect(await checked(asked(20, from(['AT'])))).toMatchObject({ learning: true });
+  const refused = await checked(asked(300, from(['AT'])));
+  expect(refused).toMatchObject({ learning: false, available: 0n });
+  expect(Number(refused.nearest)).toBeLessThan(120);
+});
+
 test('a modifier that raises traffic raises forecasts and sells nothing; one that lowers it counts in both', async () => {
   const ahead = { fromMs: BigInt(Date.now()), toMs: BigInt(Date.now() + 20 * 86_400_000), podcastIds: [] };
   const modified = async (factor: number) => {
@@ -252,6 +263,22 @@ test('a second question about the same bookings is answered from what the first 
   expect(await check(asked(100))).toEqual(first);
   sell([]);
   expect(Number((await check(asked(100))).available)).toBeGreaterThan(Number(first.available));
+});
+
+test('what is sold between two questions is gone for the second, and what has ended is there again', async () => {
+  const ask = async () => {
+    const line = Buffer.from(JSON.stringify(asked(100)));
+    const { available } = await world
+      .clientAs('management')
+      .checkAvailability({ workspaceId: 'ws_sales', lineItem: line }, { deadlineMs });
+    return Number(available);
+  };
+  expectNear(await ask(), 1_400, 0.2);
+  sell([guaranteed(700, [1, 8])]);
+  expectNear(await ask(), 700, 0.25);
+  world.plan = planOf([]);
+  world.bookingVersion++;
+  expectNear(await ask(), 1_400, 0.2);
 });
 
 test('while a workspace is read others are answered, and who leaves meanwhile is forgotten', async () => {

@@ -1,4 +1,5 @@
 export { backtest, type BacktestRow } from './backtest.ts';
+export { addToBaseline } from './add-to-baseline.ts';
 export { projectPlays, resamplePlays } from './compose-plays.ts';
 export { explainFit } from './explain-fit.ts';
 export { findAvailability } from './find-availability.ts';
@@ -15,6 +16,7 @@ export type { SamplePlay } from './sample-play.ts';
 export { thinSample } from './thin-sample.ts';
 export {
   forecastDelivery,
+  pickedOrdinal,
   simulateDelivery,
   type DeliveryBaseline,
   type DeliveryQuantiles,

@@ -8,7 +8,7 @@ import {
 } from '@longwave/ad-decision';
 import type { PlanLineItem } from '@longwave/events';
 import type { SimulatedPlay } from './compose-plays.ts';
-import { maxBreaks, prepareSimulated, type DeliveryBaseline } from './simulate-delivery.ts';
+import { maxBreaks, pickedOrdinal, prepareSimulated, type DeliveryBaseline } from './simulate-delivery.ts';
 import { createListeners, type SimulatedListeners } from './simulated-listeners.ts';
 
 /** Priorities of line items end at 10. */
@@ -44,9 +44,7 @@ export function extendBaseline(baseline: DeliveryBaseline, prospective: PlanLine
     line_item_id: `${id}\u0000behind`,
     ...(!isPriced && { type: 'guaranteed', priority: behindAll }),
   };
-  const given = new Set(
-    Array.from(baseline.picks, (pick) => baseline.index.lines[Math.floor(pick / maxBreaks)]!.lineItemId),
-  );
+  const given = new Set(Array.from(baseline.picks, (pick) => baseline.index.lines[pickedOrdinal(pick)]!.lineItemId));
   const others = baseline.plan.line_items.filter((line) => line.line_item_id !== id && given.has(line.line_item_id));
   const index = buildIndex({ ...baseline.plan, line_items: [...others, own, behind] }, baseline.policies);
   const ordinals = new Map(index.lines.map(({ lineItemId }, ordinal) => [lineItemId, ordinal]));
@@ -61,7 +59,7 @@ export function extendBaseline(baseline: DeliveryBaseline, prospective: PlanLine
     behind: ordinals.get(behind.line_item_id)!,
     picksOf: (at) =>
       Array.from(picks.subarray(firstPicks[at], firstPicks[at + 1]), (pick) => ({
-        ordinal: moved[Math.floor(pick / maxBreaks)] ?? -1,
+        ordinal: moved[pickedOrdinal(pick)] ?? -1,
         inBreak: pick % maxBreaks,
       })).filter(({ ordinal }) => ordinal >= 0),
   };

@@ -17,7 +17,7 @@ import {
   type TrafficFactors,
 } from './compose-plays.ts';
 import type { SamplePlay } from './sample-play.ts';
-import { createCredit, createSetCounts, creditGoals, forEachBit } from './simulated-credit.ts';
+import { createCredit, createSetCounts, creditGoals, forEachBit, type Credits } from './simulated-credit.ts';
 import { createListeners } from './simulated-listeners.ts';
 import { createShares } from './simulated-shares.ts';
 import { trafficDaysOf, type TrafficDays } from './traffic-days.ts';
@@ -67,7 +67,12 @@ export interface DeliveryBaseline extends EqualPlays {
   readonly picks: Uint32Array;
   readonly goalsLeft: ReadonlyMap<string, number>;
   readonly deliveryRates: ReadonlyMap<string, number>;
+  /** What each line item may be given until the end of each day. */
+  readonly credits: Credits;
 }
+
+/** What is known before plays are decided. */
+type Undecided = Omit<DeliveryBaseline, 'firstPicks' | 'picks' | 'credits'>;
 
 export interface DeliverySimulation {
   readonly lines: readonly LineDelivery[];
@@ -76,6 +81,9 @@ export interface DeliverySimulation {
 
 /** Breaks of a play that a simulation can tell apart. */
 export const maxBreaks = 32;
+
+/** The line item of a pick of `DeliveryBaseline`, as the ordinal in its index. */
+export const pickedOrdinal = (pick: number): number => Math.floor(pick / maxBreaks);
 /** Plays that say how the opportunities of line items are spread over days. */
 const maxShapePlays = 20_000;
 /** Words of sets of eligible line items that a simulation keeps, so that it does not find them twice: 64 MB. */
@@ -98,7 +106,7 @@ export function prepareSimulated(index: PlanIndex, play: SimulatedPlay): Prepare
 }
 
 /** Finds the line items that fit plays, and keeps those sets while they are few. */
-function createPrepare(index: PlanIndex, plays: readonly SimulatedPlay[]): (at: number) => PreparedPlay {
+export function createPrepare(index: PlanIndex, plays: readonly SimulatedPlay[]): (at: number) => PreparedPlay {
   const words = plays.reduce((sum, { breaks }) => sum + breaks.length, 0) * index.all.length;
   if (words > maxKeptWords) return (at) => prepareSimulated(index, plays[at]!);
   const kept: PreparedPlay[] = [];
@@ -106,7 +114,7 @@ function createPrepare(index: PlanIndex, plays: readonly SimulatedPlay[]): (at: 
 }
 
 /** Opportunities of each line item by day, from a part of the plays: a row of all line items for each day. */
-function opportunitiesByDay(
+export function opportunitiesByDay(
   { lines, all }: PlanIndex,
   { length }: readonly SimulatedPlay[],
   { starts, dayOf }: TrafficDays,
@@ -155,12 +163,7 @@ function createTally({ index, plays }: Pick<DeliveryBaseline, 'index' | 'plays'>
 
 type Tally = ReturnType<typeof createTally>;
 
-function linesOf(
-  baseline: Omit<DeliveryBaseline, 'firstPicks' | 'picks'>,
-  { starts }: TrafficDays,
-  tally: Tally,
-  opportunities: Float64Array,
-) {
+function linesOf(baseline: Undecided, { starts }: TrafficDays, tally: Tally, opportunities: Float64Array) {
   const { index, scale, deliveryRates, goalsLeft } = baseline;
   return index.lines.map(({ lineItemId, goalQuantity }, ordinal): LineDelivery => {
     const units = scale * (deliveryRates.get(lineItemId) ?? 1);
@@ -187,14 +190,15 @@ function linesOf(
 }
 
 /** Decides plays of equal weight one after another, with credits, listeners and shares of the simulation itself. */
-function decidePlays(inputs: Omit<DeliveryBaseline, 'firstPicks' | 'picks'>): DeliverySimulation {
+function decidePlays(inputs: Undecided): DeliverySimulation {
   const { index, plays, days } = inputs;
   const trafficDays = trafficDaysOf(plays, days);
   const [listeners, shares] = [createListeners(), createShares()];
   const prepare = createPrepare(index, plays);
   const opportunities = opportunitiesByDay(index, plays, trafficDays, prepare);
   const tally = createTally(inputs, trafficDays);
-  const credit = createCredit(index, creditGoals(inputs, trafficDays, opportunities), tally.used);
+  const credits = creditGoals(inputs, trafficDays, opportunities);
+  const credit = createCredit(index, credits, tally.used);
   const creditPlays = Math.max(leastCreditPlays, plays.length / trafficDays.starts.length / creditsPerDay);
   const ordinals = new Map(index.lines.map(({ lineItemId }, ordinal) => [lineItemId, ordinal]));
   let nextCredit = 0;
@@ -224,7 +228,7 @@ function decidePlays(inputs: Omit<DeliveryBaseline, 'firstPicks' | 'picks'>): De
   const { firstPicks } = tally;
   return {
     lines: linesOf(inputs, trafficDays, tally, opportunities),
-    baseline: { ...inputs, firstPicks, picks: Uint32Array.from(tally.picks) },
+    baseline: { ...inputs, credits, firstPicks, picks: Uint32Array.from(tally.picks) },
   };
 }
 

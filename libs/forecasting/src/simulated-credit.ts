@@ -69,7 +69,8 @@ export function creditGoals(
   return { untilDay, goals };
 }
 
-const levelOf = (behind: number): UrgencyLevel => {
+/** How urgent a line item is that is behind its plan by a share of its goal. */
+export const levelOf = (behind: number): UrgencyLevel => {
   const [one, two, three] = urgencySteps;
   return behind <= one ? 0 : behind <= two ? 1 : behind <= three ? 2 : 3;
 };

@@ -65,22 +65,30 @@ function thinOnce(plays: readonly SamplePlay[], maxRows: number): readonly Sampl
   return part;
 }
 
-/** The simulation of everything that is sold. */
-export function deliveryInputs(inputs: ForecastInputs, model: TrafficModel, range: TimeRange): DeliveryInputs {
-  const { booking, past, committed, maxPlays } = inputs;
-  const plays = thinOnce(past.plays, rowsPerPlay * maxPlays);
+/** What each line item still lacks of its goal, and how much of what is decided for it is confirmed. */
+export function goalsOf({
+  booking,
+  committed,
+}: Pick<ForecastInputs, 'booking' | 'committed'>): Required<Pick<DeliveryInputs, 'goalsLeft' | 'deliveryRates'>> {
   const had = new Map(committed.map(({ lineItemId, units }) => [lineItemId, units]));
   const goalsLeft = booking.plan.line_items.flatMap(({ line_item_id: id, goal }) =>
     (goal.unit === 'impressions' || goal.unit === 'completes') && had.has(id)
       ? [[id, Math.max(0, goal.quantity! - had.get(id)!)] as const]
       : [],
   );
+  const deliveryRates = committed.map(({ lineItemId, deliveryRate }) => [lineItemId, deliveryRate] as const);
+  return { goalsLeft: new Map(goalsLeft), deliveryRates: new Map(deliveryRates) };
+}
+
+/** The simulation of everything that is sold. */
+export function deliveryInputs(inputs: ForecastInputs, model: TrafficModel, range: TimeRange): DeliveryInputs {
+  const { booking, past, maxPlays } = inputs;
+  const plays = thinOnce(past.plays, rowsPerPlay * maxPlays);
   return {
     plan: booking.plan,
     plays,
     days: { ...range, timeZone: booking.head.timeZone },
-    goalsLeft: new Map(goalsLeft),
-    deliveryRates: new Map(committed.map(({ lineItemId, deliveryRate }) => [lineItemId, deliveryRate])),
+    ...goalsOf(inputs),
     trafficFactors: findTrafficFactors(model, plays, range),
     count: maxPlays,
   };

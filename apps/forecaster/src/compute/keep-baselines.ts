@@ -1,6 +1,14 @@
-import { simulateDelivery, type DeliveryBaseline, type TimeRange, type TrafficModel } from '@longwave/forecasting';
+import type { PlanLineItem, ServingPlanDocument } from '@longwave/events';
+import {
+  addToBaseline,
+  simulateDelivery,
+  type DeliveryBaseline,
+  type TimeRange,
+  type TrafficModel,
+} from '@longwave/forecasting';
 import { LRUCache } from 'lru-cache';
-import { deliveryInputs, modelOf, type ForecastInputs } from './forecast-inputs.ts';
+import { findAdded } from './find-added.ts';
+import { deliveryInputs, goalsOf, modelOf, type ForecastInputs } from './forecast-inputs.ts';
 
 /** Plays that are decided while somebody waits: an error of some 3 per cent. */
 export const interactivePlays = 10_000;
@@ -13,11 +21,18 @@ interface Kept {
 
 interface Entry extends Kept {
   readonly basis: string;
+  /** What is sold, of all times. */
+  readonly plan: ServingPlanDocument;
+  /** Line items that were added since it was made. */
+  readonly additions: number;
   readonly madeAtMs: number;
 }
 
-/** Answers the baseline of a window: one kept from an earlier question, or a new one. */
-export type KeepBaseline = (inputs: ForecastInputs, range: TimeRange) => Kept;
+/**
+ * Answers the baseline of a window: one kept from an earlier question, or a new one.
+ * @param kind of plan that the inputs have; baselines of one kind are not those of another
+ */
+export type KeepBaseline = (inputs: ForecastInputs, range: TimeRange, kind?: 'sold' | 'hidden_values') => Kept;
 
 const hourMs = 3_600_000;
 /** A baseline is kept so long: line items get little in that time. */
@@ -25,6 +40,10 @@ const maxAgeMs = 600_000;
 /** Line items and plays of all kept baselines together: some 200 MB. */
 const maxKept = 300_000;
 const maxPerWorkspace = 4;
+/** A baseline to which more line items would be added is made anew. */
+const maxAdditions = 50;
+/** Numbers of credits that take as much room as a play. */
+const creditsPerPlay = 80;
 /** Curves of a workspace with a thousand podcasts have some 3 MB. */
 const maxModels = 20;
 
@@ -37,17 +56,36 @@ const modelBasisOf = ({ past: { untilMs, hours }, booking: { head } }: ForecastI
   return [head.timeZone, untilMs, hours.length, ...modifiers, ...releases].join(' ');
 };
 
-const sizeOf = ({ baseline: { plan, plays, projected } }: Kept) =>
-  1 + plan.line_items.length + plays.length + projected.length;
+const sizeOf = ({ baseline: { plan, plays, projected, credits } }: Kept) =>
+  1 + plan.line_items.length + plays.length + projected.length + Math.ceil(credits.untilDay.length / creditsPerPlay);
+
+/** Line items that may serve in a window. */
+const isOpenIn =
+  ({ fromMs, toMs }: TimeRange) =>
+  ({ window: { start, end } }: PlanLineItem) =>
+    Date.parse(start) < toMs && Date.parse(end) > fromMs;
 
 /** Decides the window by everything that is sold. */
 function makeBaseline(inputs: ForecastInputs, model: TrafficModel, range: TimeRange): DeliveryBaseline {
   const { booking, maxPlays } = inputs;
-  const isOpen = ({ window: { start, end } }: (typeof booking.plan.line_items)[number]) =>
-    Date.parse(start) < range.toMs && Date.parse(end) > range.fromMs;
-  const plan = { ...booking.plan, line_items: booking.plan.line_items.filter(isOpen) };
+  const plan = { ...booking.plan, line_items: booking.plan.line_items.filter(isOpenIn(range)) };
   const asked = { ...inputs, booking: { ...booking, plan }, maxPlays: Math.min(maxPlays, interactivePlays) };
   return simulateDelivery(deliveryInputs(asked, model, range)).baseline;
+}
+
+/** The baseline of what is sold now, from one of what was sold before; undefined where it has to be made anew. */
+function changeEntry(inputs: ForecastInputs, entry: Entry): Entry | undefined {
+  const { plan } = inputs.booking;
+  if (entry.plan === plan) return entry;
+  const added = findAdded(entry.plan, plan);
+  const additions = entry.additions + (added?.length ?? Infinity);
+  if (!added || additions > maxAdditions) return undefined;
+  const { days } = entry.baseline;
+  const open = added.filter(isOpenIn(days));
+  if (open.length === 0) return { ...entry, plan };
+  const openPlan = { ...plan, line_items: plan.line_items.filter(isOpenIn(days)) };
+  const baseline = addToBaseline(entry.baseline, openPlan, { added: open, ...goalsOf(inputs) });
+  return baseline && { ...entry, baseline, plan, additions };
 }
 
 /** Fits the curves of a workspace once for all questions of an hour. */
@@ -65,8 +103,8 @@ function createKeepModels(): (inputs: ForecastInputs) => TrafficModel {
 }
 
 /**
- * Keeps what was decided for one question for the next ones about the same bookings, in the same window or one of half its length at
- * least: a shorter one would have too few of the plays.
+ * Keeps what was decided for one question for the next ones, in the same window or one of half its length at least: a shorter one would have
+ * too few of the plays. Line items that were sold since are added to it; where others were changed or ended it is made anew.
  */
 export function createKeepBaselines(): KeepBaseline {
   const modelFor = createKeepModels();
@@ -74,20 +112,25 @@ export function createKeepBaselines(): KeepBaseline {
     maxSize: maxKept,
     sizeCalculation: (entries) => entries.reduce((sum, one) => sum + sizeOf(one), 1),
   });
-  return (inputs, { fromMs, toMs }) => {
+  return (inputs, { fromMs, toMs }, kind = 'sold') => {
     const { workspaceId, nowMs } = inputs;
     const model = modelFor(inputs);
-    const basis = `${inputs.booking.head.planDigest} ${modelBasisOf(inputs)}`;
+    const basis = `${kind} ${modelBasisOf(inputs)}`;
     const range = { fromMs: Math.floor(fromMs / hourMs) * hourMs, toMs: Math.ceil(toMs / hourMs) * hourMs };
-    const same = (kept.get(workspaceId) ?? []).filter((one) => one.basis === basis && nowMs - one.madeAtMs < maxAgeMs);
-    const covers = ({ baseline: { days } }: Entry) =>
+    const young = (kept.get(workspaceId) ?? []).filter((one) => nowMs - one.madeAtMs < maxAgeMs);
+    const covers = ({ basis: own, baseline: { days } }: Entry) =>
+      own === basis &&
       days.fromMs <= range.fromMs &&
       days.toMs >= range.toMs &&
       days.toMs - days.fromMs <= 2 * (range.toMs - range.fromMs);
-    const found = same.find(covers);
-    if (found) return found;
-    const made = { baseline: makeBaseline(inputs, model, range), model, basis, madeAtMs: nowMs };
-    kept.set(workspaceId, [made, ...same].slice(0, maxPerWorkspace));
+    const known = young.find(covers);
+    const found = known && changeEntry(inputs, known);
+    if (found && found === known) return found;
+    const made = found ?? {
+      ...{ baseline: makeBaseline(inputs, model, range), model, basis },
+      ...{ plan: inputs.booking.plan, additions: 0, madeAtMs: nowMs },
+    };
+    kept.set(workspaceId, [made, ...young.filter((one) => one !== known)].slice(0, maxPerWorkspace));
     return made;
   };
 }
