@@ -1,9 +1,9 @@
 import type { PlanLineItem } from '@longwave/events';
-import type { TrafficModel } from '@longwave/forecasting';
+import type { DeliveryBaseline, TrafficModel } from '@longwave/forecasting';
 import { findAhead } from './find-ahead.ts';
 import { aheadOf, type ForecastInputs } from './forecast-inputs.ts';
 import { interactivePlays, type KeepBaseline } from './keep-baselines.ts';
-import { withHidden } from './rare-values.ts';
+import { findHidden, withHidden, withHiddenSold } from './rare-values.ts';
 
 /** The answer to a seller who waits; numbers are whole units. */
 export interface CheckedAvailability {
@@ -43,6 +43,22 @@ function isLearning(
 }
 
 /**
+ * The most that there could be if every play with a hidden value fitted, beside line items that were promised the same plays. Undefined when
+ * nothing is hidden from the line item.
+ */
+function findMost(inputs: ForecastInputs, line: PlanLineItem, baselineOf: KeepBaseline, known: DeliveryBaseline) {
+  const { past, booking, committed, nowMs } = inputs;
+  const hidden = findHidden(past.plays);
+  const widened = withHidden(line, hidden);
+  if (!widened) return undefined;
+  const plan = withHiddenSold(booking.plan, known, hidden);
+  const sold = { ...inputs, booking: { ...booking, plan } };
+  const beside =
+    plan === booking.plan ? known : baselineOf(sold, aheadOf(line.window, nowMs), 'hidden_values').baseline;
+  return findAhead({ committed }, widened, beside, interactivePlays).found;
+}
+
+/**
  * Whether a line item can be had beside everything that is sold. Values that the sample hides are an uncertainty: the answer is
  * `learning` up to what there would be if all of them fitted, and no further.
  * @param baselineOf what is sold without the line item, kept or made
@@ -66,14 +82,12 @@ export function checkAvailability(
   };
   if (inputs.past.plays.length === 0) return unknown;
   const { baseline, model } = baselineOf(inputs, aheadOf(line.window, nowMs));
-  const find = (asked: PlanLineItem) => findAhead({ committed }, asked, baseline, interactivePlays);
   // What a line item that delivers has had is its own.
-  const { found, had } = find(line);
+  const { found, had } = findAhead({ committed }, line, baseline, interactivePlays);
   const [capacity, available] = [Math.floor(found.capacity + had), Math.floor(found.available + had)];
   const learning = isLearning(inputs, line, model, [...found.matched.byPodcast.keys()]);
   const exceeds = (units: number) => quantity !== undefined && quantity > units;
-  const widened = !learning && exceeds(available) ? withHidden(line, inputs.past.plays) : undefined;
-  const most = widened && find(widened).found;
+  const most = !learning && exceeds(available) ? findMost(inputs, line, baselineOf, baseline) : undefined;
   const nearest = most ? Math.max(available, Math.floor(most.available + had)) : available;
   return {
     ...{ capacity, available, nearest, bookingVersion, shareTakenPct: Math.ceil(found.shareTaken) },

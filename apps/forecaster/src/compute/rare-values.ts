@@ -1,5 +1,5 @@
-import type { PlanLineItem } from '@longwave/events';
-import type { SamplePlay } from '@longwave/forecasting';
+import type { PlanLineItem, ServingPlanDocument } from '@longwave/events';
+import { pickedOrdinal, type DeliveryBaseline, type SamplePlay } from '@longwave/forecasting';
 
 /** The place of values that few plays have. */
 const other = 'other';
@@ -20,27 +20,61 @@ type Targeted = Pick<PlanLineItem, 'targeting'>;
 const askedOf = ({ targeting }: Targeted): readonly Dimension[] =>
   (Object.keys(dimensions) as Dimension[]).filter((name) => (targeting[name]?.include.length ?? 0) > 0);
 
-/** Share of the plays whose value of a dimension the sample hides. */
-function hiddenShare(name: Dimension, plays: readonly SamplePlay[]): number {
-  let [hidden, all] = [0, 0];
+/** Share of the plays whose value the sample hides, by dimension; none where it hides none. */
+export function findHidden(plays: readonly SamplePlay[]): ReadonlyMap<Dimension, number> {
+  const names = Object.keys(dimensions) as Dimension[];
+  const hidden = new Map<Dimension, number>();
+  let all = 0;
   for (const play of plays) {
     all += play.weight;
-    if (play[dimensions[name]] === other) hidden += play.weight;
+    for (const name of names)
+      if (play[dimensions[name]] === other) hidden.set(name, (hidden.get(name) ?? 0) + play.weight);
   }
-  return all > 0 ? hidden / all : 0;
+  return new Map([...hidden].map(([name, weight]) => [name, weight / all]));
 }
 
 /** Whether a line item asks for something that the sample hides for a good part of the plays (docs/privacy.md). */
-export const hidesTargeted = (line: Targeted, plays: readonly SamplePlay[]): boolean =>
-  askedOf(line).some((name) => hiddenShare(name, plays) > maxHidden);
+export function hidesTargeted(line: Targeted, plays: readonly SamplePlay[]): boolean {
+  const hidden = findHidden(plays);
+  return askedOf(line).some((name) => (hidden.get(name) ?? 0) > maxHidden);
+}
 
 /** The line item that has every play with a hidden value too: it fits as much as there could be at most. Undefined when nothing is hidden from it. */
-export function withHidden<L extends Targeted>(line: L, plays: readonly SamplePlay[]): L | undefined {
-  const hidden = askedOf(line).filter((name) => hiddenShare(name, plays) > 0);
-  if (hidden.length === 0) return undefined;
-  const widened = hidden.map((name) => {
+export function withHidden<L extends Targeted>(line: L, hidden: ReadonlyMap<Dimension, number>): L | undefined {
+  const asked = askedOf(line).filter((name) => hidden.has(name));
+  if (asked.length === 0) return undefined;
+  const widened = asked.map((name) => {
     const { include, exclude } = line.targeting[name]!;
     return [name, { include: [...include, other], exclude }] as const;
   });
   return { ...line, targeting: { ...line.targeting, ...Object.fromEntries(widened) } };
+}
+
+/** A line item that ends short by more than this share of its goal needs plays that the sample does not show as its own. */
+const shortFrom = 0.02;
+
+/**
+ * What is sold, where line items that the sample shows too few plays for have those with a hidden value too. The same plan where there are
+ * none.
+ */
+export function withHiddenSold(
+  plan: ServingPlanDocument,
+  { index, picks, scale, goalsLeft, deliveryRates }: DeliveryBaseline,
+  hidden: ReadonlyMap<Dimension, number>,
+): ServingPlanDocument {
+  const given = new Map<string, number>();
+  for (const pick of picks) {
+    const { lineItemId } = index.lines[pickedOrdinal(pick)]!;
+    given.set(lineItemId, (given.get(lineItemId) ?? 0) + scale * (deliveryRates.get(lineItemId) ?? 1));
+  }
+  let widened = 0;
+  const lines = plan.line_items.map((line) => {
+    const { line_item_id: id, goal } = line;
+    const left = goal.unit === 'share_pct' ? undefined : (goalsLeft.get(id) ?? goal.quantity);
+    if (left === undefined || (given.get(id) ?? 0) >= left * (1 - shortFrom)) return line;
+    const wide = withHidden(line, hidden);
+    if (wide) widened++;
+    return wide ?? line;
+  });
+  return widened === 0 ? plan : { ...plan, line_items: lines };
 }
