@@ -1,19 +1,6 @@
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { createEventBus, type EventBus } from '@longwave/event-bus';
+import type { EventBus } from '@longwave/event-bus';
 import { topics, type DeliveryFact } from '@longwave/events';
-import {
-  awayAddresses,
-  developmentCa,
-  freePorts,
-  removeDataFolder,
-  startChild,
-  startTestDatabase,
-  startTestRedis,
-  temporaryDataFolder,
-  workspaceRoot,
-  type Child,
-} from '@longwave/fleet';
+import type { Child } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
 import { signPrincipal } from '@longwave/principal';
 import { openChannel, readTls, type RpcClient } from '@longwave/rpc';
@@ -25,23 +12,15 @@ import {
   Granularity,
   LedgerServiceService,
 } from '@longwave/rpc/audience';
-import { until } from '@longwave/test-kit';
-import { dataFolder, fact, seen, totalBytes } from '@longwave/test-kit/delivery-facts';
-import { exportJWK, generateKeyPair } from 'jose';
+import { prepareSink } from '@longwave/test-kit/analytics-sink';
+import { fact, seen, totalBytes } from '@longwave/test-kit/delivery-facts';
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { emptyTables } from './_tables.ts';
 
 export const day = (on: string) => BigInt(Date.parse(`${on}T00:00:00Z`));
 export const november = { fromMs: day('2025-11-01'), toMs: day('2025-11-05') };
 
-const services = [
-  'analytics-sink',
-  'rest-gateway',
-  'management',
-  'hosting-exchange',
-  'encoder',
-  'operator',
-  'internal-serving',
-] as const;
+const services = ['rest-gateway', 'management', 'hosting-exchange', 'encoder', 'operator', 'internal-serving'] as const;
 
 /** Two listeners on three days: three downloads, two of them with the ad; a probe, a bot's network and half a listen. */
 export const facts: readonly DeliveryFact[] = [
@@ -81,11 +60,10 @@ export interface SinkWorld extends AsyncDisposable {
   ): ReturnType<RpcClient<typeof AudienceServiceService>['countDownloads']>;
 }
 
-/** Makes a key pair, tells the sink its public half and signs a statement for each owner. */
-async function signStatements(keysFile: string): Promise<Readonly<Record<string, string>>> {
+/** Makes a key pair and signs a statement for each owner, by workspace. */
+async function signStatements(): Promise<{ publicJwk: JWK; statements: Readonly<Record<string, string>> }> {
   const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
   const named = { kid: 'one', alg: 'EdDSA' };
-  writeFileSync(keysFile, JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), ...named }] }));
   const signingKey = { ...(await exportJWK(privateKey)), ...named };
   const statements: Record<string, string> = {};
   for (const workspaceId of ['ws_1', 'ws_2'])
@@ -103,61 +81,21 @@ async function signStatements(keysFile: string): Promise<Readonly<Record<string,
       new Date(),
       3600,
     );
-  return statements;
+  return { publicJwk: { ...(await exportJWK(publicKey)), ...named }, statements };
 }
 
 /** Starts database, Redis and identities, and knows how to start a sink between them. */
 export async function startSinkWorld(): Promise<SinkWorld> {
   await using stack = new AsyncDisposableStack();
-  const folder = stack.adopt(temporaryDataFolder(), removeDataFolder);
-  const database = stack.adopt(
-    await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' }),
-    (it) => it.stop(),
-  );
-  const redis = stack.adopt(await startTestRedis(), (it) => it.stop());
-  const [grpcPort, healthPort] = (await freePorts(2)) as [number, number];
-  const identities = await developmentCa(folder.inside('tls'), services, new Date());
-  const statements = await signStatements(folder.inside('principal-keys.json'));
+  const { publicJwk, statements } = await signStatements();
+  const sink = stack.use(await prepareSink(services, [publicJwk]));
+  const { database, bus } = sink;
   const pool = stack.adopt(createPool(database.adminUrl, 'audience', { name: 'test', copies: true }), (it) => it.end());
-  const bus = stack.use(await createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' }));
   const channelOf = (name: (typeof services)[number]) =>
-    openChannel(`127.0.0.1:${grpcPort}`, 'analytics-sink', readTls(identities[name]));
+    openChannel(sink.address, 'analytics-sink', readTls(sink.identities[name]));
   const clientOf = (name: (typeof services)[number]) => channelOf(name).client(AudienceServiceService);
   const gateway = stack.adopt(clientOf('rest-gateway'), (it) => it.close());
   const ownerOf = (workspaceId: string) => ({ deadlineMs: 5_000, principalStatement: statements[workspaceId] });
-  const startSink = async (settings: Readonly<Record<string, string>> = {}) => {
-    const { ca, cert, key } = identities['analytics-sink'];
-    const child = await startChild({
-      name: 'analytics-sink',
-      command: process.execPath,
-      args: [path.join(workspaceRoot, 'apps/analytics-sink/src/main.ts')],
-      env: {
-        LOG_LEVEL: 'debug',
-        HEALTH_LISTEN: `127.0.0.1:${healthPort}`,
-        GRPC_LISTEN: `127.0.0.1:${grpcPort}`,
-        TLS_CA: ca,
-        TLS_CERT: cert,
-        TLS_KEY: key,
-        DATABASE_URL: database.url,
-        REDIS_URL: redis.url,
-        PRINCIPAL_KEYS: folder.inside('principal-keys.json'),
-        ACCESS_TOKEN_KEYS: folder.inside('principal-keys.json'),
-        ...awayAddresses('analytics-sink'),
-        HTTP_LISTEN: '127.0.0.1:0',
-        BASE_URL: 'http://base.test',
-        API_URL: 'http://api.test',
-        AUDIENCE_DATA: dataFolder,
-        // Facts of tests have fixed dates.
-        FACT_MONTHS: '1200',
-        ...settings,
-      },
-      logFile: folder.logFile('analytics-sink'),
-      pidFolder: folder.pids,
-      stopSignal: 'SIGTERM',
-    });
-    await until(async () => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).ok, { despiteErrors: true });
-    return child;
-  };
   const keyOf = (one: DeliveryFact) => {
     if (one.kind === 'user_agent_seen') return one.user_agent_digest;
     return one.kind === 'track_described' ? one.track : `${one.listener_key}${one.episode_id}`;
@@ -167,13 +105,13 @@ export async function startSinkWorld(): Promise<SinkWorld> {
     pool,
     bus,
     databaseUrl: database.url,
-    redisUrl: redis.url,
+    redisUrl: sink.redisUrl,
     gateway,
     start: async () => {
       await emptyTables(database);
-      return startSink();
+      return sink.start();
     },
-    startSink,
+    startSink: sink.start,
     clientOf,
     anomaliesAs: (name) => channelOf(name).client(AnomalyServiceService),
     evidenceAs: (name) => channelOf(name).client(EvidenceServiceService),

@@ -1,17 +1,4 @@
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { createEventBus } from '@longwave/event-bus';
 import { topics, type DeliveryFact, type ResourceView } from '@longwave/events';
-import {
-  developmentCa,
-  freePorts,
-  removeDataFolder,
-  startChild,
-  startTestDatabase,
-  startTestRedis,
-  temporaryDataFolder,
-  workspaceRoot,
-} from '@longwave/fleet';
 import { createIdentity, createManagement, type Caller } from '@longwave/hosting-client';
 import { listenHttp } from '@longwave/http-kit';
 import { Problem, type ProblemCode } from '@longwave/problems';
@@ -23,6 +10,7 @@ import { ResourceServiceService } from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import { createLogger } from '@longwave/service-kit';
 import { until } from '@longwave/test-kit';
+import { prepareSink } from '@longwave/test-kit/analytics-sink';
 import { Redis } from 'ioredis';
 import { exportJWK, generateKeyPair } from 'jose';
 import { createProgressFeed } from '../../productions/progress-feed.ts';
@@ -172,51 +160,19 @@ async function startManagement(tls: Parameters<typeof serveRpc>[0]['tls']) {
   });
 }
 
-/** The real analytics-sink, fed with facts over the bus. */
-async function startSink(
-  stack: AsyncDisposableStack,
-  options: { readonly keys: string; readonly tls: { ca: string; cert: string; key: string } },
-) {
-  const folder = temporaryDataFolder();
-  stack.defer(() => removeDataFolder(folder));
-  const database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
-  stack.defer(() => database.stop());
-  const redis = await startTestRedis();
-  stack.defer(() => redis.stop());
-  const [grpcPort, healthPort] = await freePorts(2);
-  const child = await startChild({
-    name: 'analytics-sink',
-    command: process.execPath,
-    args: [path.join(workspaceRoot, 'apps/analytics-sink/src/main.ts')],
-    env: {
-      LOG_LEVEL: 'info',
-      HEALTH_LISTEN: `127.0.0.1:${healthPort}`,
-      GRPC_LISTEN: `127.0.0.1:${grpcPort}`,
-      TLS_CA: options.tls.ca,
-      TLS_CERT: options.tls.cert,
-      TLS_KEY: options.tls.key,
-      DATABASE_URL: database.url,
-      REDIS_URL: redis.url,
-      PRINCIPAL_KEYS: options.keys,
-      ACCESS_TOKEN_KEYS: options.keys,
-      // It is asked about clients of its own API alone.
-      AUTH_SERVER_ADDRESS: '127.0.0.1:1',
-      HTTP_LISTEN: '127.0.0.1:0',
-      BASE_URL: 'http://base.test',
-      API_URL: 'http://api.test',
-      AUDIENCE_DATA: path.join(workspaceRoot, 'libs/audience/data'),
-      // Facts of tests have fixed dates.
-      FACT_MONTHS: '1200',
-    },
-    logFile: folder.logFile('analytics-sink'),
-    pidFolder: folder.pids,
-    stopSignal: 'SIGTERM',
-  });
-  stack.defer(async () => void (await child.stop()));
-  await until(async () => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).ok, { despiteErrors: true });
-  const bus = stack.use(await createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' }));
+/** The routes over the real analytics-sink, management standing in. */
+export async function startAnalytics() {
+  await using stack = new AsyncDisposableStack();
+  const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
+  const keyHeader = { kid: 'one', alg: 'EdDSA' };
+  const privateJwk = { ...(await exportJWK(privateKey)), ...keyHeader };
+
+  const sink = stack.use(
+    await prepareSink(['rest-gateway', 'management'], [{ ...(await exportJWK(publicKey)), ...keyHeader }]),
+  );
+  await sink.start({ LOG_LEVEL: 'info' });
   const publish = (published: readonly DeliveryFact[]) =>
-    bus.publish(
+    sink.bus.publish(
       published.map((fact) => ({
         topic: topics.deliveryFacts,
         key: fact.kind === 'byte_range_served' ? fact.listener_key + fact.episode_id : fact.fact_id,
@@ -225,26 +181,9 @@ async function startSink(
         payload: fact,
       })),
     );
-  return { address: `127.0.0.1:${grpcPort}`, redisUrl: redis.url, publish };
-}
-
-/** The routes over the real analytics-sink, management standing in. */
-export async function startAnalytics() {
-  await using stack = new AsyncDisposableStack();
-  const tlsFolder = temporaryDataFolder();
-  stack.defer(() => removeDataFolder(tlsFolder));
-  const names = ['rest-gateway', 'management', 'analytics-sink'] as const;
-  const identities = await developmentCa(tlsFolder.inside('tls'), names, new Date());
-  const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
-  const keyHeader = { kid: 'one', alg: 'EdDSA' };
-  const keys = tlsFolder.inside('principal-keys.json');
-  writeFileSync(keys, JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), ...keyHeader }] }));
-  const privateJwk = { ...(await exportJWK(privateKey)), ...keyHeader };
-
-  const sink = await startSink(stack, { keys, tls: identities['analytics-sink'] });
-  const management = await startManagement(readTls(identities.management));
+  const management = await startManagement(readTls(sink.identities.management));
   stack.defer(() => management.close(100));
-  const tls = readTls(identities['rest-gateway']);
+  const tls = readTls(sink.identities['rest-gateway']);
   const channels = {
     sink: openChannel(sink.address, 'analytics-sink', tls),
     management: openChannel(`127.0.0.1:${management.port}`, 'management', tls),
@@ -338,12 +277,12 @@ export async function startAnalytics() {
     return downloads.last_30_days;
   };
   const beforeFacts = new Date();
-  await sink.publish(facts);
+  await publish(facts);
   await until(
     async () => (await totalOf(arts)) === 10 && (await recentDownloads(comedy)) === 2 && (await totalOf(news)) === 3,
   );
   const beforeLateFact = new Date();
-  await sink.publish([lateFact]);
+  await publish([lateFact]);
   await until(async () => (await totalOf(news)) === 4);
   const owned = stack.move();
   return { url, get, beforeFacts, beforeLateFact, [Symbol.asyncDispose]: () => owned.disposeAsync() };
