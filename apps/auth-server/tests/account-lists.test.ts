@@ -139,3 +139,21 @@ test('management, and nobody else, is told the plan of a workspace: as it is now
       code: 'permission_denied',
     });
 });
+
+test('management, and nobody else, is told the names of an account and of a person, as they are now', async () => {
+  const { workspaceId, id: accountId } = await account('Named');
+  const { resource } = await server.send(workspaceId, 'user.create', {
+    ...{ name: 'Ada', email: `ada-${workspaceId}@example.com`, email_verified: true },
+  });
+  const ask = (userId: string) => server.clients.management.accounts.findPerson({ accountId, workspaceId, userId }, {});
+  expect(await ask(resource.id)).toEqual({
+    accountName: 'Named',
+    person: { name: 'Ada', email: `ada-${workspaceId}@example.com`, locale: undefined, timeZone: undefined },
+  });
+  for (const nobody of ['', newId('usr')])
+    expect(await ask(nobody)).toEqual({ accountName: 'Named', person: undefined });
+  for (const caller of ['gateway', 'operator', 'sink'] as const)
+    await expect(
+      server.clients[caller].accounts.findPerson({ accountId, workspaceId, userId: resource.id }, {}),
+    ).rejects.toMatchObject({ code: 'permission_denied' });
+});

@@ -348,14 +348,14 @@ export async function createApp(
   const http = await listenHttp(
     config.HTTP_LISTEN,
     createManagementServer({
-      authenticate: createAuthenticate(verifier, principalKeys, clock),
+      authenticate: createAuthenticate(verifier, principalKeys, clock, config.BASE_URL),
       countRequest: createRateLimit(counters, clock, logger),
       senderOf: createSenderOf(trustedProxies),
       deps: {
         access,
         readAccess: createAccess(readPool),
         execute: executeAndDisclose,
-        ...{ listDeliveries, listAlerts: asked.listAlerts },
+        ...{ listDeliveries, listAlerts: asked.listAlerts, findPerson: asked.findPerson },
         ...{ readTally: createReadTally(readPool), listReconciliationItems: createListItems(readPool) },
         reader,
         receipts: {

@@ -31,11 +31,11 @@ export function openServices(config: Config, tls: ReturnType<typeof tlsFromConfi
   const { listEvidenceRows } = sink.client(EvidenceServiceService);
   const { readPacing, readPacingHours, readFunnel, listAlerts, readAlertEvents, putFindings } =
     internalServing.client(PacingServiceService);
-  const { findPlan } = authServer.client(AccountServiceService);
+  const { findPlan, findPerson } = authServer.client(AccountServiceService);
   const { findPresentation } = delivery.client(EnclosureServiceService);
   return {
     probe: encoder.client(ProbeServiceService),
-    ...{ checkAvailability, findPresentation, findPlan, countAds, listAdEvents },
+    ...{ checkAvailability, findPresentation, findPlan, findPerson, countAds, listAdEvents },
     alerts: { readAlertEvents, putFindings },
     listAlerts: createListAlerts({ listAlerts }),
     sumUnitCosts: createSumUnitCosts({ readPacing }),

@@ -77,7 +77,7 @@ export async function serveHttp(
   const listener = await listenHttp(
     '127.0.0.1:0',
     createManagementServer({
-      authenticate: async (authorization) => {
+      authenticate: async ({ authorization }) => {
         if (authorization === undefined) throw new Problem('token_missing', 'Send a token: Authorization: Bearer ….');
         const holder = holders.get(bearerOf(authorization) ?? '');
         if (!holder) throw new Problem('token_invalid', 'The token is not valid here.');
@@ -107,6 +107,7 @@ export async function serveHttp(
         listDeliveries: createListDeliveries(pool),
         readTally: createReadTally(pool),
         listReconciliationItems: createListItems(pool),
+        findPerson: async () => ({ accountName: 'Harbour Light', person: undefined }),
         listAlerts: async () => ({ alerts: [], next: undefined }),
         provisionWorkspace: createProvisionWorkspace(pool, execute),
         diagnostics: createDiagnostics({ pool, serving: noServing, clock }),

@@ -74,7 +74,7 @@ const passing = (status: number, code: string, seconds: number) => ({
 test('while auth-server is away every request with a token is 503 with a wait, and documents stay readable', async () => {
   using channel = channelTo('auth-server', await freePort());
   await using verifier = verifyUnderLease(channel.client(CredentialServiceService), () => undefined);
-  const authenticate = createAuthenticate(verifier, [], management.clock);
+  const authenticate = createAuthenticate(verifier, [], management.clock, 'http://base.test');
   await using api = await serveHttp(management, {}, { authenticate });
   expect(shownOf(await api.call('/workspaces', { token: 'any' }))).toEqual(passing(503, 'temporarily_unavailable', 1));
   expect((await api.call('/keys')).status).toBe(200);
@@ -84,7 +84,7 @@ test('an auth-server that does not answer in time makes 504 with a wait', async 
   await using silent = await silentPort();
   using channel = channelTo('auth-server', silent.port);
   await using verifier = verifyUnderLease(channel.client(CredentialServiceService), () => undefined);
-  const authenticate = createAuthenticate(verifier, [], management.clock);
+  const authenticate = createAuthenticate(verifier, [], management.clock, 'http://base.test');
   await using api = await serveHttp(management, {}, { authenticate });
   expect(shownOf(await api.call('/workspaces', { token: 'any' }))).toEqual(passing(504, 'timeout', 1));
 });

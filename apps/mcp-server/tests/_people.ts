@@ -113,7 +113,7 @@ export const authServerServices = (signingKey: JWK, isRevoked: (token: string) =
   ),
   rpcService(
     AccountServiceService,
-    { getAccount: callers, listMembers: [], listKeys: [], findPlan: [] },
+    { getAccount: callers, listMembers: [], listKeys: [], findPlan: [], findPerson: [] },
     {
       getAccount: async () => ({
         ...{ id: '', name: 'Quay Media', email: '', plan: 'scale', subscriptionState: 'active' },
@@ -122,6 +122,7 @@ export const authServerServices = (signingKey: JWK, isRevoked: (token: string) =
       listMembers: async () => ({ members: [] }),
       listKeys: async () => ({ keys: [] }),
       findPlan: async () => ({ plan: undefined }),
+      findPerson: async () => ({ accountName: '', person: undefined }),
     },
   ),
 ];

@@ -34,7 +34,7 @@ export function authServerServices(scene: Scene) {
     commandStandIn(scene),
     rpcService(
       AccountServiceService,
-      { getAccount: gateway, listMembers: gateway, listKeys: gateway, findPlan: [] },
+      { getAccount: gateway, listMembers: gateway, listKeys: gateway, findPlan: [], findPerson: [] },
       {
         getAccount: async (_request, { principalStatement }) => ({
           id: accountOf(principalStatement),
@@ -56,6 +56,7 @@ export function authServerServices(scene: Scene) {
           })),
         }),
         findPlan: async () => ({ plan: undefined }),
+        findPerson: async () => ({ accountName: '', person: undefined }),
         listKeys: async (request, { principalStatement }) => ({
           keys: itemsOf(principalStatement, 'crd', request).map((item, at) => ({
             ...{

@@ -41,7 +41,11 @@ const entries = {
   management: {
     schema: 'product',
     grpc: true,
-    http: { api: ['/management/v1', '/.well-known/oauth-protected-resource/management/v1'] },
+    http: {
+      api: ['/management/v1', '/.well-known/oauth-protected-resource/management/v1'],
+      // For pages of the web application, by the session of their cookie.
+      base: ['/management/v1'],
+    },
     apis: [
       {
         path: '/management/v1',

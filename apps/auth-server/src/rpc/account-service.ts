@@ -6,7 +6,7 @@ import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { AccountServiceService, type Key } from '@longwave/rpc/credential';
 import { gateways } from '@longwave/services';
 import { listMembers } from '../accounts/account-list-table.ts';
-import { findPlanName, getAccount } from '../accounts/account-table.ts';
+import { findPerson, findPlanName, getAccount } from '../accounts/account-table.ts';
 import { planOf } from '../credentials/judge-credential.ts';
 import { wirePlan } from '../credentials/verify-credential.ts';
 import type { Plans } from '../plans.ts';
@@ -23,7 +23,7 @@ const wireKey = ({ id, name, kind, scope, lifecycle_state: state, ...times }: Li
 
 /**
  * The account that the call's statement names, and its lists: no request of a gateway can name another one. Management, which works for
- * nobody at a time, asks for the plan of any workspace.
+ * nobody at a time, asks for the plan of any workspace, and for the names of whoever's session it has verified.
  */
 export function accountService({
   pool,
@@ -53,7 +53,10 @@ export function accountService({
   };
   return rpcService(
     AccountServiceService,
-    { getAccount: gateways, listMembers: gateways, listKeys: gateways, findPlan: ['management'] },
+    {
+      ...{ getAccount: gateways, listMembers: gateways, listKeys: gateways },
+      ...{ findPlan: ['management'], findPerson: ['management'] },
+    },
     {
       getAccount: async (_request, context) => getAccount(pool, await principalOf(context)),
       listMembers: async (request, context) => ({
@@ -62,6 +65,7 @@ export function accountService({
       listKeys: async (request, context) => ({
         keys: (await listCredentialsAfter(pool, await managerOf(context), partOf(request))).map(wireKey),
       }),
+      findPerson: (request) => findPerson(pool, request),
       findPlan: async ({ workspaceId }) => {
         const name = await findPlanName(pool, workspaceId);
         if (name === undefined) return { plan: undefined };

@@ -3,6 +3,8 @@ import type { ProgressTick } from '@longwave/events';
 import type { RoutePlace } from '@longwave/http-kit';
 import type { Principal } from '@longwave/principal';
 import type { ProblemCode } from '@longwave/problems';
+import type { RpcClient } from '@longwave/rpc';
+import type { AccountServiceService } from '@longwave/rpc/credential';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import type { UploadSigner } from '../workspace/uploads/sign-upload.ts';
@@ -39,6 +41,8 @@ export interface RouteDeps {
   readonly listReconciliationItems: ListReconciliationItems;
   readonly readLineFunnel: ReadLineFunnel;
   readonly listAlerts: ListAlerts;
+  /** Names of the account and of the person of a session, from auth-server. */
+  readonly findPerson: RpcClient<typeof AccountServiceService>['findPerson'];
   /** Seals the cursors of lists that the routes page themselves. */
   readonly cursorKey: CursorKeys;
   /** By the chain: of management's commands, and of auth-server's about accounts, credentials and members. */
@@ -119,6 +123,8 @@ export interface ManagementRoute extends RoutePlace {
   readonly note?: string;
   /** The scope that a token needs; null: needs no token. */
   readonly scope: ManagementScope | null;
+  /** Of the web application alone: for the session of a browser, at `{base_url}`. */
+  readonly sessionOnly?: true;
   /** The grantee of a proposed grant passes the check of the workspace; the route shows nothing but what names the caller. */
   readonly forParties?: boolean;
   /** Closed schema of the query, default: no parameter. */

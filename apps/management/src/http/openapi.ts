@@ -20,6 +20,7 @@ import {
   type RoutePlace,
 } from '@longwave/http-kit';
 import { idempotencyKeyPattern } from '@longwave/idempotency';
+import { sessionCookie } from '@longwave/principal';
 import { problems, type ProblemCode } from '@longwave/problems';
 import { z } from 'zod';
 import type { ManagementRoute } from './management-route.ts';
@@ -107,14 +108,19 @@ const codesOf = (route: ManagementRoute): readonly ProblemCode[] => [
   ...route.refusals,
 ];
 
+function needsOf({ scope, sessionOnly }: ManagementRoute): string {
+  if (sessionOnly) return 'Needs the session of a browser.';
+  return scope === null ? 'Needs no token.' : `Needs the scope \`${scope}\`.`;
+}
+
 function operationOf(route: ManagementRoute): OpenApiPart {
-  const { operation, summary, note, scope, body } = route;
+  const { operation, summary, note, scope, sessionOnly, body } = route;
   return {
     operationId: operation,
     tags: [tagOf(route)],
     summary,
-    description: [scope === null ? 'Needs no token.' : `Needs the scope \`${scope}\`.`, note].filter(Boolean).join(' '),
-    security: scope === null ? [] : [{ bearer: [scope] }],
+    description: [needsOf(route), note].filter(Boolean).join(' '),
+    security: sessionOnly ? [{ session: [] }] : scope === null ? [] : [{ bearer: [scope] }],
     parameters: [...routeParameters(route), ...headerParameters(route)],
     ...(body && {
       requestBody: { required: true, content: { 'application/json': { schema: reference('schemas', body.name) } } },
@@ -259,10 +265,16 @@ const tokenSource = `A person gives a program its token at the authorization ser
 [metadata of this API](${protectedResourcePath(`https://host.invalid${basePath}`)}) name; \`docs/management-api.md\`, “A token”, has every
 step as a command.`;
 
+/** How pages of the web application reach the API. */
+const sessionNote =
+  'Pages of the web application send the same requests to `/management/v1` of `{base_url}` with the cookie of their session, which is accepted there alone, and there nothing else is.';
+
 const introduction = `Reads every resource of a workspace and changes it by declared commands.
 
 **Token**: an access token of the authorization server for exactly this API (code flow with PKCE), as \`Authorization: Bearer TOKEN\`. Each
 operation names its scope. ${tokenSource}
+
+${sessionNote}
 
 **On the interactive page** the field “Filter by tag” finds commands: type \`line_item.book\`, a path or words of a summary. Groups appear
 when they are scrolled to.
@@ -312,13 +324,17 @@ export function managementOpenApi(routes: readonly ManagementRoute[]) {
       headers: Object.fromEntries(
         Object.entries(headerNotes).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
       ),
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: tokenSource } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: tokenSource },
+        session: { type: 'apiKey', in: 'cookie', name: `__Host-${sessionCookie}`, description: sessionNote },
+      },
     },
   };
 }
 
 /** What the groups of reads have. */
 const groups: Readonly<Record<string, string>> = {
+  me: 'Who is signed in.',
   workspace: 'The workspaces that you see, and the first one of an account.',
   upload: 'Addresses to which files are sent.',
   resource: 'Lists, states and versions of every type of resource.',

@@ -4,6 +4,7 @@ import { billingStatementRoutes } from './routes/billing-statements.ts';
 import { changeRoutes } from './routes/changes.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { decisionRoutes } from './routes/decisions.ts';
+import { meRoutes } from './routes/me.ts';
 import { lineFunnelRoutes } from './routes/line-funnels.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { provisioningRoutes } from './routes/provisioning.ts';
@@ -18,6 +19,7 @@ import { workspaceRoutes } from './routes/workspaces.ts';
 
 /** Every operation of the Management API. */
 export const managementRoutes: readonly ManagementRoute[] = [
+  ...meRoutes,
   ...workspaceRoutes,
   ...uploadAddressRoutes,
   ...provisioningRoutes,

@@ -20,6 +20,7 @@ import type { Logger } from '@longwave/service-kit';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { requireScope, type Authenticate, type TokenHolder } from './authenticate.ts';
+import { isAtBase } from './carried-by.ts';
 import { completeProblem } from './complete-problem.ts';
 import type { ManagementRoute, RouteAnswer, RouteCall, RouteDeps } from './management-route.ts';
 import { managementOpenApi } from './openapi.ts';
@@ -117,6 +118,9 @@ export function createManagementServer(options: ManagementServerOptions): Expres
   const { authenticate, countRequest, senderOf, issuer, apiUrl, pages, logger } = options;
   const root = `${apiUrl}${basePath}`;
   const deps: RouteDeps = { ...options.deps, root };
+  /** For pages of the web application, which reach this API at their own host. */
+  const depsAtBase: RouteDeps = { ...deps, root: `${issuer}${basePath}` };
+  const depsOf = (request: Request) => (isAtBase(request.headers, issuer) ? depsAtBase : deps);
   const api = { resource: root, name: apiName, issuer, scopes: apiScopes.management, documentation: `${root}/docs` };
   const app = createHttpApp(logger, ({ operation = 'none', credentialId }) => ({
     operation,
@@ -160,11 +164,12 @@ export function createManagementServer(options: ManagementServerOptions): Expres
       });
   }
 
-  /** The token's holder, when its client may send another request now. */
+  /** The holder of the token or session, when its client may send another request now. */
   async function admit(request: Request, response: Response, address: string): Promise<TokenHolder> {
-    const holder = await authenticate(request.get('authorization'), address);
+    const holder = await authenticate(request.headers, address);
     response.locals['credentialId'] = holder.principal.credential_id;
-    await count(response, `management:${holder.clientId}`, holder.requestsPerMinute);
+    if (holder.requestsPerMinute !== undefined)
+      await count(response, `management:${holder.clientId}`, holder.requestsPerMinute);
     return holder;
   }
 
@@ -173,6 +178,11 @@ export function createManagementServer(options: ManagementServerOptions): Expres
     await count(response, `management_address:${address}`, requestsPerAddress);
     const holder = route.scope === null ? undefined : await admit(request, response, address);
     if (holder && route.scope !== null) requireScope(holder, route.scope);
+    if (route.sessionOnly && holder?.principal.credential_kind !== 'browser_session')
+      throw new Problem(
+        'permission_denied',
+        'This is for the session of a browser, at the address of the web application.',
+      );
     const token = holder ?? nobody;
     const actor = { kind: 'principal', principal: token.principal } as const;
     const parameter = (key: string): string => {
@@ -190,7 +200,7 @@ export function createManagementServer(options: ManagementServerOptions): Expres
     const query = parseOrProblem(route.query ?? noParameters, { ...request.query }, '/query');
     const recheck = async () => {
       if (route.scope === null) return actor;
-      const now = await authenticate(request.get('authorization'), address);
+      const now = await authenticate(request.headers, address);
       requireScope(now, route.scope);
       const present = { kind: 'principal', principal: now.principal } as const;
       if (workspaceId !== '') deps.access.checkAnywhereIn(present, workspaceId);
@@ -209,7 +219,7 @@ export function createManagementServer(options: ManagementServerOptions): Expres
       checkAccept(route, request);
       route.checkHeaders?.(request);
       const call = await callOf(route, request, response);
-      await send(response, await route.answer(call, deps));
+      await send(response, await route.answer(call, depsOf(request)));
     },
   });
   endRoutes(app, {
