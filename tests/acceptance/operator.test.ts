@@ -118,10 +118,10 @@ test('a person who has lost app and recovery codes signs in with the password al
     const answer = await createBrowser(world.fleet.urls.base).post('/sign-in', { email, password }, {}, '/sign-in');
     return answer.headers.get('location');
   };
-  expect(await signIn()).toBe('/sign-in/code?return_to=%2Fsettings');
+  expect(await signIn()).toBe('/sign-in/code?return_to=%2F');
   const { owner_user_id: user } = answerOf<{ owner_user_id: string }>('account', 'show', '--account', accountId);
   expect(answerOf('user', 'remove-second-factor', '--user', user)).toMatchObject({ id: user, email });
-  expect(await signIn()).toBe('/settings');
+  expect(await signIn()).toBe('/');
   const again = longwave('user', 'remove-second-factor', '--user', user);
   expect([again.status, again.stderr.trimEnd()]).toEqual([1, 'This user signs in with the password alone.']);
 });

@@ -82,7 +82,7 @@ async function press(page: Page, name: string): Promise<void> {
 test('a person signs up, makes a key and signs out with the keyboard alone, and nothing breaks the policy', async () => {
   const { page, findings } = await openPage(await browser.newContext());
   const email = `${newId('usr')}@example.com`;
-  await page.goto(`${pages.url}/sign-up`);
+  await page.goto(`${pages.url}/sign-up?return_to=/settings`);
   await fill(page, 'Name', 'Ada Quay');
   await fill(page, 'E-mail', email);
   await press(page, 'Send the mail');
@@ -132,6 +132,7 @@ test('a person switches codes on and signs in with one, with the keyboard alone,
   expect(await page.evaluate(measured)).toEqual([0, 1]);
   await press(page, 'I have kept them');
   await press(page, 'Sign out');
+  await page.goto(`${pages.url}/sign-in?return_to=/settings`);
   await fill(page, 'E-mail', email);
   await fill(page, 'Password', password);
   await press(page, 'Sign in');

@@ -86,7 +86,7 @@ describe('signing in with codes', () => {
   test('gives no session after the password; the code gives it, in the browser of the password, within ten minutes', async () => {
     const { email, password, app } = await withCodes('Dora');
     const { browser, answer } = await apps.waiting(email, password, '198.51.100.2');
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in/code?return_to=%2Fsettings']);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in/code?return_to=%2F']);
     const cookies = answer.headers.getSetCookie().filter((cookie) => !cookie.startsWith('lw_form='));
     expect(cookies).toEqual([
       expect.stringMatching(/^lw_wait=lw_wait_[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600$/),
@@ -184,7 +184,7 @@ describe('signing in with codes', () => {
     const { link } = await pages.mailTo(email, 3);
     const fields = { token: tokenOf(link), email, password: 'another password' };
     const answer = await browser.post('/sign-in/reset/finish', fields, {}, link);
-    expect(answer.headers.get('location')).toBe('/sign-in/code?return_to=%2Fsettings');
+    expect(answer.headers.get('location')).toBe('/sign-in/code?return_to=%2F');
     expect([await isSignedIn(browser), browser.cookies.has('lw_session')]).toEqual([false, false]);
     expect((await old.get('/sign-in/code')).status).toBe(303);
     expect((await apps.giveCode(browser, app.code())).status).toBe(303);
@@ -240,7 +240,7 @@ describe('changing codes', () => {
     expect((await pages.mailTo(email, 4)).subject).toBe('Signing in to Longwave takes no code any more');
     expect((await waiting.get('/sign-in/code')).status).toBe(303);
     const { answer } = await apps.waiting(email, password, '198.51.100.11');
-    expect(answer.headers.get('location')).toBe('/settings');
+    expect(answer.headers.get('location')).toBe('/');
     expect(
       (
         await pages.pool.query(
@@ -264,7 +264,7 @@ describe('changing codes', () => {
     expect([page.includes('Switch on codes'), page.includes('by the operator')]).toEqual([true, true]);
     expect((await pages.mailTo(email, 3)).subject).toBe('Signing in to Longwave takes no code any more');
     const { answer } = await apps.waiting(email, password, '198.51.100.12');
-    expect(answer.headers.get('location')).toBe('/settings');
+    expect(answer.headers.get('location')).toBe('/');
     await expect(remove()).rejects.toThrow();
   });
 });
