@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createObjectStore } from '@longwave/object-store';
 import { services, type ServiceName } from '@longwave/services';
 import { until } from '@longwave/test-kit';
@@ -17,13 +17,29 @@ import { NotEnoughRoom } from '../src/room.ts';
 import { openSecrets } from '../src/secrets.ts';
 import { startFleet } from '../src/start-fleet.ts';
 
+/** A data folder that was started once and stopped. */
+const started = temporaryDataFolder();
+afterAll(() => removeDataFolder(started));
+beforeAll(async () => {
+  const fleet = await startFleet({ dataFolder: started.root, ports: 'free', services: [], mode: 'fast' });
+  await fleet.stop();
+});
+
 let data: DataFolder;
 beforeEach(() => {
   data = temporaryDataFolder();
 });
 afterEach(() => removeDataFolder(data));
 
-const start = () => startFleet({ dataFolder: data.root, ports: 'free', services: [] });
+type Mode = 'durable' | 'fast';
+const start = (mode: Mode = 'durable') => startFleet({ dataFolder: data.root, ports: 'free', services: [], mode });
+
+/** Starts on a copy of data that is migrated. Engines wait for no disk where no test ends them before they have written. */
+const startMigrated = (mode: Mode = 'fast') => {
+  // Where PostgreSQL's user could not reach the folder, its database lies elsewhere, and is not copied.
+  if (!existsSync(`${started.postgres}.location`)) spawnSync('cp', ['-a', `${started.root}/.`, data.root]);
+  return start(mode);
+};
 
 async function query(url: string, sql: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url });
@@ -52,7 +68,7 @@ test('a second start keeps the data of the first, and stopping leaves no process
 });
 
 test('an engine that is killed comes back on its port with everything it had acknowledged, also when it is killed at once again', async () => {
-  await using fleet = await start();
+  await using fleet = await startMigrated('durable');
   const redis = async <T>(work: (client: Redis) => Promise<T>) => {
     const client = new Redis(fleet.redisUrl, { retryStrategy: () => null });
     client.on('error', () => undefined);
@@ -76,7 +92,7 @@ test('an engine that is killed comes back on its port with everything it had ack
 
 test('a folder whose services shared secrets starts with its data, and no shared secret opens anything any more', async () => {
   const secretsFile = path.join(data.inside('secrets'), 'secrets.json');
-  const first = await start();
+  const first = await startMigrated();
   await query(first.adminDatabaseUrl, 'CREATE TABLE product.kept AS SELECT 7 AS n');
   const { services: _services, ...stored } = JSON.parse(readFileSync(secretsFile, 'utf8')) as Record<string, unknown>;
   const schemas = Object.keys(first.databaseUrls);
@@ -85,7 +101,7 @@ test('a folder whose services shared secrets starts with its data, and no shared
   await first.stop();
   writeFileSync(secretsFile, JSON.stringify({ ...stored, roles: 'beginning' }));
 
-  await using second = await start();
+  await using second = await start('fast');
   const login = (url: string, change: object) => query(Object.assign(new URL(url), change).href, 'SELECT 7 AS n');
   for (const schema of schemas) {
     const url = second.databaseUrls[schema] ?? '';
@@ -121,8 +137,8 @@ test('killing the runner with SIGKILL leaves nothing that the next start does no
 });
 
 test('a second runner on the same data is told which process runs there and how to stop it', async () => {
-  await using _first = await start();
-  await expect(start()).rejects.toThrow(
+  await using _first = await startMigrated();
+  await expect(start('fast')).rejects.toThrow(
     `Longwave is already running on ${data.root} (process ${process.pid}). Stop it with Ctrl-C in its terminal, or with: kill -INT ${process.pid}`,
   );
 });
@@ -135,8 +151,8 @@ test('a copied data folder never uses the database of the first, nor stops it', 
     rmSync(copy.root, { recursive: true });
     spawnSync('cp', ['-a', data.root, copy.root]);
   };
-  const startCopy = () => startFleet({ dataFolder: copy.root, ports: 'free', services: [] });
-  const first = await start();
+  const startCopy = () => startFleet({ dataFolder: copy.root, ports: 'free', services: [], mode: 'fast' });
+  const first = await start('fast');
   await query(first.adminDatabaseUrl, 'CREATE TABLE public.kept AS SELECT 7 AS n');
   recopy();
   await expect(startCopy()).rejects.toThrow(`${copy.root} is a copy of ${data.root}`);
@@ -150,7 +166,7 @@ test('a copied data folder never uses the database of the first, nor stops it', 
   } else {
     await expect(startCopy()).rejects.toThrow(`whose database is in ${first.databaseFolder}`);
   }
-  await using again = await start();
+  await using again = await start('fast');
   expect((await query(again.adminDatabaseUrl, 'SELECT n FROM public.kept')).rows).toEqual([{ n: 7 }]);
   rmSync(copy.root, { recursive: true });
 });
@@ -158,32 +174,32 @@ test('a copied data folder never uses the database of the first, nor stops it', 
 test('a copied data folder that is adopted takes the database over, from a first folder that does not run', async () => {
   chmodSync(data.root, 0o700);
   const copy = dataFolder(`${data.root}-copy`);
-  const startCopy = () => startFleet({ dataFolder: copy.root, ports: 'free', services: [], adopt: true });
-  const first = await start();
+  const startCopy = () => startFleet({ dataFolder: copy.root, ports: 'free', services: [], mode: 'fast', adopt: true });
+  const first = await start('fast');
   const isInside = first.databaseFolder.startsWith(data.root);
   await query(first.adminDatabaseUrl, 'CREATE TABLE public.kept AS SELECT 7 AS n');
   await first.stop();
   spawnSync('cp', ['-a', data.root, copy.root]);
   if (!isInside) {
-    await using _again = await start();
+    await using _again = await start('fast');
     await expect(startCopy()).rejects.toThrow(`Longwave is already running on ${data.root}`);
   }
   const adopted = await startCopy();
   expect((await query(adopted.adminDatabaseUrl, 'SELECT n FROM public.kept')).rows).toEqual([{ n: 7 }]);
   await adopted.stop();
   // From now on the first folder is the copy.
-  if (!isInside) await expect(start()).rejects.toThrow(`${data.root} is a copy of ${copy.root}`);
+  if (!isInside) await expect(start('fast')).rejects.toThrow(`${data.root} is a copy of ${copy.root}`);
   removeDataFolder(copy);
 });
 
 test('a data folder that was moved takes its database along', async () => {
   chmodSync(data.root, 0o700);
-  const first = await start();
+  const first = await start('fast');
   await query(first.adminDatabaseUrl, 'CREATE TABLE public.kept AS SELECT 7 AS n');
   await first.stop();
   const moved = dataFolder(`${data.root}-moved`);
   renameSync(data.root, moved.root);
-  const second = await startFleet({ dataFolder: moved.root, ports: 'free', services: [] });
+  const second = await startFleet({ dataFolder: moved.root, ports: 'free', services: [], mode: 'fast' });
   expect((await query(second.adminDatabaseUrl, 'SELECT n FROM public.kept')).rows).toEqual([{ n: 7 }]);
   await second.stop();
   removeDataFolder(moved);
@@ -193,7 +209,7 @@ test('a data folder that was moved takes its database along', async () => {
   'public ports are bound to the address that is wanted, all others to 127.0.0.1 alone, and an address of another machine is refused',
   async () => {
     const startAt = (listen: string, ports: PublicPorts | 'free') =>
-      startFleet({ dataFolder: data.root, ports, services: [], listen });
+      startFleet({ dataFolder: data.root, ports, services: [], mode: 'fast', listen });
     const [base = 0, mcp = 0, api = 0, media = 0, objectStore = 0] = await freePorts(5);
     const ports = { base, mcp, api, media, objectStore };
     await expect(startAt('203.0.113.1', ports)).rejects.toThrow('203.0.113.1 is no address of this machine');
