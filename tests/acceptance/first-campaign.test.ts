@@ -23,12 +23,12 @@ test('the page that books a first campaign runs as it is written, from the adver
   const { productionId } = await podcaster.newProduction(samples.audio);
   await podcaster.rest.post(`/productions/${productionId}/start?publish_episode=true`);
   await podcaster.state(productionId, 'encoded');
+  const person = { XDG_CONFIG_HOME: await signedIn(world, ada), HOME: world.folder };
   const stdout = await runTour(
     world,
     'docs/first-campaign.md',
     {
-      XDG_CONFIG_HOME: await signedIn(world, ada),
-      HOME: world.folder,
+      ...person,
       FEED: podcaster.feedUrl,
       PODCAST: podcaster.podcastId,
       AD: samples.ad,
@@ -38,6 +38,8 @@ test('the page that books a first campaign runs as it is written, from the adver
   expect(stdout).toMatch(/^li_[0-9a-z]{26} +version \d+ +(booked|delivering) /m);
   expect(stdout).toMatch(/^line_item,ads_delivered\r?\nli_[0-9a-z]{26},1\r?$/m);
   expect(stdout).toMatch(/^version 1 {2}draft /m);
+  const forecast = await runBlock('docs/forecasts.md', 'forecast', person);
+  expect(forecast).toContain('learning_podcasts');
   const page = 'docs/management-api.md';
   const workspace = await workspaceOf(world, await managementToken(world, ada));
   const why = await runBlock(page, 'why', {
