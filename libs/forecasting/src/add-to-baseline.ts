@@ -16,7 +16,7 @@ import { createShares } from './simulated-shares.ts';
 import { trafficDaysOf, type TrafficDays } from './traffic-days.ts';
 
 /** The line items to add, and what is known of their goals. */
-export interface Additions extends Required<Pick<DeliveryInputs, 'goalsLeft' | 'deliveryRates'>> {
+interface Additions extends Required<Pick<DeliveryInputs, 'goalsLeft' | 'deliveryRates'>> {
   readonly added: readonly PlanLineItem[];
 }
 

@@ -122,7 +122,7 @@ export function forEachBit(bits: Bits, visit: (ordinal: number) => void): void {
 }
 
 /** Counts in how many sets each ordinal is. A word of each binary digit holds that of 32 counts, so that a set is added word by word. */
-export interface SetCounts {
+interface SetCounts {
   readonly add: (bits: Bits) => void;
   /** Adds the counts to a row, so many times, and begins anew. */
   readonly moveInto: (row: Float64Array, times: number) => void;
