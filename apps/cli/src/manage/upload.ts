@@ -35,7 +35,11 @@ export async function upload(api: ManagementApi, args: readonly string[], tell: 
       headers: { 'Idempotency-Key': `cli-${key}` },
       body: {
         subject: { type: 'uploads', id: null },
-        changes: { filename, filesize: size, checksum_sha256: checksum },
+        changes: {
+          ...{ filename, filesize: size, checksum_sha256: checksum },
+          // Counts of a buyer are for a reconciliation, which takes no file that others can read.
+          ...(filename.toLowerCase().endsWith('.csv') && { upload_type: 'private' }),
+        },
       },
     }),
   );
