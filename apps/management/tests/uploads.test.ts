@@ -5,7 +5,7 @@ import { newId } from '@longwave/ids';
 import { checksumHeaders } from '@longwave/object-store';
 import { sha256 } from '@longwave/test-kit';
 import { startTestManagement, type TestManagement } from './_management.ts';
-import { hour } from './_values.ts';
+import { hour, service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
 import { produceFrom, uploadsOf } from './_uploads.ts';
 
@@ -239,4 +239,25 @@ test('uses of one upload at the same moment as a PUT are all of the same bytes, 
     for (const use of uses)
       if (use.status === 'rejected') expect(use.reason).toMatchObject({ code: 'temporarily_unavailable' });
   }
+});
+
+test('the peaks of a production have a signed address once the encoder has stored them, for whoever sees the production', async () => {
+  const world = createWorld(management);
+  const { production, lease } = await world.encoding();
+  await expect(signer().signWaveform(world.workspaceId, production.id)).rejects.toMatchObject({ code: 'not_found' });
+  const peaks = Buffer.from('{"version":2}');
+  const key = `media/${sha256(peaks)}`;
+  await management.store.put(key, peaks, { contentType: 'application/json' });
+  const waveform = {
+    role: 'waveform',
+    format: 'json',
+    storage_key: key,
+    size_bytes: peaks.length,
+    sha256: sha256(peaks),
+  };
+  const files = [...world.completion.files, waveform];
+  await world.send('production.complete', production, { ...world.completion, files }, service('encoder'), lease);
+  const { url } = await signer().signWaveform(world.workspaceId, production.id);
+  expect(await (await fetch(url)).text()).toBe('{"version":2}');
+  await expect(signer().signWaveform(newId('ws'), production.id)).rejects.toMatchObject({ code: 'not_found' });
 });

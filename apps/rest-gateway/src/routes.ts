@@ -27,6 +27,7 @@ import { collaborators, templatePart } from './podcasts/podcast-routes.ts';
 import {
   createProduction,
   followProduction,
+  readWaveform,
   reviseProduction,
   startProduction,
   stopProduction,
@@ -109,6 +110,7 @@ export const routes: readonly Route[] = [
   remove('/productions/{id}', 'production.delete'),
   startProduction('/productions/{id}/start'),
   stopProduction('/productions/{id}/stop'),
+  readWaveform('/productions/{id}/waveform'),
   followProduction('/productions/{id}/events'),
 
   list('/media_clips', 'media_clips', { type: 'episodes', link: 'episode', from: 'query', field: 'episode_id' }),

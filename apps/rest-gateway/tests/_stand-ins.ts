@@ -145,13 +145,17 @@ function managementServices(scene: Scene) {
     ),
     rpcService(
       UploadServiceService,
-      { signUpload: gateway, signDownload: gateway, signPart: gateway, signCompletion: gateway, signExport: gateway },
+      {
+        ...{ signUpload: gateway, signDownload: gateway, signPart: gateway, signCompletion: gateway },
+        ...{ signExport: gateway, signWaveform: gateway },
+      },
       {
         signUpload: async ({ uploadId }) => sign(uploadId),
         signDownload: async ({ uploadId }) => ({ ...sign(`get-${uploadId}`), sizeBytes: 1000n }),
         signPart: async ({ partNumber }) => sign(`part-${partNumber}`),
         signCompletion: async () => sign('completion'),
         signExport: async () => sign('export'),
+        signWaveform: async ({ productionId }) => sign(`waveform-${productionId}`),
       },
     ),
   ];

@@ -22,5 +22,9 @@ export function urlSigning(channel: RpcChannel) {
     /** The address of a finished statistics export. */
     signExport: (asker: Asker, { workspaceId, exportId }: { workspaceId: string; exportId: string }) =>
       uploads.signExport({ workspaceId, exportId }, callOptions(asker)),
+
+    /** The address of the peaks of a production. */
+    signWaveform: (asker: Asker, { workspaceId, productionId }: { workspaceId: string; productionId: string }) =>
+      uploads.signWaveform({ workspaceId, productionId }, callOptions(asker)),
   };
 }

@@ -33,7 +33,7 @@ async function verify({ credential, api, carrier }: VerifyRequest): Promise<Veri
     roles: ['owner'],
     grants: [],
     credential_id: 'crd_1',
-    credential_kind: credential as Kind,
+    credential_kind: credential,
     read_only: false,
   };
   const plan = { requestsPerMinute: 60 } as NonNullable<

@@ -35,6 +35,7 @@ export function uploadService({
       signPart: readers,
       signCompletion: readers,
       signExport: readers,
+      signWaveform: readers,
     },
     {
       signUpload: async ({ workspaceId, uploadId }, context) => {
@@ -52,6 +53,10 @@ export function uploadService({
       signCompletion: async ({ workspaceId, uploadKey, multipartUploadId }, context) => {
         await checkWritable(context, workspaceId);
         return uploads.signCompletion(workspaceId, uploadKey, multipartUploadId);
+      },
+      signWaveform: async ({ workspaceId, productionId }, context) => {
+        await access.getVisible(await actorOf(context), workspaceId, 'productions', productionId);
+        return uploads.signWaveform(workspaceId, productionId);
       },
       signExport: async ({ workspaceId, exportId }, context) => {
         const actor = await actorOf(context);

@@ -1,5 +1,6 @@
 import { productCatalog, type ChangesInput, type Resource } from '@longwave/command-catalog';
 import { isProblem } from '@longwave/problems';
+import { z } from 'zod';
 import { checkIfMatch, etagOf } from '../http/etag.ts';
 import {
   commandRoute,
@@ -147,6 +148,37 @@ export const reviseProduction = (path: string) =>
       if (state === 'encoding') await step(start(write, deps, {}));
       checkIfMatch(write === call ? call.ifMatch : undefined, current);
       return resourceAnswer(200, current, call, deps);
+    },
+  });
+
+const waveform = z.strictObject({
+  url: z
+    .url()
+    .describe(
+      'Peaks of the sound as JSON of audiowaveform, version 2. GET it without a credential, before it expires.',
+    ),
+  expires_at: z.iso.datetime(),
+  silences: z
+    .array(z.tuple([z.int().min(0), z.int().min(1)]))
+    .describe('Beginning and end of each silence in milliseconds, in order.')
+    .optional(),
+});
+
+/** GET /productions/{id}/waveform. */
+export const readWaveform = (path: string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'productionWaveform',
+    summary: 'The address of the peaks of an encoded production, and its silences. 404 while it has none.',
+    object: { type: 'productions', from: 'path', field: 'id' },
+    answer: { name: 'Waveform', schema: waveform },
+    run: async ({ caller, object }, { management }) => {
+      const { workspace_id: workspaceId, id: productionId, attributes } = object;
+      const { url, expiresAtMs } = await management.signWaveform(caller, { workspaceId, productionId });
+      const expires_at = new Date(Number(expiresAtMs)).toISOString();
+      const { silences } = attributes;
+      return { status: 200, body: { url, expires_at, ...(silences && { silences }) } };
     },
   });
 

@@ -21,7 +21,7 @@ export function partSizeOf(filesize: number, partNumber: number): number | undef
 }
 
 /**
- * Signs URLs that write and read uploads. Throws `not_found`, or `validation_failed` for an upload that has ended or ends soon, and for a
+ * Signs URLs that write and read uploads, and read what is made of them. Throws `not_found`, or `validation_failed` for an upload that has ended or ends soon, and for a
  * multipart upload that does not match. No URL outlives the upload that it writes.
  */
 export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => Date) {
@@ -98,6 +98,13 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
       // The first version with this part follows one without it: the command asked for it.
       const asked = await findRevisionBefore(pool, row, 'last_signed_part', String(partNumber));
       return asked && signPart(workspaceId, found.upload_key, found.multipart_upload_id, partNumber);
+    },
+    /** Of the peaks that the encoder made. Throws `not_found` while there are none. */
+    async signWaveform(workspaceId: string, productionId: string): Promise<SignedUrl> {
+      const row = await findResource(pool, workspaceId, 'productions', productionId);
+      const key = row?.attributes.files.find(({ role }) => role === 'waveform')?.storage_key;
+      if (key === undefined) throw new Problem('not_found', `Production ${productionId.slice(0, 64)} has no waveform.`);
+      return signed(await store.presignGet(key, { expiresInSeconds }));
     },
     async signCompletion(workspaceId: string, key: string, multipartUploadId: string): Promise<SignedUrl> {
       await multipart(workspaceId, key, multipartUploadId);

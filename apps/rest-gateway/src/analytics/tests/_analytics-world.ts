@@ -147,12 +147,13 @@ async function startManagement(tls: Parameters<typeof serveRpc>[0]['tls']) {
       ),
       rpcService(
         UploadServiceService,
-        { signUpload: [], signDownload: [], signPart: [], signCompletion: [], signExport: gateway },
+        { signUpload: [], signDownload: [], signPart: [], signCompletion: [], signExport: gateway, signWaveform: [] },
         {
           signUpload: neverCalled,
           signPart: neverCalled,
           signCompletion: neverCalled,
           signDownload: async () => ({ url: '', expiresAtMs: 0n }),
+          signWaveform: async () => ({ url: '', expiresAtMs: 0n }),
           signExport: async ({ exportId }) => ({ url: `http://store.test/${exportId}.csv`, expiresAtMs: 0n }),
         },
       ),
