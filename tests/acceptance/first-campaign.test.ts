@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { samples } from '@longwave/local/samples';
-import { signUp } from '@longwave/test-kit/clients';
+import { signUp, type Person } from '@longwave/test-kit/clients';
 import { makeCredentials } from '../_credentials.ts';
 import { publishPodcast, type Installation } from '../_fleet.ts';
 import { openSharedInstallation } from '../_shared-installation.ts';
@@ -9,11 +12,34 @@ import { managementToken, signedIn, workspaceOf } from '../_signed-in.ts';
 import { runBlock, runTour } from '../_tour.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
 let world: Installation;
 beforeAll(async () => {
   world = await openSharedInstallation();
 });
 afterAll(async () => world?.[Symbol.asyncDispose]());
+
+/** Runs what the pages of reconciliations and makegoods show, with a line item that has delivered one ad of a thousand. */
+async function reconcileAndMakeGood(person: Person, workspace: string, lineItem: string): Promise<void> {
+  const today = `${new Date().toISOString().slice(0, 10)}T00:00:00Z`;
+  const counts = path.join(world.folder, 'counts.csv');
+  writeFileSync(counts, `Line item ID,Date,Impressions\n${lineItem},${today.slice(0, 10)},90\n`);
+  const shell = {
+    ...{ XDG_CONFIG_HOME: await signedIn(world, person), HOME: world.folder, LINE: lineItem, COUNTS: counts },
+    ...{ START: today, END: new Date(Date.parse(today) + 86_400_000).toISOString() },
+    ...{ API_URL: world.fleet.urls.api, WORKSPACE: workspace, TOKEN: await managementToken(world, person) },
+  };
+  const matched = await runBlock('docs/reconciliation.md', 'reconcile', shell);
+  expect(matched).toMatch(/"theirs": 90/);
+  const [reconciliation] = /rec_[0-9a-z]{26}/.exec(matched)!;
+  const decided = await runBlock('docs/reconciliation.md', 'decide', { ...shell, RECONCILIATION: reconciliation });
+  expect(decided).toBe('succeeded\n');
+  const stop = ['manage', 'run', 'line_item.stop', lineItem, '--cause', 'It is over.', '--wait'];
+  await run('npx', ['longwave', ...stop], { cwd: root, env: { PATH: process.env['PATH'], ...shell } });
+  const made = await runBlock('docs/makegoods.md', 'makegood', shell);
+  expect(made).toMatch(/^succeeded\nsucceeded\n/);
+  expect(made).toMatch(/"line_item_id": "li_[0-9a-z]{26}"/);
+}
 
 test('the page that books a first campaign runs as it is written, from the advertiser to the report of one ad', async () => {
   const ada = await signUp(world, 'Ada');
@@ -48,4 +74,5 @@ test('the page that books a first campaign runs as it is written, from the adver
     LINE: /^li_[0-9a-z]{26}/m.exec(stdout)![0],
   });
   expect(JSON.parse(why)).toMatchObject({ candidates: [{ verdict: 'won' }], picks: [expect.anything()] });
+  await reconcileAndMakeGood(ada, workspace, /^li_[0-9a-z]{26}/m.exec(stdout)![0]);
 });
