@@ -8,18 +8,24 @@ import { publishedPodcast } from '../_hosting-world.ts';
 import { grantMachineAccess } from '../_machine-access.ts';
 import { openSharedInstallation, type SharedInstallation } from '../_shared-installation.ts';
 
-const noCredential = { tokenHeader: 401, bearer: 401, mcp: 401, sink: 401, delivery: 404 };
-/** What each API answers to each credential: REST API v1 in either header, MCP, the audience API, and Public Delivery in a token's place. */
+const noCredential = {
+  ...{ tokenHeader: 401, bearer: 401, cookie: 401, mcp: 401, sink: 401, delivery: 404 },
+  ...{ management: 401, managementCookie: 401, pages: 401, pagesCookie: 401 },
+};
+/**
+ * What each API answers to each credential: REST API v1 in either header and as the cookie of a session, MCP, the audience API, Public Delivery
+ * in a token's place, and the Management API as a bearer token and as that cookie, at its own host and at that of the pages.
+ */
 const matrix = {
   'an API key': { ...noCredential, tokenHeader: 200, bearer: 200 },
   'a legacy token': { ...noCredential, tokenHeader: 200, bearer: 200 },
   'a token of a partner application': { ...noCredential, tokenHeader: 200, bearer: 200 },
   'a token of an agent': { ...noCredential, mcp: 200, refusal: 'This MCP credential is not valid for the legacy API.' },
   'a personal token for agents': { ...noCredential, mcp: 200 },
-  'a token for the Management API': noCredential,
+  'a token for the Management API': { ...noCredential, management: 200 },
   'a token of a machine client': { ...noCredential, sink: 200 },
   'a machine token of the operator': { ...noCredential, sink: 200 },
-  'the text of a session': noCredential,
+  'the text of a session': { ...noCredential, cookie: 200, pagesCookie: 200 },
   'a made-up text': noCredential,
 } as const;
 type Kind = keyof typeof matrix;
@@ -80,15 +86,26 @@ test.each(Object.keys(matrix) as Kind[])('%s is accepted at its own APIs alone',
   const { refusal = undefined, ...expected } = { refusal: undefined, ...matrix[kind] };
   const text = texts[kind];
   const authorization = `Bearer ${text}`;
-  const { api, media } = world.fleet.urls;
-  const [tokenHeader, bearer, mcp, sink, delivery] = await Promise.all([
+  const { base, api, media } = world.fleet.urls;
+  const ownPage = { cookie: `lw_session=${text}`, 'sec-fetch-site': 'same-origin' };
+  const askManagement = (host: string, headers: Record<string, string>) =>
+    fetch(`${host}/management/v1/workspaces`, { headers });
+  const [management, managementCookie, pages, pagesCookie] = await Promise.all([
+    askManagement(api, { authorization }),
+    askManagement(api, ownPage),
+    askManagement(base, { authorization }),
+    askManagement(base, ownPage),
+  ]);
+  const [tokenHeader, bearer, cookie, mcp, sink, delivery] = await Promise.all([
     askRest({ token: text }),
     askRest({ authorization }),
+    askRest(ownPage),
     askMcp(text, call('get_account')),
     fetch(`${api}/audience/v1/watermarks?producer=acme`, { headers: { authorization } }),
     fetch(`${media}/delivery/v1/ev/${text}?e=start`),
   ]);
-  const answers = { tokenHeader, bearer, mcp, sink, delivery };
+  const ofManagement = { management, managementCookie, pages, pagesCookie };
+  const answers = { tokenHeader, bearer, cookie, mcp, sink, delivery, ...ofManagement };
   expect(Object.fromEntries(Object.entries(answers).map(([name, { status }]) => [name, status]))).toEqual(expected);
   for (const answer of [tokenHeader, bearer].filter(({ status }) => status === 401)) {
     const body = (await answer.json()) as Record<string, unknown>;
@@ -96,6 +113,21 @@ test.each(Object.keys(matrix) as Kind[])('%s is accepted at its own APIs alone',
     else expect(body['message']).not.toContain('MCP');
     expect('reason' in body).toBe(refusal === undefined);
   }
+});
+
+test('a session learns at the host of the pages who is signed in, and a page of another site learns nothing', async () => {
+  const me = (site: string) =>
+    fetch(`${world.fleet.urls.base}/management/v1/me`, {
+      headers: { cookie: `lw_session=${texts['the text of a session']}`, 'sec-fetch-site': site },
+    });
+  const { workspace_id: workspaceId } = await world.operator.account(owner.accountId);
+  expect(await (await me('same-origin')).json()).toMatchObject({
+    account: { id: owner.accountId },
+    person: { name: 'Ada' },
+    own_workspace_id: workspaceId,
+    workspaces: [{ id: workspaceId, roles: expect.arrayContaining(['owner']) }],
+  });
+  for (const site of ['same-site', 'cross-site', 'none']) expect((await me(site)).status).toBe(403);
 });
 
 describe('a member who may edit', () => {
