@@ -5,16 +5,29 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';
 import { createQueries } from './api/queries.ts';
-import { loadTexts } from './messages/load-texts.ts';
-import { chooseLanguage } from './messages/messages.ts';
+import { meQuery } from './api/me.ts';
+import { fetchTexts } from './messages/load-texts.ts';
+import { chooseLanguage, activateTexts } from './messages/messages.ts';
 import { createAppRouter } from './router.tsx';
 import { startShell } from './routes.ts';
 import { focusHeading } from './shell/focus-heading.ts';
 
 const queries = createQueries();
-// Both are on their way before the first component runs.
+/** How long the first page waits for who is signed in, in milliseconds. */
+const meWaitMs = 1000;
+
+// Everything that the first page needs is on its way before the first component runs.
 startShell(queries);
-await loadTexts(chooseLanguage(navigator.languages));
+const ofBrowser = fetchTexts(chooseLanguage(navigator.languages));
+const me = await Promise.race([
+  queries.fetchQuery(meQuery).catch(() => undefined),
+  new Promise<undefined>((resolve) => setTimeout(resolve, meWaitMs, undefined)),
+]);
+const language = chooseLanguage([...(me?.locale === undefined ? [] : [me.locale]), ...navigator.languages]);
+const loaded = await ofBrowser;
+const { texts } = loaded.language === language ? loaded : await fetchTexts(language);
+document.documentElement.lang = language;
+activateTexts(language, texts);
 
 const router = createAppRouter(queries);
 focusHeading(router);

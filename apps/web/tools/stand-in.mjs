@@ -17,8 +17,8 @@ const policy = [
 
 function answer(request, response) {
   const { pathname } = new URL(request.url, 'http://stand-in');
-  if (pathname.startsWith('/api/v1/')) {
-    const found = JSON.parse(readFileSync(answersFile, 'utf8'))[pathname.slice('/api/v1'.length)];
+  if (/^\/(api|management)\/v1\//.test(pathname)) {
+    const found = JSON.parse(readFileSync(answersFile, 'utf8'))[pathname.replace('/api/v1', '')];
     const { status = 200, body } = found ?? { status: 404, body: { code: 404, message: 'There is no such thing.' } };
     const total = Array.isArray(body) ? { 'X-Total-Count': String(body.length) } : {};
     response.writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': 'req_stand_in', ...total });

@@ -43,12 +43,27 @@ type AnyRead = (path: string, init: { readonly params: unknown; readonly signal?
 // The client's own type asks for a literal path; `ReadPath` and `ReadParams` have checked it.
 const read = rest.GET as unknown as AnyRead;
 
-/** The query of one resource or number. Its key is the path with its parameters, so `invalidate` finds it. */
+/** An answer with the version that it is of, as `ETag` says. */
+interface Versioned<T> {
+  readonly data: T;
+  readonly version: string | undefined;
+}
+const dataOf = <T>({ data }: Versioned<T>): T => data;
+
+/** The query of one resource or number. Its key is the path with its parameters. */
 export const get = <P extends ReadPath>(path: P, params: ReadParams<P>) =>
   queryOptions({
     queryKey: ['rest', path, params] as const,
-    queryFn: async ({ signal }): Promise<Answer<P>> => (await read(path, { params, signal })).data as Answer<P>,
+    queryFn: async ({ signal }): Promise<Versioned<Answer<P>>> => {
+      const { data, response } = await read(path, { params, signal });
+      return { data: data as Answer<P>, version: response.headers.get('etag') ?? undefined };
+    },
+    select: dataOf<Answer<P>>,
   });
+
+/** The version of a resource that a page has read, for the request that changes it; undefined before it was read. */
+export const versionOf = (queries: QueryClient, { queryKey }: { readonly queryKey: readonly unknown[] }) =>
+  queries.getQueryData<Versioned<unknown>>(queryKey)?.version;
 
 /** The query of a whole list: its pages one after the other, up to `listMax` entries. */
 export const list = <P extends ReadPath>(path: P, params: ReadParams<P>) =>
@@ -69,7 +84,9 @@ export const list = <P extends ReadPath>(path: P, params: ReadParams<P>) =>
 /** The cache of everything that was read, for one tab. */
 export const createQueries = (): QueryClient =>
   new QueryClient({
-    queryCache: new QueryCache({ onError: (error) => asProblem(error).status === 401 && session.end() }),
+    queryCache: new QueryCache({
+      onError: (error, { meta }) => meta?.['isOptional'] !== true && asProblem(error).status === 401 && session.end(),
+    }),
     defaultOptions: {
       queries: {
         staleTime: 30_000,

@@ -1,5 +1,11 @@
 import type { Messages } from '@lingui/core';
-import { useTexts, type Language } from './messages.ts';
+import type { Language } from './messages.ts';
+
+/** The compiled texts of a language. */
+export interface Texts {
+  readonly language: Language;
+  readonly texts: Messages;
+}
 
 /** Each language is a file of its own: a browser loads one. `vite/compile-messages.ts` compiles what is imported. */
 const files: Readonly<Record<Language, () => Promise<{ readonly default: unknown }>>> = {
@@ -7,9 +13,8 @@ const files: Readonly<Record<Language, () => Promise<{ readonly default: unknown
   de: () => import('./de.json'),
 };
 
-/** Loads the texts of a language and uses them. */
-export async function loadTexts(language: Language): Promise<void> {
+/** Loads the texts of a language. */
+export async function fetchTexts(language: Language): Promise<Texts> {
   const { default: texts } = await files[language]();
-  document.documentElement.lang = language;
-  useTexts(language, texts as Messages);
+  return { language, texts: texts as Messages };
 }

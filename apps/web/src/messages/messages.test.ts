@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { compileMessage } from '@lingui/message-utils/compileMessage';
 import { expect, test } from '@jest/globals';
-import { chooseLanguage, languages, t, useTexts } from './messages.ts';
+import { chooseLanguage, languages, t, activateTexts } from './messages.ts';
 
 const source = path.resolve(import.meta.dirname, '..');
 const textsOf = (language: string) =>
@@ -41,9 +41,9 @@ test('every text is used', () => {
 test('a text is shown with its values, in the plural of its language', () => {
   const compiled = (texts: Record<string, string>) =>
     Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, compileMessage(text)]));
-  useTexts('en', compiled(english));
+  activateTexts('en', compiled(english));
   expect(t('podcast.episodes', { episodes: 1, shown: '1' })).toBe('1 episode');
-  useTexts('de', compiled(german));
+  activateTexts('de', compiled(german));
   expect(t('podcast.episodes', { episodes: 1200, shown: '1.200' })).toBe('1.200 Episoden');
 });
 

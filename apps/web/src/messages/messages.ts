@@ -17,7 +17,7 @@ const i18n = setupI18n();
 export const currentLanguage = (): Language => i18n.locale as Language;
 
 /** Uses the compiled texts of a language from now on. Called once, before the first text is shown. */
-export function useTexts(language: Language, texts: Messages): void {
+export function activateTexts(language: Language, texts: Messages): void {
   i18n.loadAndActivate({ locale: language, messages: texts });
 }
 

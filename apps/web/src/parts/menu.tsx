@@ -64,13 +64,16 @@ function Entry({ entry, close }: { readonly entry: MenuEntry; readonly close: ()
  */
 export function Menu({
   name,
+  buttonName,
   className,
   button,
   entries,
   above = false,
 }: {
-  /** What a screen reader says of the button. */
+  /** What a screen reader says of the menu. */
   readonly name: string;
+  /** What it says of a button that shows an icon alone. */
+  readonly buttonName?: string;
   readonly className: string;
   readonly button: ReactNode;
   readonly entries: readonly MenuEntry[];
@@ -81,7 +84,7 @@ export function Menu({
   const close = () => menu.current?.hidePopover();
   return (
     <>
-      <button type="button" className={className} popoverTarget={id} aria-haspopup="menu" aria-label={name}>
+      <button type="button" className={className} popoverTarget={id} aria-haspopup="menu" aria-label={buttonName}>
         {button}
       </button>
       <div

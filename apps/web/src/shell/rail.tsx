@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useMatches } from '@tanstack/react-router';
 import { ChevronsUpDown, CircleUser, House, Mic, Settings, type LucideIcon } from 'lucide-react';
 import { accountQuery } from '../api/account.ts';
+import { useMe } from '../api/me.ts';
 import { t } from '../messages/messages.ts';
 import { capitalized } from '../parts/format.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -28,6 +29,17 @@ function AccountCard() {
       </span>
       <Icon of={ChevronsUpDown} size={14} />
     </a>
+  );
+}
+
+/** The person at the screen, by name once it is known. */
+function Person() {
+  const name = useMe()?.name;
+  return (
+    <PersonMenu className={styles.place ?? ''}>
+      <Icon of={CircleUser} />
+      <span className={styles.person}>{name === undefined || name === '' ? t('shell.you') : name}</span>
+    </PersonMenu>
   );
 }
 
@@ -70,10 +82,7 @@ export function Rail() {
         </ul>
       </nav>
       <div className={styles.foot}>
-        <PersonMenu className={styles.place ?? ''}>
-          <Icon of={CircleUser} />
-          {t('shell.you')}
-        </PersonMenu>
+        <Person />
       </div>
     </header>
   );

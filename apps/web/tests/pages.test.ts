@@ -1,0 +1,125 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { findBrowser } from '@longwave/test-kit';
+import type { AxeResults } from 'axe-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { startStandIn } from '../tools/stand-in.mjs';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** Where screenshots of the pages go, for people to look at; nowhere without the variable. */
+const screenshots = process.env['SCREENSHOT_FOLDER'];
+
+const stack = new AsyncDisposableStack();
+let url = '';
+let browser: Browser;
+beforeAll(async () => {
+  const server = await startStandIn(0);
+  stack.defer(() => void server.close());
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  browser = await chromium.launch({ executablePath: findBrowser(), args: ['--no-sandbox', '--disable-gpu'] });
+  stack.defer(() => browser.close());
+}, 60_000);
+afterAll(() => stack.disposeAsync());
+
+/** A page of the console, and everything that went wrong in it; a refusal of its policy is an error of the console too. */
+async function open(context: BrowserContext, address: string): Promise<{ page: Page; findings: string[] }> {
+  const page = await context.newPage();
+  const findings: string[] = [];
+  page.on('console', (message) => message.type() === 'error' && findings.push(message.text()));
+  page.on('pageerror', (error) => findings.push(error.message));
+  page.on('request', (one) => one.url().startsWith(url) || findings.push(one.url()));
+  await page.goto(`${url}${address}`);
+  return { page, findings };
+}
+
+/** In the page: how far it scrolls sideways, and its headings of the first order. */
+const measured = `[
+  document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  document.querySelectorAll('h1').length,
+]`;
+
+/** Every page, with something that it shows when all of it has come. The rules of accessibility are tried on one page of each kind: they are slow. */
+const pages = [
+  { isTried: true, address: '/', shows: 'The outro could not be encoded' },
+  { isTried: false, address: '/podcasts', shows: 'Salt & Steam' },
+  { isTried: true, address: '/podcasts/pod_harbour', shows: '12,480' },
+  { isTried: false, address: '/podcasts/pod_salt', shows: 'No episode yet' },
+  { isTried: false, address: '/podcasts/pod_harbour/details', shows: 'Harbour Museum' },
+  { isTried: true, address: '/episodes/ep_14', shows: 'MP3 128 kbit/s, 46.3 MB' },
+  { isTried: false, address: '/nothing/here', shows: 'There is no such page' },
+];
+
+const looks = {
+  'wide and light': { viewport: { width: 1440, height: 1000 }, colorScheme: 'light' },
+  'narrow and dark': { viewport: { width: 360, height: 780 }, colorScheme: 'dark' },
+} satisfies Readonly<Record<string, BrowserContextOptions>>;
+
+/** What axe-core finds. Its rules look at structure, which is the same in both looks, and at colours and sizes, which are not. */
+async function violationsOf(page: Page, look: keyof typeof looks): Promise<readonly string[]> {
+  await page.evaluate(axe);
+  const rules = look === 'wide and light' ? '{}' : "{ runOnly: ['color-contrast', 'target-size'] }";
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(${rules})`);
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${String(target)}`));
+}
+
+describe.each(Object.keys(looks) as (keyof typeof looks)[])('on a screen that is %s', (look) => {
+  let page: Page;
+  let findings: string[];
+  beforeAll(async () => {
+    const context = await browser.newContext({ ...looks[look], locale: 'en-GB', reducedMotion: 'reduce' });
+    stack.defer(() => context.close());
+    ({ page, findings } = await open(context, '/'));
+  });
+
+  test.each(pages)('$address is whole, accessible and obeys its policy', async ({ address, shows, isTried }) => {
+    await page.goto(`${url}${address}`);
+    await page.getByText(shows, { exact: false }).first().waitFor();
+    expect(await page.evaluate(measured)).toEqual([0, 1]);
+    expect(isTried ? await violationsOf(page, look) : []).toEqual([]);
+    expect(findings).toEqual([]);
+    if (screenshots === undefined) return;
+    mkdirSync(screenshots, { recursive: true });
+    await page.screenshot({ path: path.join(screenshots, `${look}${address}`.replaceAll(/[ /]/g, '-') + '.png') });
+  });
+});
+
+test('a table keeps its search and its order in the address, and the back button leads to the page before', async () => {
+  await using context = await browser.newContext({ locale: 'en-GB' });
+  const { page } = await open(context, '/podcasts');
+  await page.getByRole('link', { name: 'Harbour Light' }).click();
+  await page.getByRole('button', { name: 'Last 30 days' }).click();
+  await page.getByRole('searchbox').fill('LOGBOOK');
+  await page.getByText('1 to 1 of 1').waitFor();
+  expect(page.url()).toBe(`${url}/podcasts/pod_harbour?q=LOGBOOK&sort=-downloads`);
+  await page.reload();
+  await page.getByText('1 to 1 of 1').waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Podcasts', level: 1 }).waitFor();
+});
+
+test('after a navigation the heading of the new page has the focus; a closed menu gives it back', async () => {
+  await using context = await browser.newContext({ locale: 'de-DE' });
+  const { page } = await open(context, '/');
+  const focused = () => page.evaluate<string>('document.activeElement.textContent');
+  await page.getByRole('link', { name: 'Podcasts', exact: true }).press('Enter');
+  await page.getByRole('link', { name: 'Harbour Light' }).waitFor();
+  expect(await focused()).toBe('Podcasts');
+  await page.getByRole('button', { name: 'Ada Quay' }).press('Enter');
+  await page.waitForFunction("document.activeElement.getAttribute('role') === 'menuitemradio'");
+  for (const key of ['ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
+  expect(await focused()).toBe('Ada Quay');
+  await page.reload();
+  expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark');
+});
+
+test('without a session every page leads to signing in, and back to its own address', async () => {
+  await using context = await browser.newContext({ locale: 'en-GB' });
+  const refusal = { status: 401, contentType: 'application/json', body: '{"code":401,"message":"No session."}' };
+  await context.route('**/v1/**', (route) => route.fulfill(refusal));
+  const { page } = await open(context, '/podcasts/pod_harbour?state=draft');
+  const link = page.getByRole('link', { name: 'Sign in' });
+  expect(await link.getAttribute('href')).toBe('/sign-in?return_to=%2Fpodcasts%2Fpod_harbour%3Fstate%3Ddraft');
+});
