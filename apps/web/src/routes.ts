@@ -47,6 +47,13 @@ const podcasts = createRoute({
   component: lazyRouteComponent(() => import('./pages/podcasts/podcasts-page.tsx'), 'PodcastsPage'),
 });
 
+const newPodcast = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/podcasts/new',
+  staticData: { place: 'podcasts' },
+  component: lazyRouteComponent(() => import('./pages/podcasts/new-podcast-page.tsx'), 'NewPodcastPage'),
+});
+
 /** The head and the tabs of one podcast. */
 const podcast = createRoute({
   getParentRoute: () => rootRoute,
@@ -73,6 +80,12 @@ const podcastDetails = createRoute({
   component: lazyRouteComponent(() => import('./pages/podcasts/podcast-details-page.tsx'), 'PodcastDetailsPage'),
 });
 
+const podcastSettings = createRoute({
+  getParentRoute: () => podcast,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./pages/podcasts/podcast-settings-page.tsx'), 'PodcastSettingsPage'),
+});
+
 const episode = createRoute({
   getParentRoute: () => rootRoute,
   path: '/episodes/$episodeId',
@@ -85,7 +98,8 @@ const episode = createRoute({
 export const routeTree = rootRoute.addChildren([
   home,
   podcasts,
-  podcast.addChildren([episodes, podcastDetails]),
+  newPodcast,
+  podcast.addChildren([episodes, podcastDetails, podcastSettings]),
   episode,
 ]);
 

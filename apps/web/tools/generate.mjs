@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// usage (cwd = apps/web): node tools/generate.mjs → src/generated: the types of REST API v1, and the fonts with the characters of Latin scripts
+// usage (cwd = apps/web): node tools/generate.mjs → src/generated: the types of REST API v1, the categories that it takes, and the fonts with the characters of Latin scripts
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
@@ -36,4 +36,7 @@ async function writeFont({ name, weights }, { suffix, source, characters }) {
 mkdirSync(folder, { recursive: true });
 const document = JSON.parse(readFileSync(path.join(root, 'contracts/openapi.json'), 'utf8'));
 writeFileSync(path.join(folder, 'openapi.d.ts'), astToString(await openapiTS(document)));
+const { categories } = document.components.schemas.Podcast.properties;
+const named = JSON.stringify(categories.items.enum, undefined, 2);
+writeFileSync(path.join(folder, 'categories.ts'), `export const categories: readonly string[] = ${named};\n`);
 for (const font of fonts) for (const part of parts) await writeFont(font, part);

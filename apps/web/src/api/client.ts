@@ -1,6 +1,7 @@
 import createClient from 'openapi-fetch';
 import type { paths } from '../generated/openapi.d.ts';
 import { ApiProblem, problemOf } from './problems.ts';
+import { session } from './session.ts';
 
 /** Fails as a problem when no answer comes, as when the network is gone. */
 async function fetchAnswer(request: Request): Promise<Response> {
@@ -14,13 +15,14 @@ async function fetchAnswer(request: Request): Promise<Response> {
 
 /**
  * REST v1 of this origin, with the session's cookie. Every answer that is no success is thrown as an `ApiProblem`, so `data` of an answer with a
- * body is there.
+ * body is there. One that says that nobody is signed in ends the session of the tab.
  */
 export const rest = createClient<paths>({ baseUrl: '/api/v1', fetch: fetchAnswer });
 
 rest.use({
   onResponse: async ({ response }) => {
     if (response.ok || response.status === 304) return;
+    if (response.status === 401) session.end();
     const body: unknown = await response
       .clone()
       .json()

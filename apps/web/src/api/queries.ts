@@ -44,7 +44,7 @@ type AnyRead = (path: string, init: { readonly params: unknown; readonly signal?
 const read = rest.GET as unknown as AnyRead;
 
 /** An answer with the version that it is of, as `ETag` says. */
-interface Versioned<T> {
+export interface Versioned<T> {
   readonly data: T;
   readonly version: string | undefined;
 }
@@ -64,6 +64,11 @@ export const get = <P extends ReadPath>(path: P, params: ReadParams<P>) =>
 /** The version of a resource that a page has read, for the request that changes it; undefined before it was read. */
 export const versionOf = (queries: QueryClient, { queryKey }: { readonly queryKey: readonly unknown[] }) =>
   queries.getQueryData<Versioned<unknown>>(queryKey)?.version;
+
+/** A query with the version beside the data, as forms need both of one answer. */
+export const withVersion = <Q extends { readonly queryKey: readonly unknown[] }, T>(
+  query: Q & { readonly select: (answer: Versioned<T>) => T },
+) => ({ ...query, select: (answer: Versioned<T>) => answer });
 
 /** The query of a whole list: its pages one after the other, up to `listMax` entries. */
 export const list = <P extends ReadPath>(path: P, params: ReadParams<P>) =>

@@ -25,7 +25,7 @@ export function Field({
 }: {
   readonly label: string;
   readonly hint?: string | undefined;
-  readonly error?: string | undefined;
+  readonly error?: ReactNode | undefined;
   readonly required?: boolean;
   readonly children: (control: FieldControl) => ReactNode;
 }) {

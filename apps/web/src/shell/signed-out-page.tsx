@@ -19,9 +19,17 @@ export function SignedOutPage() {
       <main id="main" className={styles.card}>
         <h1>{t('signed_out.title')}</h1>
         <p>{t('signed_out.help')}</p>
-        <a className={buttonClass({ kind: 'primary' })} href={signInAddress(`${location.pathname}${location.search}`)}>
-          {t('signed_out.sign_in')}
-        </a>
+        <div className={styles.ways}>
+          <a
+            className={buttonClass({ kind: 'primary' })}
+            href={signInAddress(`${location.pathname}${location.search}`)}
+          >
+            {t('signed_out.sign_in')}
+          </a>
+          <a className={buttonClass()} href="/sign-up">
+            {t('signed_out.sign_up')}
+          </a>
+        </div>
       </main>
     </div>
   );

@@ -120,9 +120,9 @@ export function HomePage() {
               title="podcasts.none"
               why="podcasts.none_why"
               next={
-                <a className={buttonClass({ kind: 'primary' })} href="/api-docs">
-                  {t('podcasts.none_next')}
-                </a>
+                <Link className={buttonClass({ kind: 'primary' })} to="/podcasts/new">
+                  {t('new_podcast.title')}
+                </Link>
               }
             />
           )

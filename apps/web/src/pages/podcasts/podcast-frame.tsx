@@ -62,6 +62,9 @@ export function PodcastFrame() {
           <Link to="/podcasts/$podcastId/details" params={params}>
             {t('podcast.tab_details')}
           </Link>,
+          <Link to="/podcasts/$podcastId/settings" params={params}>
+            {t('podcast.tab_settings')}
+          </Link>,
         ]}
       />
       <Outlet />

@@ -1,6 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { Mic, SearchX } from 'lucide-react';
+import { Mic, Plus, SearchX } from 'lucide-react';
 import type { Answer } from '../../api/queries.ts';
 import { t } from '../../messages/messages.ts';
 import { Artwork } from '../../parts/artwork.tsx';
@@ -9,6 +9,7 @@ import { buttonClass } from '../../parts/button.tsx';
 import cards from '../../parts/card.module.css';
 import { Empty } from '../../parts/empty.tsx';
 import { SearchField } from '../../parts/field.tsx';
+import { Icon } from '../../parts/icon.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Table, TableTools, type Column } from '../../parts/table.tsx';
@@ -109,7 +110,18 @@ function Podcasts({ podcasts, total }: { readonly podcasts: readonly PodcastRow[
 export function PodcastsPage() {
   const query = useQuery(podcastsQuery);
   return (
-    <Page title={t('nav.podcasts')}>
+    <Page
+      title={t('nav.podcasts')}
+      actions={
+        query.data &&
+        query.data.items.length > 0 && (
+          <Link className={buttonClass()} to="/podcasts/new">
+            <Icon of={Plus} size={16} />
+            {t('new_podcast.title')}
+          </Link>
+        )
+      }
+    >
       <Loaded query={query} lines={8}>
         {({ items, total }) =>
           items.length > 0 ? (
@@ -120,9 +132,9 @@ export function PodcastsPage() {
               title="podcasts.none"
               why="podcasts.none_why"
               next={
-                <a className={buttonClass({ kind: 'primary' })} href="/api-docs">
-                  {t('podcasts.none_next')}
-                </a>
+                <Link className={buttonClass({ kind: 'primary' })} to="/podcasts/new">
+                  {t('new_podcast.title')}
+                </Link>
               }
             />
           )
