@@ -65,10 +65,8 @@ export const get = <P extends ReadPath>(path: P, params: ReadParams<P>) =>
 export const versionOf = (queries: QueryClient, { queryKey }: { readonly queryKey: readonly unknown[] }) =>
   queries.getQueryData<Versioned<unknown>>(queryKey)?.version;
 
-/** A query with the version beside the data, as forms need both of one answer. */
-export const withVersion = <Q extends { readonly queryKey: readonly unknown[] }, T>(
-  query: Q & { readonly select: (answer: Versioned<T>) => T },
-) => ({ ...query, select: (answer: Versioned<T>) => answer });
+/** As `select` of a query: the answer with its version, as forms need both of one reading. */
+export const withVersion = <T>(answer: Versioned<T>): Versioned<T> => answer;
 
 /** The query of a whole list: its pages one after the other, up to `listMax` entries. */
 export const list = <P extends ReadPath>(path: P, params: ReadParams<P>) =>

@@ -46,7 +46,7 @@ function Settings({ read }: { readonly read: Versioned<Answer<'/podcasts/{id}'>>
 /** What a podcast says about itself, to be changed; publishing it, and its end. */
 export function PodcastSettingsPage() {
   const { podcastId } = route.useParams();
-  const query = useQuery(withVersion(podcastQuery(podcastId)));
+  const query = useQuery({ ...podcastQuery(podcastId), select: withVersion<Answer<'/podcasts/{id}'>> });
   return (
     <Loaded query={query} lines={8}>
       {(read) => <Settings key={podcastId} read={read} />}
