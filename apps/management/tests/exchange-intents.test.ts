@@ -117,6 +117,8 @@ test('an archived episode serves nothing, also when its rights have ended and it
   await world.alias(platform, 'one', { route_policy: policy });
   const served = await host.served(world, platform, 1, { rights: { until: world.inTime(hour) } });
   await intent(world, platform, (row) => first(row).presentation === 'source');
+  // What follows the platform may still change the episode.
+  await host.followed.caughtUp(world);
   await world.send('episode.archive', await host.episodeOf(world, served), {});
   await intent(world, platform, (row) => first(row).presentation === 'none');
   await using _clock = host.followed.runClock();

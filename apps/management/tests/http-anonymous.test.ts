@@ -26,7 +26,9 @@ test('a wrong token that is repeated is looked up once, and whoever sends many d
   };
   const authenticate = createAuthenticate({ verify }, [], management.clock, 'http://base.test');
   const send = (token: string, address = '203.0.113.7') =>
-    expect(authenticate({ authorization: `Bearer ${token}` }, address)).rejects.toMatchObject({ code: 'token_invalid' });
+    expect(authenticate({ authorization: `Bearer ${token}` }, address)).rejects.toMatchObject({
+      code: 'token_invalid',
+    });
   for (let n = 0; n < 20; n++) await send('the-same');
   expect(asked).toEqual(['the-same']);
   for (let n = 0; n < 60; n++) await send(`token-${n}`);
