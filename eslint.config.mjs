@@ -111,7 +111,7 @@ export default [
   },
   {
     // The web application is checked by its own configurations of the type checker: browsers have other globals than Node.
-    files: ['apps/web/{src,vite}/**/*.{ts,tsx}', 'apps/web/vite.config.ts'],
+    files: ['apps/web/{src,vite}/**/*.{ts,tsx}', 'apps/web/vite.config.ts', 'apps/web/tests/_upload-page.ts'],
     languageOptions: {
       parserOptions: {
         project: ['./apps/web/tsconfig.json', './apps/web/tsconfig.tests.json'],
