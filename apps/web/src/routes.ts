@@ -86,6 +86,17 @@ const podcastSettings = createRoute({
   component: lazyRouteComponent(() => import('./pages/podcasts/podcast-settings-page.tsx'), 'PodcastSettingsPage'),
 });
 
+/** A new episode; `episode` in its address is the draft, from the first file on. */
+const newEpisode = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/podcasts/$podcastId/new',
+  staticData: { place: 'podcasts' },
+  validateSearch: ({ episode: id }: Readonly<Record<string, unknown>>): { readonly episode?: string } =>
+    typeof id === 'string' ? { episode: id } : {},
+  loader: ({ context: { queries }, params: { podcastId } }) => void queries.prefetchQuery(podcastQuery(podcastId)),
+  component: lazyRouteComponent(() => import('./pages/episodes/new-episode-page.tsx'), 'NewEpisodePage'),
+});
+
 const episode = createRoute({
   getParentRoute: () => rootRoute,
   path: '/episodes/$episodeId',
@@ -100,6 +111,7 @@ export const routeTree = rootRoute.addChildren([
   podcasts,
   newPodcast,
   podcast.addChildren([episodes, podcastDetails, podcastSettings]),
+  newEpisode,
   episode,
 ]);
 

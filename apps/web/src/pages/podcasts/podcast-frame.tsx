@@ -7,10 +7,12 @@ import { StateBadge } from '../../parts/badge.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { ProblemPage } from '../../parts/problem.tsx';
+import { buttonClass } from '../../parts/button.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { languageName, numberText } from '../../parts/format.ts';
 import { usePlace } from '../../shell/place.ts';
+import { PodcastUploads } from '../episodes/podcast-uploads.tsx';
 import { overviewQuery, podcastQuery } from './podcast-queries.ts';
 
 const route = getRouteApi('/podcasts/$podcastId');
@@ -51,7 +53,14 @@ export function PodcastFrame() {
       crumbs={[<Link to="/podcasts">{t('nav.podcasts')}</Link>]}
       picture={<Artwork of={podcast.artwork} title={podcast.title} size="large" />}
       meta={<Meta podcast={podcast} episodes={episodes} />}
-      actions={<CopyButton name="podcast.copy_feed" text={podcast.feed_url} />}
+      actions={
+        <>
+          <CopyButton name="podcast.copy_feed" text={podcast.feed_url} />
+          <Link className={buttonClass({ kind: 'primary' })} to="/podcasts/$podcastId/new" params={params}>
+            {t('new.title')}
+          </Link>
+        </>
+      }
     >
       <Tabs
         name={t('podcast.tabs')}
@@ -67,7 +76,9 @@ export function PodcastFrame() {
           </Link>,
         ]}
       />
-      <Outlet />
+      <PodcastUploads podcastId={podcastId}>
+        <Outlet />
+      </PodcastUploads>
     </Page>
   );
 }
