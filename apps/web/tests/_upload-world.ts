@@ -18,7 +18,7 @@ const run = promisify(execFile);
 export const partSize = 5 * 1024 ** 2;
 
 /** A request that the store got and answered. */
-export interface StoreRequest {
+interface StoreRequest {
   readonly method: string;
   /** Undefined: the whole file, or the list of parts. */
   readonly part: number | undefined;
@@ -26,7 +26,7 @@ export interface StoreRequest {
 }
 
 /** What stands between the page and the store. */
-export interface Obstacle {
+interface Obstacle {
   /** `lose`: the store does it, and its answer is lost. */
   (request: {
     readonly method: string;

@@ -88,7 +88,7 @@ test('after a reload at 40 % the same file, chosen again, goes on: no stored par
 });
 
 test('a store that is away comes back: the upload goes on by itself, and what was stored is not sent again', async () => {
-  const { file, digest } = makeFile('away.wav', 4 * partSize);
+  const { file, digest } = makeFile('away.wav', 6 * partSize);
   let refused = 0;
   world.meet(({ part }) => {
     if (storedParts().length < 2 || refused >= 12) return 'pass';
@@ -100,7 +100,7 @@ test('a store that is away comes back: the upload goes on by itself, and what wa
   const { phase, fileUrl } = await sent(tab);
   expect([phase, refused]).toEqual(['sent', 12]);
   expect(await phases(tab)).toContain('retrying');
-  expect(storedParts()).toEqual([1, 2, 3, 4]);
+  expect(storedParts()).toEqual([1, 2, 3, 4, 5, 6]);
   expect(await world.digestOf(fileUrl!)).toBe(digest);
 });
 

@@ -3,7 +3,7 @@ import type { CountedRow } from './counted-row.ts';
 import type { LedgerClient } from './read-ledger.ts';
 
 /** A serving that a source names, as our ledger knows it. */
-export interface KnownServing {
+interface KnownServing {
   readonly lineItemId: string;
   readonly creativeId: string;
   /** The hour of UTC that has its unit; absent: it has none in the units of its line item. */

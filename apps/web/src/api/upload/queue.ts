@@ -6,7 +6,7 @@ import type { Conditions } from './tries.ts';
 import type { FileHandle, StoredUpload, UploadStore } from './upload-state.ts';
 
 /** How an upload is. `elsewhere`: another tab sends it; `choose_again`: the browser lost the file, its parts are kept. */
-export type UploadPhase =
+type UploadPhase =
   'waiting' | 'sending' | 'retrying' | 'offline' | 'elsewhere' | 'choose_again' | 'sent' | 'failed';
 
 /** An upload as pages show it. */
@@ -251,4 +251,4 @@ export function createUploadQueue({ store, grants, conditions, locks, now }: Que
   };
 }
 
-export type UploadQueue = ReturnType<typeof createUploadQueue>;
+type UploadQueue = ReturnType<typeof createUploadQueue>;

@@ -63,7 +63,7 @@ export const podcastChanges = (values: PodcastValues, changed: readonly (keyof P
 const mayBeEmptied: readonly (keyof PodcastValues)[] = ['description', 'categories', 'explicit'];
 
 /** Whether a text can be an address of the web. */
-export const isWebAddress = (text: string): boolean => /^https?:\/\/[^\s/]+/i.test(text) && URL.canParse(text);
+const isWebAddress = (text: string): boolean => /^https?:\/\/[^\s/]+/i.test(text) && URL.canParse(text);
 
 /** What is wrong with the form that needs no server to find. */
 export function checkPodcast(

@@ -1,7 +1,7 @@
 /** Pixels of a side that directories take (Apple Podcasts: artwork requirements). */
-export const artworkSide = { min: 1400, max: 3000 } as const;
+const artworkSide = { min: 1400, max: 3000 } as const;
 /** Bytes of the largest image that the service prepares. */
-export const artworkBytesMax = 20 * 1024 * 1024;
+const artworkBytesMax = 20 * 1024 * 1024;
 
 export interface ImageFacts {
   /** As the browser says it. */
@@ -14,7 +14,7 @@ export interface ImageFacts {
 }
 
 /** Why an image cannot be artwork, not even a part of it. */
-export type ArtworkRefusal = 'not_image' | 'too_small' | 'too_large';
+type ArtworkRefusal = 'not_image' | 'too_small' | 'too_large';
 
 /** The square of the middle of an image, and the side that it is drawn with, in pixels. */
 export interface Crop {
@@ -33,7 +33,7 @@ export type ArtworkPlan =
 const types: readonly string[] = ['image/jpeg', 'image/png'];
 
 /** Whether a file may be artwork before its pixels are known. */
-export const isArtworkType = (type: string): boolean => types.includes(type);
+const isArtworkType = (type: string): boolean => types.includes(type);
 
 /** Checks an image as directories do: a square JPEG or PNG of 1400 to 3000 pixels a side. */
 export function planArtwork({ type, size, width, height }: ImageFacts): ArtworkPlan {

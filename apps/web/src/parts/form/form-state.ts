@@ -9,7 +9,7 @@ export interface FormVersion<V extends FormValues> {
 }
 
 /** A field that somebody else changed while it was changed here too. Mine stands in the form. */
-export interface Conflict<V extends FormValues> {
+interface Conflict<V extends FormValues> {
   readonly name: keyof V & string;
   readonly theirs: FormValue;
 }
@@ -24,7 +24,7 @@ export interface FormState<V extends FormValues> {
 }
 
 /** Whether two values say the same. */
-export const isSame = (a: FormValue | undefined, b: FormValue | undefined): boolean =>
+const isSame = (a: FormValue | undefined, b: FormValue | undefined): boolean =>
   JSON.stringify(a) === JSON.stringify(b);
 
 /** A form on a version. */

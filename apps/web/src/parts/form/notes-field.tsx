@@ -7,7 +7,7 @@ import { FormField, type InForm } from './fields.tsx';
 import styles from './form.module.css';
 
 /** Bytes of a text as the server counts them. */
-export const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 /** Notes as HTML, with how listeners read them beside it. */
 export function NotesField<V extends FormValues>({
