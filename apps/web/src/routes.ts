@@ -105,6 +105,14 @@ const episode = createRoute({
   component: lazyRouteComponent(() => import('./pages/episodes/episode-page.tsx'), 'EpisodePage'),
 });
 
+const episodeDetails = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/episodes/$episodeId/details',
+  staticData: { place: 'podcasts' },
+  loader: ({ context: { queries }, params: { episodeId } }) => void queries.prefetchQuery(episodeQuery(episodeId)),
+  component: lazyRouteComponent(() => import('./pages/episodes/episode-details-page.tsx'), 'EpisodeDetailsPage'),
+});
+
 /** Every page of the console. */
 export const routeTree = rootRoute.addChildren([
   home,
@@ -113,6 +121,7 @@ export const routeTree = rootRoute.addChildren([
   podcast.addChildren([episodes, podcastDetails, podcastSettings]),
   newEpisode,
   episode,
+  episodeDetails,
 ]);
 
 /** What every page shows. */

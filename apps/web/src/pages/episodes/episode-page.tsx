@@ -4,6 +4,7 @@ import type { Answer } from '../../api/queries.ts';
 import { t } from '../../messages/messages.ts';
 import { Artwork } from '../../parts/artwork.tsx';
 import { StateBadge } from '../../parts/badge.tsx';
+import { buttonClass } from '../../parts/button.tsx';
 import { Card, Cards, Pairs } from '../../parts/card.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Notes } from '../../parts/notes.tsx';
@@ -78,7 +79,12 @@ function EpisodeDetails({ episode }: { readonly episode: Episode }) {
       picture={<Artwork of={episode.artwork ?? podcast?.artwork} title={episode.title} size="large" />}
       meta={<Meta episode={episode} />}
       actions={
-        episode.enclosure_url !== undefined && <CopyButton name="episode.copy_audio" text={episode.enclosure_url} />
+        <>
+          {episode.enclosure_url !== undefined && <CopyButton name="episode.copy_audio" text={episode.enclosure_url} />}
+          <Link className={buttonClass()} to="/episodes/$episodeId/details" params={{ episodeId: episode.id }}>
+            {t('episode.edit')}
+          </Link>
+        </>
       }
     >
       <Cards>
