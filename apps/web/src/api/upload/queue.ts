@@ -250,5 +250,3 @@ export function createUploadQueue({ store, grants, conditions, locks, now }: Que
     remove,
   };
 }
-
-type UploadQueue = ReturnType<typeof createUploadQueue>;
