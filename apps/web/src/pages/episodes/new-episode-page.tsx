@@ -12,6 +12,7 @@ import { EpisodeForm } from './episode-form.tsx';
 import { episodeQuery } from './episode-queries.ts';
 import { EncodingCard, ReadyCard } from './ready-card.tsx';
 import { UploadRow, useUploads } from './upload-row.tsx';
+import styles from './new-episode-page.module.css';
 
 const route = getRouteApi('/podcasts/$podcastId/new');
 
@@ -31,7 +32,7 @@ function Draft({ episodeId }: { readonly episodeId: string }) {
       <Card title={t('details.facts')}>
         <EpisodeForm key={episode.id} episode={episode} />
       </Card>
-      <div>
+      <div className={styles.side}>
         {upload && (
           <Card title={t('recording.title')}>
             <UploadRow upload={upload} />
