@@ -6,8 +6,7 @@ import type { Conditions } from './tries.ts';
 import type { FileHandle, StoredUpload, UploadStore } from './upload-state.ts';
 
 /** How an upload is. `elsewhere`: another tab sends it; `choose_again`: the browser lost the file, its parts are kept. */
-type UploadPhase =
-  'waiting' | 'sending' | 'retrying' | 'offline' | 'elsewhere' | 'choose_again' | 'sent' | 'failed';
+type UploadPhase = 'waiting' | 'sending' | 'retrying' | 'offline' | 'elsewhere' | 'choose_again' | 'sent' | 'failed';
 
 /** An upload as pages show it. */
 export interface Upload {

@@ -24,8 +24,7 @@ export interface FormState<V extends FormValues> {
 }
 
 /** Whether two values say the same. */
-const isSame = (a: FormValue | undefined, b: FormValue | undefined): boolean =>
-  JSON.stringify(a) === JSON.stringify(b);
+const isSame = (a: FormValue | undefined, b: FormValue | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** A form on a version. */
 export const openForm = <V extends FormValues>(version: FormVersion<V>): FormState<V> => ({
