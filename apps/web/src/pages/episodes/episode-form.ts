@@ -1,6 +1,7 @@
 import type { paths } from '../../generated/openapi.d.ts';
 import type { Answer } from '../../api/queries.ts';
 import type { MessageKey } from '../../messages/messages.ts';
+import { bytesOf, isWebAddress } from '../../parts/form/text-checks.ts';
 
 type Episode = Answer<'/episodes/{id}'>;
 type EpisodeChanges = NonNullable<paths['/episodes/{id}']['put']['requestBody']>['content']['application/json'];
@@ -68,8 +69,7 @@ export function checkEpisode(values: EpisodeValues, base: EpisodeValues): Partia
   if (values.title.trim() === '') wrong.title = 'form.needed';
   if (values.season !== '' && !isNumber(values.season, 9999)) wrong.season = 'form.whole_number';
   if (values.number !== '' && !isNumber(values.number, 99_999)) wrong.number = 'form.whole_number';
-  if (values.link !== '' && !(/^https?:\/\//i.test(values.link) && URL.canParse(values.link)))
-    wrong.link = 'form.web_address';
-  if (new TextEncoder().encode(values.description).length > notesBytesMax) wrong.description = 'form.too_long';
+  if (values.link !== '' && !isWebAddress(values.link)) wrong.link = 'form.web_address';
+  if (bytesOf(values.description) > notesBytesMax) wrong.description = 'form.too_long';
   return wrong;
 }

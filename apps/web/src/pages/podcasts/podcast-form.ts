@@ -1,6 +1,7 @@
 import type { paths } from '../../generated/openapi.d.ts';
 import type { Answer } from '../../api/queries.ts';
 import type { MessageKey } from '../../messages/messages.ts';
+import { bytesOf, isWebAddress } from '../../parts/form/text-checks.ts';
 
 type Podcast = Answer<'/podcasts/{id}'>;
 export type PodcastChanges = NonNullable<paths['/podcasts/{id}']['put']['requestBody']>['content']['application/json'];
@@ -62,9 +63,6 @@ export const podcastChanges = (values: PodcastValues, changed: readonly (keyof P
 /** Fields that may be empty; any other that was set once can only be changed. */
 const mayBeEmptied: readonly (keyof PodcastValues)[] = ['description', 'categories', 'explicit'];
 
-/** Whether a text can be an address of the web. */
-const isWebAddress = (text: string): boolean => /^https?:\/\/[^\s/]+/i.test(text) && URL.canParse(text);
-
 /** What is wrong with the form that needs no server to find. */
 export function checkPodcast(
   values: PodcastValues,
@@ -77,7 +75,7 @@ export function checkPodcast(
   if (!/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(values.language)) wrong.language = 'form.language_tag';
   if (values.link !== '' && !isWebAddress(values.link)) wrong.link = 'form.web_address';
   if (values.owner_email !== '' && !/^\S+@\S+\.\S+$/.test(values.owner_email)) wrong.owner_email = 'form.mail_address';
-  if (new TextEncoder().encode(values.description).length > descriptionBytesMax) wrong.description = 'form.too_long';
+  if (bytesOf(values.description) > descriptionBytesMax) wrong.description = 'form.too_long';
   return wrong;
 }
 

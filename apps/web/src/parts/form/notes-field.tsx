@@ -4,10 +4,8 @@ import { Notes } from '../notes.tsx';
 import { usePlace } from '../../shell/place.ts';
 import type { FormValues } from './form-state.ts';
 import { FormField, type InForm } from './fields.tsx';
+import { bytesOf } from './text-checks.ts';
 import styles from './form.module.css';
-
-/** Bytes of a text as the server counts them. */
-const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 /** Notes as HTML, with how listeners read them beside it. */
 export function NotesField<V extends FormValues>({
