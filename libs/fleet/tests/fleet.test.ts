@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createObjectStore } from '@longwave/object-store';
@@ -11,7 +11,7 @@ import pg from 'pg';
 import { dataFolder, removeDataFolder, temporaryDataFolder, type DataFolder } from '../src/data-folder.ts';
 import { findRunningFleet } from '../src/fleet-state.ts';
 import { chooseMetricsPorts, PortTaken, type PublicPorts } from '../src/fleet-ports.ts';
-import { freePorts } from '../src/free-ports.ts';
+import { freePort, freePorts, isPortFree } from '../src/free-ports.ts';
 import { isAlive, type ProcessIdentity } from '../src/process-identity.ts';
 import { NotEnoughRoom } from '../src/room.ts';
 import { openSecrets } from '../src/secrets.ts';
@@ -231,21 +231,30 @@ test('a data folder that was moved takes its database along', async () => {
   },
 );
 
+/** The first of so many free ports in a row, below those that the system gives to others. */
+async function freeRow(count: number): Promise<number> {
+  for (;;) {
+    const first = await freePort();
+    const row = await Promise.all(Array.from({ length: count }, (_, at) => isPortFree(first + at)));
+    if (row.every((isFree) => isFree)) return first;
+  }
+}
+
 test('a taken port is refused by number and purpose before anything starts', async () => {
-  const blocker = createServer();
-  await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve));
-  const media = (blocker.address() as AddressInfo).port;
+  await using blocker = createServer();
+  const metricsPortBase = await freeRow(4);
+  const media = metricsPortBase + 3;
+  await new Promise<void>((resolve) => blocker.listen(media, '127.0.0.1', resolve));
   const [base = 0, mcp = 0, api = 0, objectStore = 0] = await freePorts(4);
   await expect(
     startFleet({ dataFolder: data.root, ports: { base, mcp, api, media, objectStore }, services: [] }),
   ).rejects.toThrow(new PortTaken(media, 'feeds and audio'));
   expect(() => children()).toThrow();
-  const metrics = { metricsPortBase: media - 3, names: ['a', 'b'], replicas: 2 };
-  await expect(chooseMetricsPorts(metrics.names, metrics.replicas, metrics.metricsPortBase)).rejects.toThrow(
+  await expect(chooseMetricsPorts(['a', 'b'], 2, metricsPortBase)).rejects.toThrow(
     new PortTaken(media, 'metrics of b', 'metrics-port-base'),
   );
-  blocker.close();
-  expect(await chooseMetricsPorts(metrics.names, metrics.replicas, metrics.metricsPortBase)).toEqual({
+  await blocker[Symbol.asyncDispose]();
+  expect(await chooseMetricsPorts(['a', 'b'], 2, metricsPortBase)).toEqual({
     a: [media - 3, media - 2],
     b: [media - 1, media],
   });
