@@ -91,7 +91,7 @@ function createDecideAgain({ index, credits, days, isAdded, used, displaced }: P
 
 /** The index of the plan with the added line items, and where those of both parts stand in it. */
 function extendIndex(baseline: DeliveryBaseline, plan: ServingPlanDocument, { added, ...goals }: Additions) {
-  const { policies, plays, scale } = baseline;
+  const { policies, plays, scale, goalsAtMs } = baseline;
   const index = buildIndex(plan, policies);
   const ownPlan = { ...plan, line_items: [...added] };
   const own = buildIndex(ownPlan, policies);
@@ -106,7 +106,11 @@ function extendIndex(baseline: DeliveryBaseline, plan: ServingPlanDocument, { ad
     goals: new Float64Array(index.lines.length),
   };
   placeCredits(baseline.credits, moved, credits);
-  const ownCredits = creditGoals({ plan: ownPlan, index: own, scale, ...goals }, days, opportunities);
+  const ownCredits = creditGoals(
+    { plan: ownPlan, index: own, days: baseline.days, scale, goalsAtMs, ...goals },
+    days,
+    opportunities,
+  );
   placeCredits(ownCredits, addedOrdinals, credits);
   return { index, moved, addedOrdinals, days, credits, prepare };
 }

@@ -6,7 +6,7 @@ import { createGroupSums, listenerGroupOf } from './listener-groups.ts';
 import { createRecords, decideAmong, extendBaseline, lackingShare, type Extended } from './replay-baseline.ts';
 import { simulateDelivery, type DeliveryBaseline, type DeliveryInputs } from './simulate-delivery.ts';
 import { forEachBit } from './simulated-credit.ts';
-import { planGoal } from './spread-goals.ts';
+import { flightDaysOf, planGoal } from './spread-goals.ts';
 import { trafficDaysOf, type TrafficDays } from './traffic-days.ts';
 import type { TimeRange } from './traffic-history.ts';
 
@@ -154,9 +154,10 @@ function runInPlace(
   extended: Extended,
   { prospective, quantity, maxPlays = Infinity, deliveryRates }: AvailabilityInputs,
   matching: readonly MatchingPlay[],
-  { starts, dayOf, passed }: TrafficDays,
+  trafficDays: TrafficDays,
 ): Displacement {
-  const { plays, scale } = extended.baseline;
+  const { starts, dayOf, passed } = trafficDays;
+  const { plays, scale, days } = extended.baseline;
   const opportunities = new Float64Array(starts.length);
   for (const { at, breaks } of matching) opportunities[dayOf[at]!]! += breaks;
   const replayed = chooseReplayed(plays.length, matching, maxPlays);
@@ -168,14 +169,16 @@ function runInPlace(
     return displaceLines(extended, replayed, (at) => share * offered[at]!);
   }
   const rate = deliveryRates?.get(prospective.line_item_id) ?? 1;
-  const plan =
-    quantity === undefined
+  const { inside } = flightDaysOf(prospective.window, trafficDays, days, days.fromMs);
+  const asked = quantity === undefined ? undefined : Math.round(quantity / rate / scale);
+  const untilDay =
+    asked === undefined
       ? undefined
-      : planGoal(Math.round(quantity / rate / scale), opportunities, prospective.pacing, 1 / scale);
+      : planGoal(asked, opportunities, { inside, before: 0, after: 0 }, prospective.pacing, 1 / scale);
   return displaceLines(extended, replayed, (at) => {
-    if (!plan) return Infinity;
-    const from = plan.untilDay[dayOf[at]!]!;
-    return from + (plan.untilDay[dayOf[at]! + 1]! - from) * passed[at]!;
+    if (!untilDay) return Infinity;
+    const from = untilDay[dayOf[at]!]!;
+    return from + (untilDay[dayOf[at]! + 1]! - from) * passed[at]!;
   });
 }
 

@@ -15,6 +15,7 @@ export { intervalOf, type BacktestRatio, type Interval } from './interval.ts';
 export type { SamplePlay } from './sample-play.ts';
 export { thinSample } from './thin-sample.ts';
 export {
+  findWanted,
   forecastDelivery,
   pickedOrdinal,
   simulateDelivery,

@@ -8,7 +8,7 @@ import {
   type PreparedPlay,
   type VerdictCode,
 } from '@longwave/ad-decision';
-import type { PlanPolicy, ServingPlanDocument } from '@longwave/events';
+import type { PlanLineItem, PlanPolicy, ServingPlanDocument } from '@longwave/events';
 import {
   projectPlays,
   resamplePlays,
@@ -32,6 +32,8 @@ export interface DeliveryInputs {
   readonly days: TimeRange & { readonly timeZone: string };
   /** Units that each line item with a goal still lacks, of its counting basis; absent: its whole goal. */
   readonly goalsLeft?: ReadonlyMap<string, number>;
+  /** When they lacked them; absent: at the beginning of the days. */
+  readonly goalsAtMs?: number;
   /** Confirmed ÷ decided; absent: 1. */
   readonly deliveryRates?: ReadonlyMap<string, number>;
   readonly trafficFactors?: TrafficFactors;
@@ -43,8 +45,10 @@ export interface DeliveryInputs {
 /** Units of one line item in the real traffic of the window, in its counting basis (decided × delivery rate). */
 interface LineDelivery {
   readonly lineItemId: string;
-  /** Undefined without a goal of units. */
+  /** What it lacks at the beginning, also if its flight goes on after the days. Undefined without a goal of units. */
   readonly goalLeft: number | undefined;
+  /** What it is to have of that in these days. */
+  readonly wanted: number | undefined;
   readonly delivered: number;
   readonly byDay: readonly { readonly dayMs: number; readonly delivered: number }[];
   /** Breaks that it could have served in, whatever competes. */
@@ -66,6 +70,7 @@ export interface DeliveryBaseline extends EqualPlays {
   /** Ordinal × 32 + number of the break in the play. */
   readonly picks: Uint32Array;
   readonly goalsLeft: ReadonlyMap<string, number>;
+  readonly goalsAtMs: number;
   readonly deliveryRates: ReadonlyMap<string, number>;
   /** What each line item may be given until the end of each day. */
   readonly credits: Credits;
@@ -132,6 +137,25 @@ export function opportunitiesByDay(
   return rows;
 }
 
+/**
+ * What each line item with a goal of units is to have of it in the simulated days, in units of its counting basis: all that it lacks where the rest of
+ * its flight lies in them, else what its plan gives in them.
+ */
+export function findWanted(baseline: Omit<DeliveryBaseline, 'firstPicks' | 'picks'>): ReadonlyMap<string, number> {
+  const { plan, index, days, scale, credits, goalsLeft, goalsAtMs, deliveryRates } = baseline;
+  const liesInDays = ({ window: { start, end } }: PlanLineItem) =>
+    Math.max(goalsAtMs, Date.parse(start)) >= days.fromMs && Date.parse(end) <= days.toMs;
+  const whole = new Set(plan.line_items.filter(liesInDays).map(({ line_item_id: id }) => id));
+  const lastRow = credits.untilDay.length - index.lines.length;
+  return new Map(
+    index.lines.flatMap(({ lineItemId, goalQuantity }, ordinal) => {
+      if (goalQuantity === undefined) return [];
+      const planned = credits.untilDay[lastRow + ordinal]! * scale * (deliveryRates.get(lineItemId) ?? 1);
+      return [[lineItemId, whole.has(lineItemId) ? (goalsLeft.get(lineItemId) ?? goalQuantity) : planned] as const];
+    }),
+  );
+}
+
 /** Sums of a running simulation. */
 function createTally({ index, plays }: Pick<DeliveryBaseline, 'index' | 'plays'>, { starts }: TrafficDays) {
   const lines = index.lines.length;
@@ -163,8 +187,14 @@ function createTally({ index, plays }: Pick<DeliveryBaseline, 'index' | 'plays'>
 
 type Tally = ReturnType<typeof createTally>;
 
-function linesOf(baseline: Undecided, { starts }: TrafficDays, tally: Tally, opportunities: Float64Array) {
+function linesOf(
+  baseline: Undecided & Pick<DeliveryBaseline, 'credits'>,
+  { starts }: TrafficDays,
+  tally: Tally,
+  opportunities: Float64Array,
+) {
   const { index, scale, deliveryRates, goalsLeft } = baseline;
+  const wanted = findWanted(baseline);
   return index.lines.map(({ lineItemId, goalQuantity }, ordinal): LineDelivery => {
     const units = scale * (deliveryRates.get(lineItemId) ?? 1);
     const ofDay = (day: number) => tally.delivered[ordinal * starts.length + day]! * units;
@@ -178,6 +208,7 @@ function linesOf(baseline: Undecided, { starts }: TrafficDays, tally: Tally, opp
     return {
       lineItemId,
       goalLeft: goalQuantity === undefined ? undefined : (goalsLeft.get(lineItemId) ?? goalQuantity),
+      wanted: wanted.get(lineItemId),
       delivered: tally.used[ordinal]! * units,
       byDay: starts.map((dayMs, day) => ({ dayMs, delivered: ofDay(day) })),
       eligible: eligible * scale,
@@ -227,7 +258,7 @@ function decidePlays(inputs: Undecided): DeliverySimulation {
   });
   const { firstPicks } = tally;
   return {
-    lines: linesOf(inputs, trafficDays, tally, opportunities),
+    lines: linesOf({ ...inputs, credits }, trafficDays, tally, opportunities),
     baseline: { ...inputs, credits, firstPicks, picks: Uint32Array.from(tally.picks) },
   };
 }
@@ -239,6 +270,7 @@ export function simulateDelivery({
   plays,
   days,
   goalsLeft = new Map(),
+  goalsAtMs = days.fromMs,
   deliveryRates = new Map(),
   trafficFactors,
   count = 40_000,
@@ -247,7 +279,7 @@ export function simulateDelivery({
   const index = buildIndex(plan, policies);
   const projected = projectPlays(plays, days, trafficFactors);
   const equal = resamplePlays(projected, { count, seed, byListener: index.asksListener });
-  return decidePlays({ plan, policies, index, days, projected, goalsLeft, deliveryRates, ...equal });
+  return decidePlays({ plan, policies, index, days, projected, goalsLeft, goalsAtMs, deliveryRates, ...equal });
 }
 
 export interface DeliveryQuantiles {
@@ -263,7 +295,7 @@ export interface DeliveryQuantiles {
     readonly p50: number;
     readonly p90: number;
   }[];
-  /** Why p50 is short of its goal: the most frequent verdict. Undefined when it is not. */
+  /** Why p50 is short of what it is to have in the days: the most frequent verdict. Undefined when it is not. */
   readonly shortBy: VerdictCode | undefined;
 }
 
@@ -284,8 +316,8 @@ export function forecastDelivery(
   return {
     baseline,
     lines: lines.map((line, at): DeliveryQuantiles => {
-      const { lineItemId, goalLeft, delivered, verdicts } = line;
-      const isShort = goalLeft !== undefined && delivered < goalLeft * (1 - shortFrom);
+      const { lineItemId, goalLeft, wanted, delivered, verdicts } = line;
+      const isShort = wanted !== undefined && delivered < wanted * (1 - shortFrom);
       return {
         ...{ lineItemId, goalLeft },
         ...ordered(low[at]!.delivered, delivered, high[at]!.delivered),

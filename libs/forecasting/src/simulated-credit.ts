@@ -10,8 +10,9 @@ import {
   type UrgencyLevel,
 } from '@longwave/ad-decision';
 import type { ServingPlanDocument } from '@longwave/events';
-import { planGoal } from './spread-goals.ts';
+import { flightDaysOf, planGoal } from './spread-goals.ts';
 import type { TrafficDays } from './traffic-days.ts';
+import type { TimeRange } from './traffic-history.ts';
 
 /** Goals that are behind their plan by so many hundredths have urgency 1, 2 and 3. */
 const urgencySteps = [0.005, 0.015, 0.04] as const;
@@ -20,7 +21,7 @@ const urgencySteps = [0.005, 0.015, 0.04] as const;
 export interface Credits {
   /** Until the beginning of each day and the end of the last: a row of all line items for each; Infinity without a goal. */
   readonly untilDay: Float64Array;
-  /** By line item; 0 without a goal. */
+  /** By line item, all that it lacks of its goal, also what is planned for other days; 0 without a goal. */
   readonly goals: Float64Array;
 }
 
@@ -39,32 +40,40 @@ export function allowedUntil(
 interface GoalInputs {
   readonly plan: Pick<ServingPlanDocument, 'line_items'>;
   readonly index: PlanIndex;
+  readonly days: TimeRange;
   readonly goalsLeft: ReadonlyMap<string, number>;
+  readonly goalsAtMs: number;
   readonly deliveryRates: ReadonlyMap<string, number>;
   /** Plays of the real traffic for each simulated one. */
   readonly scale: number;
 }
 
-/** Spreads the goals of a plan over the days of its simulation. @param counts opportunities: a row of all line items for each day */
+/**
+ * Gives the simulated days what the flights of line items plan for them.
+ * @param counts opportunities: a row of all line items for each day
+ */
 export function creditGoals(
-  { plan, index: { lines }, goalsLeft, deliveryRates, scale }: GoalInputs,
-  { starts }: TrafficDays,
+  { plan, index: { lines }, days, goalsLeft, goalsAtMs, deliveryRates, scale }: GoalInputs,
+  trafficDays: TrafficDays,
   counts: Float64Array,
 ): Credits {
-  const pacings = new Map(plan.line_items.map((line) => [line.line_item_id, line.pacing]));
+  const { starts } = trafficDays;
+  const booked = new Map(plan.line_items.map((line) => [line.line_item_id, line]));
   const untilDay = new Float64Array((starts.length + 1) * lines.length).fill(Infinity);
   const goals = new Float64Array(lines.length);
   const unit = 1 / scale;
   lines.forEach(({ lineItemId, goalQuantity }, ordinal) => {
     if (goalQuantity === undefined) return;
+    const { pacing, window } = booked.get(lineItemId)!;
     const goal = ((goalsLeft.get(lineItemId) ?? goalQuantity) / (deliveryRates.get(lineItemId) ?? 1)) * unit;
-    // A part of a unit is given in as many simulations as it is large.
-    const whole = Math.floor(goal + seedOf(`rounding ${lineItemId}`) / 2 ** 32);
     const opportunities = Float64Array.from(starts, (_, day) => counts[day * lines.length + ordinal]!);
-    goals[ordinal] = whole;
-    planGoal(whole, opportunities, pacings.get(lineItemId), unit).untilDay.forEach((units, day) => {
-      untilDay[day * lines.length + ordinal] = units;
-    });
+    const flight = flightDaysOf(window, trafficDays, days, goalsAtMs);
+    const planned = planGoal(goal, opportunities, flight, pacing, unit);
+    const all = planned.at(-1)!;
+    // A part of a unit is given in as many simulations as it is large.
+    const whole = Math.floor(all + seedOf(`rounding ${lineItemId}`) / 2 ** 32);
+    goals[ordinal] = goal;
+    planned.forEach((units, day) => (untilDay[day * lines.length + ordinal] = whole === 0 ? 0 : (units * whole) / all));
   });
   return { untilDay, goals };
 }

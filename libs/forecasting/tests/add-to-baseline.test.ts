@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { bookedLine, createDraws, targetingOf } from '../src/generated-world/index.ts';
-import { addToBaseline, findAvailability, simulateDelivery } from '../src/index.ts';
-import { bookedWeek, days, lastWeekOf, planWindow } from './_world.ts';
+import { addToBaseline, findAvailability, pickedOrdinal, simulateDelivery } from '../src/index.ts';
+import { bookedWeek, dayMs, days, lastWeekOf, planWindow, week } from './_world.ts';
 
 const count = 1600;
 const none = { goalsLeft: new Map(), deliveryRates: new Map() };
@@ -40,6 +40,20 @@ test.each([
     }
   },
 );
+
+test('of a line item with a flight of a year, a kept week has a part', () => {
+  const { plays, plan } = bookedWeek({ seed: 51, playsPerDay: 300, bookedShare: 0.1 });
+  const { baseline } = simulateDelivery({ plan, plays: lastWeekOf(plays), days, count: 500 });
+  const end = new Date(week.fromMs + 364 * dayMs).toISOString();
+  const quantity = Math.round(52 * 40 * baseline.scale);
+  const pacing = baseline.plan.line_items.find(({ line_item_id: id }) => id === 'li_00000')!.pacing!;
+  const window = { ...planWindow, end };
+  const line = bookedLine({ line_item_id: 'year', window, pacing, goal: { unit: 'impressions', quantity } });
+  const sold = { ...plan, line_items: [...plan.line_items, line] };
+  const { index, picks } = addToBaseline(baseline, sold, { added: [line], ...none })!;
+  const added = index.lines.findIndex(({ lineItemId }) => lineItemId === 'year');
+  expect(picks.filter((pick) => pickedOrdinal(pick) === added).length).toBe(40);
+});
 
 test('a first line item with a cap asks for another baseline: plays are drawn by listener then', () => {
   const { plays, plan } = bookedWeek({ seed: 51, playsPerDay: 300, bookedShare: 0.4 });

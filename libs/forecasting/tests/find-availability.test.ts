@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
+import type { ServingPlanDocument } from '@longwave/events';
 import { findAvailability, simulateDelivery } from '../src/index.ts';
-import { bookedWeek, days, lastWeekOf } from './_world.ts';
+import { bookedWeek, dayMs, days, lastWeekOf, week } from './_world.ts';
 
 const { plays, plan, prospects } = bookedWeek({ seed: 41, playsPerDay: 2000, bookedShare: 0.4 });
 const past = lastWeekOf(plays);
@@ -65,3 +66,36 @@ test('podcasts and days of an answer sum to it', () => {
   expect(sum(found.byDay)).toBeCloseTo(found.available, 3);
   expect(sum(found.byPodcast)).toBeCloseTo(found.available, 3);
 });
+
+/** The same plan with flights of a year, and goals that are larger by as much. @param weeksBefore of the year that lie before the week */
+function yearOf({ line_items: lines, ...document }: ServingPlanDocument, weeksBefore: number): ServingPlanDocument {
+  const start = week.fromMs - weeksBefore * 7 * dayMs;
+  const window = { start: new Date(start).toISOString(), end: new Date(start + 364 * dayMs).toISOString() };
+  return {
+    ...document,
+    line_items: lines.map((line) => {
+      const { goal } = line;
+      if (goal.unit === 'share_pct' || goal.quantity === undefined) return { ...line, window };
+      const pacing = { ...line.pacing!, finish_early_pct: 0 };
+      return { ...line, window, pacing, goal: { ...goal, quantity: 52 * goal.quantity } };
+    }),
+  };
+}
+
+test.each([0, 51])(
+  'of flights of a year a week has what they take of it, not all that they lack (%i weeks lie before it)',
+  (weeksBefore) => {
+    const [line] = chosen;
+    const year = yearOf(plan, weeksBefore);
+    const goalsAtMs = week.fromMs - weeksBefore * 7 * dayMs;
+    const run = simulateDelivery({ plan: year, plays: past, days, count: 5000, goalsAtMs });
+    const found = findAvailability({ plan: year, plays: past, days, baseline: run.baseline, prospective: line! });
+    const ofWeek = findAvailability({ plan, plays: past, days, baseline, prospective: line! });
+    expect(Math.abs(found.available - ofWeek.available)).toBeLessThan(0.02 * ofWeek.capacity);
+    for (const { goalLeft, wanted, delivered } of run.lines) {
+      if (goalLeft === undefined) continue;
+      expect(Math.abs(wanted! - goalLeft / 52)).toBeLessThanOrEqual(run.baseline.scale);
+      expect(delivered).toBeLessThanOrEqual(wanted! + run.baseline.scale);
+    }
+  },
+);

@@ -89,6 +89,7 @@ export function deliveryInputs(inputs: ForecastInputs, model: TrafficModel, rang
     plays,
     days: { ...range, timeZone: booking.head.timeZone },
     ...goalsOf(inputs),
+    goalsAtMs: inputs.nowMs,
     trafficFactors: findTrafficFactors(model, plays, range),
     count: maxPlays,
   };

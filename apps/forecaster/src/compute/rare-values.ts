@@ -1,5 +1,5 @@
 import type { PlanLineItem, ServingPlanDocument } from '@longwave/events';
-import { pickedOrdinal, type DeliveryBaseline, type SamplePlay } from '@longwave/forecasting';
+import { findWanted, pickedOrdinal, type DeliveryBaseline, type SamplePlay } from '@longwave/forecasting';
 
 /** The place of values that few plays have. */
 const other = 'other';
@@ -50,18 +50,17 @@ export function withHidden<L extends Targeted>(line: L, hidden: ReadonlyMap<Dime
   return { ...line, targeting: { ...line.targeting, ...Object.fromEntries(widened) } };
 }
 
-/** A line item that ends short by more than this share of its goal needs plays that the sample does not show as its own. */
+/** A line item that has less than it is to have by more than this share needs plays that the sample does not show as its own. */
 const shortFrom = 0.02;
 
-/**
- * What is sold, where line items that the sample shows too few plays for have those with a hidden value too. The same plan where there are
- * none.
- */
+/** Gives line items that the sample shows too few plays for those with a hidden value too. Answers the same plan where there are none. */
 export function withHiddenSold(
   plan: ServingPlanDocument,
-  { index, picks, scale, goalsLeft, deliveryRates }: DeliveryBaseline,
+  baseline: DeliveryBaseline,
   hidden: ReadonlyMap<Dimension, number>,
 ): ServingPlanDocument {
+  const { index, picks, scale, deliveryRates } = baseline;
+  const wanted = findWanted(baseline);
   const given = new Map<string, number>();
   for (const pick of picks) {
     const { lineItemId } = index.lines[pickedOrdinal(pick)]!;
@@ -69,9 +68,9 @@ export function withHiddenSold(
   }
   let widened = 0;
   const lines = plan.line_items.map((line) => {
-    const { line_item_id: id, goal } = line;
-    const left = goal.unit === 'share_pct' ? undefined : (goalsLeft.get(id) ?? goal.quantity);
-    if (left === undefined || (given.get(id) ?? 0) >= left * (1 - shortFrom)) return line;
+    const { line_item_id: id } = line;
+    const least = wanted.get(id);
+    if (least === undefined || (given.get(id) ?? 0) >= least * (1 - shortFrom)) return line;
     const wide = withHidden(line, hidden);
     if (wide) widened++;
     return wide ?? line;
