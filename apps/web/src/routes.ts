@@ -80,6 +80,12 @@ const podcastDetails = createRoute({
   component: lazyRouteComponent(() => import('./pages/podcasts/podcast-details-page.tsx'), 'PodcastDetailsPage'),
 });
 
+const podcastFeed = createRoute({
+  getParentRoute: () => podcast,
+  path: '/feed',
+  component: lazyRouteComponent(() => import('./pages/podcasts/feed-page.tsx'), 'FeedPage'),
+});
+
 const podcastSettings = createRoute({
   getParentRoute: () => podcast,
   path: '/settings',
@@ -118,7 +124,7 @@ export const routeTree = rootRoute.addChildren([
   home,
   podcasts,
   newPodcast,
-  podcast.addChildren([episodes, podcastDetails, podcastSettings]),
+  podcast.addChildren([episodes, podcastDetails, podcastFeed, podcastSettings]),
   newEpisode,
   episode,
   episodeDetails,

@@ -71,6 +71,9 @@ export function PodcastFrame() {
           <Link to="/podcasts/$podcastId/details" params={params}>
             {t('podcast.tab_details')}
           </Link>,
+          <Link to="/podcasts/$podcastId/feed" params={params}>
+            {t('podcast.tab_feed')}
+          </Link>,
           <Link to="/podcasts/$podcastId/settings" params={params}>
             {t('podcast.tab_settings')}
           </Link>,
