@@ -54,6 +54,13 @@ const newPodcast = createRoute({
   component: lazyRouteComponent(() => import('./pages/podcasts/new-podcast-page.tsx'), 'NewPodcastPage'),
 });
 
+const importPodcast = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/podcasts/import',
+  staticData: { place: 'podcasts' },
+  component: lazyRouteComponent(() => import('./pages/podcasts/import-page.tsx'), 'ImportPage'),
+});
+
 /** The head and the tabs of one podcast. */
 const podcast = createRoute({
   getParentRoute: () => rootRoute,
@@ -84,6 +91,13 @@ const podcastFeed = createRoute({
   getParentRoute: () => podcast,
   path: '/feed',
   component: lazyRouteComponent(() => import('./pages/podcasts/feed-page.tsx'), 'FeedPage'),
+});
+
+const importReport = createRoute({
+  getParentRoute: () => podcast,
+  path: '/import',
+  validateSearch: parseTableSearch,
+  component: lazyRouteComponent(() => import('./pages/podcasts/import-report-page.tsx'), 'ImportReportPage'),
 });
 
 const podcastSettings = createRoute({
@@ -124,7 +138,8 @@ export const routeTree = rootRoute.addChildren([
   home,
   podcasts,
   newPodcast,
-  podcast.addChildren([episodes, podcastDetails, podcastFeed, podcastSettings]),
+  importPodcast,
+  podcast.addChildren([episodes, podcastDetails, podcastFeed, importReport, podcastSettings]),
   newEpisode,
   episode,
   episodeDetails,

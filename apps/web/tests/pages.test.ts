@@ -48,6 +48,8 @@ const pages = [
   { isTried: true, address: '/podcasts/pod_harbour', shows: '12,480' },
   { isTried: false, address: '/podcasts/pod_salt', shows: 'No episode yet' },
   { isTried: false, address: '/podcasts/pod_harbour/details', shows: 'Harbour Museum' },
+  { isTried: false, address: '/podcasts/import', shows: 'Address of its feed' },
+  { isTried: true, address: '/podcasts/pod_salt/import', shows: '41 of 60 items' },
   { isTried: true, address: '/podcasts/pod_harbour/feed', shows: 'Check the feed' },
   { isTried: true, address: '/episodes/ep_14', shows: 'MP3 128 kbit/s, 46.3 MB' },
   { isTried: false, address: '/nothing/here', shows: 'There is no such page' },

@@ -29,7 +29,9 @@ type Changed<M extends Method, P extends WritePath<M>> =
     ? T
     : Write<M, P> extends { responses: { 201: { content: { 'application/json': infer T } } } }
       ? T
-      : undefined;
+      : Write<M, P> extends { responses: { 202: { content: { 'application/json': infer T } } } }
+        ? T
+        : undefined;
 
 interface AnyChange {
   readonly path?: unknown;

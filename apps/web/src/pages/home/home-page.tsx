@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router';
 import { Mic } from 'lucide-react';
 import type { Answer } from '../../api/queries.ts';
 import { t } from '../../messages/messages.ts';
-import { buttonClass } from '../../parts/button.tsx';
 import { Card, Cards } from '../../parts/card.tsx';
 import { Artwork } from '../../parts/artwork.tsx';
 import { Empty } from '../../parts/empty.tsx';
@@ -16,6 +15,7 @@ import { overviewQuery, podcastsQuery, type PodcastRow } from '../podcasts/podca
 import { attentionOf } from './attention.ts';
 import { Figures } from './figures.tsx';
 import { totalsOf } from './totals.ts';
+import { FirstSteps } from '../podcasts/first-steps.tsx';
 import styles from './home.module.css';
 
 type Overview = Answer<'/podcasts/{id}/overview'>;
@@ -115,16 +115,7 @@ export function HomePage() {
           items.length > 0 ? (
             <Overviews rows={items} />
           ) : (
-            <Empty
-              icon={Mic}
-              title="podcasts.none"
-              why="podcasts.none_why"
-              next={
-                <Link className={buttonClass({ kind: 'primary' })} to="/podcasts/new">
-                  {t('new_podcast.title')}
-                </Link>
-              }
-            />
+            <Empty icon={Mic} title="podcasts.none" why="podcasts.none_why" next={<FirstSteps />} />
           )
         }
       </Loaded>

@@ -74,6 +74,13 @@ export function PodcastFrame() {
           <Link to="/podcasts/$podcastId/feed" params={params}>
             {t('podcast.tab_feed')}
           </Link>,
+          ...(podcast.import
+            ? [
+                <Link to="/podcasts/$podcastId/import" params={params}>
+                  {t('podcast.tab_import')}
+                </Link>,
+              ]
+            : []),
           <Link to="/podcasts/$podcastId/settings" params={params}>
             {t('podcast.tab_settings')}
           </Link>,

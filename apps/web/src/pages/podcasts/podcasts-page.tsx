@@ -18,6 +18,7 @@ import { Time } from '../../parts/time.tsx';
 import { numberText } from '../../parts/format.ts';
 import { usePlace } from '../../shell/place.ts';
 import { titleHas } from './title-has.ts';
+import { FirstSteps } from './first-steps.tsx';
 import { overviewQuery, podcastsQuery, type PodcastRow } from './podcast-queries.ts';
 
 type Overview = Answer<'/podcasts/{id}/overview'>;
@@ -115,10 +116,15 @@ export function PodcastsPage() {
       actions={
         query.data &&
         query.data.items.length > 0 && (
-          <Link className={buttonClass()} to="/podcasts/new">
-            <Icon of={Plus} size={16} />
-            {t('new_podcast.title')}
-          </Link>
+          <>
+            <Link className={buttonClass()} to="/podcasts/import">
+              {t('import.title')}
+            </Link>
+            <Link className={buttonClass()} to="/podcasts/new">
+              <Icon of={Plus} size={16} />
+              {t('new_podcast.title')}
+            </Link>
+          </>
         )
       }
     >
@@ -127,16 +133,7 @@ export function PodcastsPage() {
           items.length > 0 ? (
             <Podcasts podcasts={items} total={total} />
           ) : (
-            <Empty
-              icon={Mic}
-              title="podcasts.none"
-              why="podcasts.none_why"
-              next={
-                <Link className={buttonClass({ kind: 'primary' })} to="/podcasts/new">
-                  {t('new_podcast.title')}
-                </Link>
-              }
-            />
+            <Empty icon={Mic} title="podcasts.none" why="podcasts.none_why" next={<FirstSteps />} />
           )
         }
       </Loaded>

@@ -1,0 +1,15 @@
+import { Link } from '@tanstack/react-router';
+import { t } from '../../messages/messages.ts';
+import { buttonClass } from '../../parts/button.tsx';
+
+/** The two ways to a first podcast. */
+export const FirstSteps = () => (
+  <>
+    <Link className={buttonClass({ kind: 'primary' })} to="/podcasts/new">
+      {t('new_podcast.title')}
+    </Link>{' '}
+    <Link className={buttonClass()} to="/podcasts/import">
+      {t('import.title')}
+    </Link>
+  </>
+);
