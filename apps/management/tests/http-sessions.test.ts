@@ -106,8 +106,11 @@ test.each([
   expect(location).toMatch(new RegExp(`^${root}/management/v1${path}/operations/op_\\w+$`));
 });
 
-test('a session cannot close a workspace, whatever the roles of the person are', async () => {
-  const subject = { type: 'workspaces', id: world.workspaceId, version: 1 };
-  const { json } = await send('workspace.close', { subject, changes: {}, reason: 'It is over.' });
-  expect(json).toMatchObject({ status: 403, code: 'permission_denied' });
-});
+test.each(['workspace.close', 'authority_grant.propose', 'machine_key.register', 'webhook_endpoint.create'])(
+  'a session cannot send %s, whatever the roles of the person are: nothing has asked for the password',
+  async (type) => {
+    const subject = { type: 'workspaces', id: world.workspaceId, version: 1 };
+    const { json } = await send(type, { subject, changes: {}, reason: 'It is over.' });
+    expect(json).toMatchObject({ status: 403, code: 'permission_denied', detail: expect.stringContaining('session') });
+  },
+);

@@ -2,9 +2,9 @@ import { productCatalog, type CommandDefinition } from '@longwave/command-catalo
 import type { OperationView } from '@longwave/command-pipeline';
 import { checkBodyHeaders, readJson } from '@longwave/http-kit';
 import { requireIdempotencyKey } from '@longwave/idempotency';
-import type { Principal } from '@longwave/principal';
 import { parseOrProblem, Problem } from '@longwave/problems';
 import { z } from 'zod';
+import { assertSessionMaySend } from '../../workspace/access/by-session.ts';
 import type { ManagementRoute } from '../management-route.ts';
 import { operationSchema } from '../operation-schema.ts';
 
@@ -43,15 +43,6 @@ const commandsByType: Readonly<Record<string, CommandDefinition>> = productCatal
 function checkCommandType(type: string): void {
   if (!Object.hasOwn(commandsByType, type))
     throw new Problem('unknown_command', `There is no command ${type.slice(0, 64)}.`);
-}
-
-/** Commands that a person who stole a session could do most harm with: the pages of the settings ask for the password first. */
-const notBySession: readonly string[] = ['workspace.close'] satisfies (keyof typeof productCatalog.commands)[];
-
-/** Throws `permission_denied` for a command that sessions of browsers may not send. */
-function checkCarrier(type: string, { credential_kind: kind }: Principal): void {
-  if (kind === 'browser_session' && notBySession.includes(type))
-    throw new Problem('permission_denied', `A session of a browser cannot send ${type}.`);
 }
 
 const operationHeaders = { Location: 'Address of the operation.' };
@@ -107,7 +98,7 @@ const execute: ManagementRoute = {
   checkPath: (parameter) => checkCommandType(parameter('command_type')),
   answer: async ({ request, actor, workspaceId, parameter }, { access, execute, root }) => {
     const commandType = parameter('command_type');
-    checkCarrier(commandType, actor.principal);
+    assertSessionMaySend(commandType, actor);
     const idempotencyKey = requireIdempotencyKey(
       request.get('idempotency-key'),
       'Send an Idempotency-Key that names this change.',
