@@ -1,4 +1,4 @@
-/** The script of the page on which uploads are tested: the queue with shorter pauses, and a field for its file. */
+/** The script of the page on which uploads are tested: the queue with pauses of milliseconds for seconds, and a field for its file. */
 import { grants } from '../src/api/upload/grants.ts';
 import { createUploadQueue } from '../src/api/upload/queue.ts';
 import { browserConditions } from '../src/api/upload/tries.ts';
@@ -8,7 +8,7 @@ const store = openUploadStore();
 const uploads = createUploadQueue({
   store,
   grants,
-  conditions: { ...browserConditions, wait: (ms, signal) => browserConditions.wait(ms / 20, signal) },
+  conditions: { ...browserConditions, wait: (ms, signal, cause) => browserConditions.wait(ms / 1000, signal, cause) },
   locks: navigator.locks,
   now: () => performance.now(),
 });

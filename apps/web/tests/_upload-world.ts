@@ -44,11 +44,11 @@ async function listen(handle: (request: IncomingMessage, response: ServerRespons
   return { port: (server.address() as AddressInfo).port, stop };
 }
 
-/** The script of the page, bundled as the console is: by a process of its own, as Vite's native parts do not run inside of jest. */
+/** The script of the page in one file. esbuild begins ten times as fast as the bundler of the console does; it does not run inside of jest. */
 async function bundle(): Promise<string> {
-  const lib = { entry: path.join(import.meta.dirname, '_upload-page.ts'), formats: ['es'] };
-  const options = { configFile: false, logLevel: 'silent', publicDir: false, build: { write: false, lib } };
-  const program = `const [{ output }] = await (await import('vite')).build(${JSON.stringify(options)}); process.stdout.write(output[0].code)`;
+  const entryPoints = [path.join(import.meta.dirname, '_upload-page.ts')];
+  const options = { entryPoints, bundle: true, format: 'esm', target: 'es2024', write: false };
+  const program = `const { outputFiles } = await (await import('esbuild')).build(${JSON.stringify(options)}); process.stdout.write(outputFiles[0].text)`;
   return (await run(process.execPath, ['--input-type=module', '-e', program])).stdout;
 }
 
@@ -115,7 +115,15 @@ export async function startUploadWorld() {
     const url = await client.presignedUrl(method, bucket, body['upload_key']!, 3600, all);
     return { status: 200, body: { url, expires_at: '2026-11-27T12:00:00Z' } };
   };
-  async function answer(path: string, body: Record<string, string>) {
+  async function abort(uploadId: string) {
+    const [key, made] = [...granted].find(([, { id }]) => id === uploadId)!;
+    ended.add(key);
+    if (made.multipart_upload) await client.abortMultipartUpload(bucket, made.object, made.multipart_upload_id!);
+    else await client.removeObject(bucket, made.object);
+    return { status: 204, body: undefined };
+  }
+  async function answer(method: string, path: string, body: Record<string, string>) {
+    if (method === 'DELETE') return abort(path.split('/').at(-1)!);
     if (path === '/uploads') return grant(body);
     if (path === '/uploads/part_url') return signed('PUT', body, { partNumber: String(body['part_number']) });
     if (path === '/uploads/complete_multipart_url') return signed('POST', body, {});
@@ -127,7 +135,7 @@ export async function startUploadWorld() {
   const origin = `http://127.0.0.1:${store.port}`;
   const policy = `default-src 'none'; script-src 'self'; connect-src 'self' ${origin}; require-trusted-types-for 'script'`;
   const pages = await listen(async (request, response) => {
-    const { url = '', method } = request;
+    const { url = '', method = '' } = request;
     if (url === '/') {
       response.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy });
       return void response.end(
@@ -136,8 +144,10 @@ export async function startUploadWorld() {
     }
     if (url === '/upload.js') return void response.writeHead(200, { 'content-type': 'text/javascript' }).end(script);
     const body = method === 'POST' ? ((await json(request)) as Record<string, string>) : {};
-    const found = await answer(url.replace('/api/v1', ''), body);
-    response.writeHead(found.status, { 'content-type': 'application/json' }).end(JSON.stringify(found.body));
+    const found = await answer(method, url.replace('/api/v1', ''), body);
+    response
+      .writeHead(found.status, { 'content-type': 'application/json' })
+      .end(found.body && JSON.stringify(found.body));
   });
   stack.defer(pages.stop);
   const owned = stack.move();
@@ -150,6 +160,16 @@ export async function startUploadWorld() {
     granted,
     /** Ends a grant, as a day does. */
     end: (key: string) => void ended.add(key),
+    /** Whether a grant has ended. */
+    hasEnded: (key: string) => ended.has(key),
+    /** How many files the store has, whole or in parts. */
+    countObjects: async () => {
+      const [whole, begun] = await Promise.all([
+        client.listObjectsV2(bucket, '', true).toArray(),
+        client.listIncompleteUploads(bucket, '', true).toArray(),
+      ]);
+      return whole.length + begun.length;
+    },
     /** SHA-256 of the object of a grant. */
     digestOf: async (fileUrl: string) => {
       const { object } = [...granted.values()].find(({ file_url }) => file_url === fileUrl)!;

@@ -3,6 +3,8 @@ import type { FileFacts } from './plan-upload.ts';
 
 type Signing = { readonly upload_key: string; readonly multipart_upload_id: string };
 
+const uploadIdIn = (fileUrl: string) => /\/(upl_[0-9a-z]{26})\//.exec(fileUrl)?.[1] ?? '';
+
 /** The routes of REST v1 that an upload needs. */
 export const grants = {
   /** Under the same key: the same grant, while it lives. 422 afterwards, and for a type that the service cannot use. */
@@ -22,8 +24,11 @@ export const grants = {
   },
   /** Bytes that the store has of a file; undefined when it has none, or the upload has ended. */
   storedSize: async (fileUrl: string, signal: AbortSignal) => {
-    const id = /\/(upl_[0-9a-z]{26})\//.exec(fileUrl)?.[1] ?? '';
-    return (await rest.GET('/uploads/{id}', { params: { path: { id } }, signal })).data!.size;
+    return (await rest.GET('/uploads/{id}', { params: { path: { id: uploadIdIn(fileUrl) } }, signal })).data!.size;
+  },
+  /** Ends a grant; what the store has of it is removed. 409 once something uses the file. */
+  abort: async (fileUrl: string): Promise<void> => {
+    await rest.DELETE('/uploads/{id}', { params: { path: { id: uploadIdIn(fileUrl) } } });
   },
 };
 

@@ -2,8 +2,6 @@
 export const uploadSizeMax = 21_474_836_480;
 /** Parts of one file that are on their way at once. */
 export const partsAtOnce = 4;
-/** How often one part is tried. */
-export const triesMax = 5;
 
 /** What is known of a file before one of its bytes is read. */
 export interface FileFacts {
@@ -48,9 +46,12 @@ export const planParts = (size: number, partSize: number): readonly Part[] =>
 export const storedBytes = (parts: readonly Part[], etags: Readonly<Record<number, string>>): number =>
   parts.reduce((sum, { number, from, to }) => sum + (etags[number] === undefined ? 0 : to - from), 0);
 
-/** How long to wait after a failed try, in milliseconds: 1, 3, 9, 27 s, each up to a quarter longer, so that parts do not come back in step. */
+/**
+ * How long to wait after a failed try, in milliseconds: 1, 3, 9, and from then on 27 s, each up to a quarter longer, so that parts do not come back in
+ * step.
+ */
 export const pauseMs = (failedTries: number, random: number): number =>
-  1000 * 3 ** (failedTries - 1) * (1 + random / 4);
+  1000 * 3 ** Math.min(failedTries - 1, 3) * (1 + random / 4);
 
 /** The same file for the same target has the same id, in each tab and after a reload. */
 export async function uploadIdOf({ name, size, lastModified }: FileFacts, target: string): Promise<string> {

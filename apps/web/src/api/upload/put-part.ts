@@ -13,6 +13,10 @@ export class StoreFault extends Error {
   }
 }
 
+/** Whether a fault says that a multipart upload is over, or a part of it is lost. */
+export const isGone = ({ status, code }: StoreFault): boolean =>
+  status === 404 || code?.startsWith('InvalidPart') === true;
+
 /** A connection on which nothing moved for so long is given up. */
 const silenceMs = 60_000;
 

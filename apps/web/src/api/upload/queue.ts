@@ -2,7 +2,7 @@ import type { Grants } from './grants.ts';
 import { createPace, secondsLeft } from './pace.ts';
 import { planParts, storedBytes, uploadIdOf, type FileFacts } from './plan-upload.ts';
 import { FileChanged, sendFile } from './send-file.ts';
-import type { Conditions } from './tries.ts';
+import { untilItIsBack, whileSomebodyWaits, withTries, type Conditions } from './tries.ts';
 import type { FileHandle, StoredUpload, UploadStore } from './upload-state.ts';
 
 /** How an upload is. `elsewhere`: another tab sends it; `choose_again`: the browser lost the file, its parts are kept. */
@@ -24,7 +24,7 @@ export interface Upload {
   readonly secondsLeft?: number | undefined;
   /** Where the file is, from the grant on. */
   readonly fileUrl?: string | undefined;
-  /** What was thrown, of a failed one. */
+  /** What was thrown: of a failed one, or of one that is tried again until it has stored something. */
   readonly error?: unknown;
   /** Whether the browser can open the file again when it is asked by a click. */
   readonly canReopen: boolean;
@@ -58,6 +58,20 @@ function shown(stored: StoredUpload, phase: UploadPhase): Upload {
   return { ...base, phase: isSent ? 'sent' : phase, fileUrl: grant?.file_url };
 }
 
+/** Of an upload that does not move. */
+const later = { bytesPerSecond: undefined, secondsLeft: undefined };
+
+/** The file behind a handle; undefined when it is another one by now, or may not be read. */
+async function openAgain(stored: StoredUpload, ask: 'queryPermission' | 'requestPermission') {
+  try {
+    if ((await stored.handle?.[ask]?.({ mode: 'read' })) !== 'granted') return undefined;
+    const file = await stored.handle?.getFile();
+    return file && isSameFile(file, stored) ? file : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The uploads of this browser, as an external store of React. One file goes after the other, in four parts at once; the list outlives a reload, and one
  * tab alone sends a file.
@@ -82,7 +96,6 @@ export function createUploadQueue({ store, grants, conditions, locks, now }: Que
   const change = (id: string, changes: Partial<Upload>) =>
     publishList(uploads.map((each) => (each.id === id ? { ...each, ...changes } : each)));
   const drop = (id: string) => publishList(uploads.filter((each) => each.id !== id));
-  const later = { bytesPerSecond: undefined, secondsLeft: undefined };
 
   /** Conditions that say on the list what an upload waits for. */
   const watched = (id: string, forget: () => void): Conditions => ({
@@ -92,11 +105,11 @@ export function createUploadQueue({ store, grants, conditions, locks, now }: Que
       change(id, { phase: 'offline', ...later });
       await conditions.whenOnline(signal);
       forget();
-      change(id, { phase: 'sending' });
+      change(id, { phase: 'sending', error: undefined });
     },
-    wait: async (ms, signal) => {
-      change(id, { phase: 'retrying', ...later });
-      await conditions.wait(ms, signal);
+    wait: async (ms, signal, error) => {
+      change(id, { phase: 'retrying', error, ...later });
+      await conditions.wait(ms, signal, error);
       forget();
     },
   });
@@ -123,8 +136,12 @@ export function createUploadQueue({ store, grants, conditions, locks, now }: Que
     put(shown(stored, 'sending'));
     const { onProgress, forget } = progressOf(id, stored.size);
     // What a person chose meanwhile is kept.
-    const save = (upload: StoredUpload) => store.save({ ...upload, publish: find(id)?.publish ?? upload.publish });
-    const sent = await sendFile(file, stored, { grants, conditions: watched(id, forget), save, onProgress, signal });
+    const save = (upload: StoredUpload) => {
+      change(id, { error: undefined });
+      return store.save({ ...upload, publish: find(id)?.publish ?? upload.publish });
+    };
+    const ways = { grants, conditions: watched(id, forget), patience: untilItIsBack };
+    const sent = await sendFile(file, stored, { ...ways, save, onProgress, signal });
     put({ ...shown(sent, 'sent'), publish: find(id)?.publish ?? sent.publish });
   }
 
@@ -162,24 +179,23 @@ export function createUploadQueue({ store, grants, conditions, locks, now }: Que
     running.set(id, { stop, ended: run(id, file, stop.signal) });
   }
 
-  /** The file behind a handle; undefined when it is another one by now, or may not be read. */
-  async function openAgain(stored: StoredUpload, ask: 'queryPermission' | 'requestPermission') {
-    try {
-      if ((await stored.handle?.[ask]?.({ mode: 'read' })) !== 'granted') return undefined;
-      const file = await stored.handle?.getFile();
-      return file && isSameFile(file, stored) ? file : undefined;
-    } catch {
-      return undefined;
-    }
-  }
-
-  async function remove(id: string): Promise<void> {
+  async function remove(id: string): Promise<StoredUpload | undefined> {
     const { stop, ended } = running.get(id) ?? {};
     stop?.abort(new DOMException('The upload was stopped', 'AbortError'));
     drop(id);
     files.delete(id);
     await ended;
+    const last = await store.find(id);
     await store.remove(id);
+    return last;
+  }
+
+  async function stopAndEnd(id: string): Promise<void> {
+    const fileUrl = (await remove(id))?.grant?.file_url;
+    if (fileUrl === undefined) return;
+    const trying = { signal: new AbortController().signal, patience: whileSomebodyWaits };
+    // What is used by now stays; a grant that could not be ended ends by itself.
+    await withTries(() => grants.abort(fileUrl), conditions, trying).catch(() => undefined);
   }
 
   return {
@@ -245,7 +261,9 @@ export function createUploadQueue({ store, grants, conditions, locks, now }: Que
       const stored = await store.find(id);
       if (stored) await store.save({ ...stored, publish });
     },
-    /** Stops an upload and forgets it. */
-    remove,
+    /** Forgets an upload; what it has sent stays where it is. */
+    remove: async (id: string): Promise<void> => void (await remove(id)),
+    /** Stops an upload, forgets it, and has what was sent of it removed, unless something uses it. */
+    stop: stopAndEnd,
   };
 }

@@ -1,8 +1,8 @@
 import { ApiProblem } from '../problems.ts';
 import type { Grants } from './grants.ts';
 import { completionDocument, grantKeyOf, partsAtOnce, planParts, storedBytes, type Part } from './plan-upload.ts';
-import { postCompletion, putBytes, StoreFault } from './put-part.ts';
-import { withTries, type Conditions } from './tries.ts';
+import { isGone, postCompletion, putBytes, StoreFault } from './put-part.ts';
+import { withTries, type Conditions, type Patience } from './tries.ts';
 import type { KeptGrant, StoredUpload } from './upload-state.ts';
 
 /** Grants under which one file is tried: one that nobody used ends after a day. */
@@ -11,6 +11,7 @@ const roundsMax = 4;
 export interface Sending {
   readonly grants: Grants;
   readonly conditions: Conditions;
+  readonly patience: Patience;
   /** Keeps how far the upload is. */
   readonly save: (upload: StoredUpload) => Promise<void>;
   /** Gets the bytes of the file that have gone. */
@@ -44,9 +45,7 @@ const askGrant = ({ grants, signal }: Sending, upload: StoredUpload) =>
 const isStatus = (error: unknown, status: number) => error instanceof ApiProblem && error.status === status;
 
 /** What the store or the server says when a multipart upload is over, or a part of it is lost. */
-const isOver = (error: unknown) =>
-  isStatus(error, 422) ||
-  (error instanceof StoreFault && (error.status === 404 || error.code?.startsWith('InvalidPart')));
+const isOver = (error: unknown) => isStatus(error, 422) || (error instanceof StoreFault && isGone(error));
 
 /** A file of 30 MB and less: one PUT, whose address comes with the grant. */
 async function sendWhole(file: Blob, upload: StoredUpload, sending: Sending): Promise<void> {
@@ -57,7 +56,7 @@ async function sendWhole(file: Blob, upload: StoredUpload, sending: Sending): Pr
     await assertReadable(file);
     await putBytes(upload_url, file, { headers: { 'Content-Type': content_type }, signal, onProgress });
   };
-  await withTries(attempt, conditions, signal);
+  await withTries(attempt, conditions, sending);
 }
 
 type Multipart = NonNullable<KeptGrant['multipart']>;
@@ -69,7 +68,7 @@ async function sendParts(
   multipart: Multipart,
   sending: Sending,
 ): Promise<StoredUpload> {
-  const { grants, conditions, save, onProgress } = sending;
+  const { grants, conditions, patience, save, onProgress } = sending;
   const parts = planParts(stored.size, multipart.part_size);
   const waiting = parts.filter(({ number }) => stored.etags[number] === undefined);
   const underway = new Map<number, number>();
@@ -90,7 +89,7 @@ async function sendParts(
   const worker = async () => {
     for (let part = waiting.shift(); part; part = waiting.shift()) {
       const next = part;
-      const etag = await withTries(() => sendPart(next), conditions, signal);
+      const etag = await withTries(() => sendPart(next), conditions, { signal, patience });
       underway.delete(next.number);
       upload = { ...upload, etags: { ...upload.etags, [next.number]: etag } };
       await save(upload);
@@ -114,7 +113,7 @@ async function sendInParts(file: Blob, upload: StoredUpload, multipart: Multipar
     const { etags } = await sendParts(file, upload, multipart, sending);
     const join = async () =>
       postCompletion(await grants.completionUrl(multipart, signal), completionDocument(etags), signal);
-    await withTries(join, conditions, signal);
+    await withTries(join, conditions, sending);
   } catch (error) {
     if (!isOver(error)) throw error;
     // The parts may have been joined, and the answer lost.
@@ -124,10 +123,10 @@ async function sendInParts(file: Blob, upload: StoredUpload, multipart: Multipar
 }
 
 async function sendUnderGrant(file: Blob, stored: StoredUpload, sending: Sending): Promise<StoredUpload> {
-  const { conditions, save, signal } = sending;
+  const { conditions, save } = sending;
   let upload = stored;
   if (!upload.grant) {
-    const granted = await withTries(() => askGrant(sending, stored), conditions, signal);
+    const granted = await withTries(() => askGrant(sending, stored), conditions, sending);
     const { file_url, upload_key, part_size, multipart_upload_id } = granted;
     const isInParts = upload_key !== undefined && part_size !== undefined && multipart_upload_id !== undefined;
     const multipart = isInParts ? { upload_key, part_size, multipart_upload_id } : undefined;
@@ -143,7 +142,7 @@ async function sendUnderGrant(file: Blob, stored: StoredUpload, sending: Sending
 
 /**
  * Sends a file, or what the store does not have of it yet, and answers the upload once the store has it all. When the grant has ended meanwhile, it
- * begins anew under another one.
+ * begins anew under another one. What has failed is tried again as long as `patience` says.
  * @throws ApiProblem, StoreFault, FileChanged; the signal's reason after an abort
  */
 export async function sendFile(file: Blob, stored: StoredUpload, sending: Sending): Promise<StoredUpload> {

@@ -1,7 +1,7 @@
 import { grants } from './grants.ts';
 import { uploadIdOf } from './plan-upload.ts';
 import { sendFile } from './send-file.ts';
-import { browserConditions } from './tries.ts';
+import { browserConditions, whileSomebodyWaits } from './tries.ts';
 
 /**
  * Sends a picture on the way that recordings go, and answers the address under which a podcast or an episode takes it. It is not on the list of
@@ -16,6 +16,7 @@ export async function sendPicture(
   const { name, size, lastModified } = file;
   const id = await uploadIdOf(file, 'artwork');
   const upload = { id, target: 'artwork', group: '', name, size, lastModified, publish: false, round: 0, etags: {} };
-  const sending = { grants, conditions: browserConditions, save: async () => undefined, onProgress, signal };
+  const ways = { grants, conditions: browserConditions, patience: whileSomebodyWaits };
+  const sending = { ...ways, save: async () => undefined, onProgress, signal };
   return (await sendFile(file, { ...upload, isSent: false }, sending)).grant!.file_url;
 }

@@ -48,10 +48,12 @@ function NoTime() {
   );
 }
 
-/** Why it does not go on, and what to do. */
-function Fault({ error }: { readonly error: unknown }) {
-  if (error instanceof StoreFault)
-    return <p>{t(error.code === 'etag_hidden' ? 'upload.etag_hidden' : 'upload.store_away')}</p>;
+/** Why it does not go on, and what to do. `isTried`: it is tried again by itself. */
+function Fault({ error, isTried }: { readonly error: unknown; readonly isTried: boolean }) {
+  if (error instanceof StoreFault) {
+    if (error.code === 'etag_hidden') return <p>{t('upload.etag_hidden')}</p>;
+    return <p>{t(isTried ? 'upload.store_waits' : 'upload.store_away')}</p>;
+  }
   if (error instanceof ApiProblem && error.status === 402) return <NoTime />;
   return <ProblemBanner error={error} />;
 }
@@ -76,7 +78,8 @@ export function UploadRow({ upload }: { readonly upload: Upload }) {
   const queries = useQueryClient();
   const refused = useSyncExternalStore(refusals.subscribe, refusals.current).get(upload.id);
   const { id, name, phase, sent, size } = upload;
-  const error = phase === 'failed' ? upload.error : refused;
+  const error = upload.error ?? refused;
+  const isTried = upload.error !== undefined && phase !== 'failed';
   const again = phase === 'failed' ? () => uploads.retry(id) : () => encodeAgain(upload, queries);
   return (
     <div className={styles.row}>
@@ -86,11 +89,11 @@ export function UploadRow({ upload }: { readonly upload: Upload }) {
       </div>
       <progress className={styles.bar} aria-label={name} max={size} value={sent} />
       <Progress upload={upload} />
-      {error !== undefined && <Fault error={error} />}
+      {error !== undefined && <Fault error={error} isTried={isTried} />}
       <div className={styles.actions}>
         {phase === 'choose_again' && <ChooseAgain upload={upload} />}
-        {error !== undefined && <Button onClick={again}>{t('retry')}</Button>}
-        <Button kind="quiet" onClick={() => void uploads.remove(id)}>
+        {error !== undefined && !isTried && <Button onClick={again}>{t('retry')}</Button>}
+        <Button kind="quiet" onClick={() => void uploads.stop(id)}>
           {t('upload.stop')}
         </Button>
       </div>
