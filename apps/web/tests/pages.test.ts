@@ -128,3 +128,44 @@ test('without a session every page leads to signing in, and back to its own addr
   const link = page.getByRole('link', { name: 'Sign in' });
   expect(await link.getAttribute('href')).toBe('/sign-in?return_to=%2Fpodcasts%2Fpod_harbour%3Fstate%3Ddraft');
 });
+
+/** A square picture that may be artwork. */
+const drawPicture = (page: Page) =>
+  page.evaluate<string>(`{
+    const canvas = Object.assign(document.createElement('canvas'), { width: 1400, height: 1400 });
+    canvas.getContext('2d').fillRect(0, 0, 700, 1400);
+    canvas.toDataURL('image/png');
+  }`);
+
+test('nothing is saved while artwork is on its way, and artwork that is thrown away is no longer shown', async () => {
+  await using context = await browser.newContext({ locale: 'en-GB' });
+  const upload = {
+    upload_url: `${url}/stored`,
+    content_type: 'image/png',
+    file_url: 'https://media.example/f/new.png',
+  };
+  await context.route('**/api/v1/uploads', (route) => route.fulfill({ status: 201, json: upload }));
+  const arrived = Promise.withResolvers<void>();
+  await context.route('**/stored', async (route) => {
+    await arrived.promise;
+    await route.fulfill({ status: 200, headers: { ETag: '"1"' } });
+  });
+  const saves: string[] = [];
+  context.on('request', (one) => one.method() === 'PUT' && one.url().includes('/api/') && saves.push(one.url()));
+  const typed = await open(context, '/episodes/ep_14/details');
+  await typed.page.getByLabel('Title').fill('Typed before');
+  await typed.page.getByText('Not saved yet').waitFor();
+  await typed.page.close();
+  const { page } = await open(context, '/episodes/ep_14/details');
+  await page.getByText('Unsaved text of your last visit is back.').waitFor();
+  const buffer = Buffer.from((await drawPicture(page)).split(',')[1]!, 'base64');
+  await page.getByLabel('Artwork').setInputFiles({ name: 'new.png', mimeType: 'image/png', buffer });
+  await page.getByText('Wait until the picture has been sent').waitFor();
+  await page.getByLabel('Title').press('Enter');
+  arrived.resolve();
+  await page.getByText('Uploaded. It counts once you save.').waitFor();
+  expect([saves, await page.locator('canvas').count()]).toEqual([[], 1]);
+  await page.getByRole('button', { name: 'Throw it away' }).click();
+  await page.getByText('Everything is saved').waitFor();
+  expect(await page.locator('canvas').count()).toBe(0);
+});

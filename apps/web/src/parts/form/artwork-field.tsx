@@ -80,26 +80,32 @@ function useDrop(onFile: (file: File | undefined) => void) {
   return { isOver, zone: { onDragOver, onDrop, onDragLeave: () => setOver(false) } };
 }
 
-/**
- * The picture of a podcast or an episode: dropped or chosen, checked before a byte is sent, and sent at once; the form then holds its address. An
- * image that is not square is offered to be cut.
- */
-export function ArtworkField<V extends FormValues>({
-  form,
-  name,
-  label,
-  hint,
-  current,
-  title,
-}: InForm<V> & {
+interface ArtworkOf<V extends FormValues> extends InForm<V> {
   /** The picture that it has now. */
   readonly current: readonly ArtworkSize[] | undefined;
   readonly title: string;
-}) {
+}
+
+/**
+ * The picture of a podcast or an episode: dropped or chosen, checked before a byte is sent, and sent at once; the form then holds its address. An
+ * image that is not square is offered to be cut. The form is not saved while a picture is on its way.
+ */
+export function ArtworkField<V extends FormValues>(field: ArtworkOf<V>) {
+  // A picture that was chosen is thrown away with what was typed.
+  return <Chooser key={field.form.discards} {...field} />;
+}
+
+function Chooser<V extends FormValues>({ form, name, label, hint, current, title }: ArtworkOf<V>) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const choice = useArtwork((address) => form.set(name, address));
-  const { chosen, refusal, error, take, retry } = choice;
+  const { chosen, refusal, error, sent, take, retry } = choice;
+  const { setWaiting } = form;
+  const isOnItsWay = sent !== undefined;
+  useEffect(() => {
+    setWaiting(name, isOnItsWay);
+    return () => setWaiting(name, false);
+  }, [setWaiting, name, isOnItsWay]);
   const { isOver, zone } = useDrop((file) => void take(file));
   const fault = refusal ? t(refusal) : faultText(form.faultOf(name));
   return (

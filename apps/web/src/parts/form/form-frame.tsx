@@ -1,5 +1,6 @@
 import { Save, Undo2 } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { classes } from '../../look/classes.ts';
 import { t, type MessageKey } from '../../messages/messages.ts';
 import { Button } from '../button.tsx';
 import { Dialog } from '../dialog.tsx';
@@ -82,29 +83,39 @@ function Leaving<V extends FormValues>({ form }: { readonly form: Form<V> }) {
   );
 }
 
+/** What the button that saves waits for, or whether there is something to save. */
+function standing<V extends FormValues>({ state, isWaiting, changed }: Form<V>): MessageKey {
+  if (state.conflicts.length > 0) return 'form.decide_first';
+  if (isWaiting) return 'form.wait_for_file';
+  return changed.length > 0 ? 'form.unsaved' : 'form.all_saved';
+}
+
 /**
  * A form with what all forms have: what others changed meanwhile, text of an earlier visit, a refusal, the button that saves.
  * @param saves what the button says
+ * @param inCard whether it is one card of several of a page, and not the page's main thing
  * @param onSaved called once the server has it
  */
 export function FormFrame<V extends FormValues>({
   form,
   names,
   saves,
+  inCard = false,
   onSaved,
   children,
 }: {
   readonly form: Form<V>;
   readonly names: FieldNames<V>;
   readonly saves: MessageKey;
+  readonly inCard?: boolean;
   readonly onSaved: () => void;
   readonly children: ReactNode;
 }) {
-  const { problem, isRestored, changed, isSaving, discard, submit, state } = form;
+  const { problem, isRestored, changed, isSaving, isWaiting, discard, submit, state } = form;
   const isStale = problem?.status === 412;
   return (
     <form
-      className={styles.form}
+      className={classes(styles.form, inCard && styles.inCard)}
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
@@ -123,13 +134,16 @@ export function FormFrame<V extends FormValues>({
       {children}
       {problem && !isStale && <ProblemBanner error={problem} />}
       <div className={styles.foot}>
-        <Button type="submit" kind="primary" icon={Save} busy={isSaving || state.conflicts.length > 0}>
+        <Button
+          type="submit"
+          kind={inCard ? 'plain' : 'primary'}
+          icon={Save}
+          busy={isSaving || isWaiting || state.conflicts.length > 0}
+        >
           {t(saves)}
         </Button>
         <span className={styles.hint} role="status">
-          {state.conflicts.length > 0
-            ? t('form.decide_first')
-            : t(changed.length > 0 ? 'form.unsaved' : 'form.all_saved')}
+          {t(standing(form))}
         </span>
       </div>
       <Leaving form={form} />

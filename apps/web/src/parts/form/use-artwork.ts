@@ -24,7 +24,8 @@ function useSending(onAddress: (address: string) => void) {
     setError(undefined);
     setSent(0);
     try {
-      onAddress(await sendPicture(file, { signal, onProgress: (bytes) => setSent(bytes / file.size) }));
+      const address = await sendPicture(file, { signal, onProgress: (bytes) => setSent(bytes / file.size) });
+      if (!signal.aborted) onAddress(address);
     } catch (fault) {
       if (!signal.aborted) setError(fault);
     } finally {

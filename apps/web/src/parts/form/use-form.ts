@@ -1,5 +1,5 @@
 import { useBlocker } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { sortProblems } from '../../api/field-problems.ts';
 import { asProblem, type ApiProblem } from '../../api/problems.ts';
 import type { MessageKey } from '../../messages/messages.ts';
@@ -48,6 +48,9 @@ export interface Form<V extends FormValues> {
   readonly faultOf: (name: keyof V & string) => FieldFault | undefined;
   readonly changed: readonly (keyof V & string)[];
   readonly isSaving: boolean;
+  /** Whether a field is not ready, as while its file is on the way: nothing is saved meanwhile. */
+  readonly isWaiting: boolean;
+  readonly setWaiting: (name: keyof V & string, isWaiting: boolean) => void;
   /** What the last save was refused for, as far as no field says it. */
   readonly problem: ApiProblem | undefined;
   /** Whether unsaved text of an earlier visit stands in the form. */
@@ -60,6 +63,8 @@ export interface Form<V extends FormValues> {
   readonly refuse: (error: unknown) => boolean;
   /** Throws away what was typed. */
   readonly discard: () => void;
+  /** How often that was done: a field that holds more than its value begins anew with each. */
+  readonly discards: number;
   /** A navigation that waits for a decision; undefined without one. */
   readonly leaving: { readonly stay: () => void; readonly leave: () => void } | undefined;
 }
@@ -101,9 +106,12 @@ export function useForm<V extends FormValues>(options: FormOptions<V>): Form<V> 
   const [faults, setFaults] = useState<Partial<Record<string, FieldFault>>>({});
   const [problem, setProblem] = useState<ApiProblem>();
   const [isSaving, setSaving] = useState(false);
+  const [waiting, setWaiting] = useState<readonly string[]>([]);
+  const [discards, setDiscards] = useState(0);
   const changed = changedNames(state);
+  const isWaiting = waiting.length > 0;
   const isChanged = useRef(false);
-  isChanged.current = changed.length > 0;
+  isChanged.current = changed.length > 0 || isWaiting;
 
   const { etag } = version;
   useEffect(() => {
@@ -134,7 +142,8 @@ export function useForm<V extends FormValues>(options: FormOptions<V>): Form<V> 
 
   const submit = async () => {
     setProblem(undefined);
-    if (blame(check(state.values, state.base.values)) || state.conflicts.length > 0 || isSaving) return false;
+    if (isSaving || isWaiting || state.conflicts.length > 0) return false;
+    if (blame(check(state.values, state.base.values))) return false;
     setSaving(true);
     try {
       const values = state.values;
@@ -157,6 +166,12 @@ export function useForm<V extends FormValues>(options: FormOptions<V>): Form<V> 
     state,
     changed,
     isSaving,
+    isWaiting,
+    setWaiting: useCallback(
+      (name, isNow) => setWaiting((former) => [...former.filter((each) => each !== name), ...(isNow ? [name] : [])]),
+      [],
+    ),
+    discards,
     problem,
     isRestored,
     submit,
@@ -170,6 +185,7 @@ export function useForm<V extends FormValues>(options: FormOptions<V>): Form<V> 
     faultOf: (name) => faults[name],
     discard: () => {
       kept.drop(draftId);
+      setDiscards((times) => times + 1);
       setState(openForm(version));
       setFaults({});
       setProblem(undefined);
