@@ -52,6 +52,7 @@ const pages = [
   { isTried: true, address: '/podcasts/pod_salt/import', shows: '41 of 60 items' },
   { isTried: true, address: '/podcasts/pod_harbour/feed', shows: 'Check the feed' },
   { isTried: true, address: '/episodes/ep_14', shows: 'MP3 128 kbit/s, 46.3 MB' },
+  { isTried: false, address: '/podcasts/pod_harbour/new?episode=ep_16', shows: 'Save the details' },
   { isTried: false, address: '/nothing/here', shows: 'There is no such page' },
 ];
 

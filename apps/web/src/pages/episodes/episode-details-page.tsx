@@ -1,7 +1,6 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { withVersion, type Answer, type Versioned } from '../../api/queries.ts';
-import { useSend } from '../../api/send.ts';
 import { t } from '../../messages/messages.ts';
 import { Card } from '../../parts/card.tsx';
 import { ArtworkField } from '../../parts/form/artwork-field.tsx';
@@ -9,22 +8,16 @@ import { FieldGrid, Wide } from '../../parts/form/field-grid.tsx';
 import { SelectField, TextField } from '../../parts/form/fields.tsx';
 import { FormFrame } from '../../parts/form/form-frame.tsx';
 import { NotesField } from '../../parts/form/notes-field.tsx';
-import { useForm, type Form } from '../../parts/form/use-form.ts';
+import type { Form } from '../../parts/form/use-form.ts';
 import { Page } from '../../parts/page.tsx';
 import { ProblemPage } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import { podcastQuery } from '../podcasts/podcast-queries.ts';
-import {
-  checkEpisode,
-  episodeChanges,
-  episodeFieldNames,
-  episodeValues,
-  notesBytesMax,
-  type EpisodeValues,
-} from './episode-form.ts';
+import { episodeFieldNames, notesBytesMax, type EpisodeValues } from './episode-form.ts';
 import { episodeQuery } from './episode-queries.ts';
 import { PublicationCard } from './publication-card.tsx';
+import { useEpisodeForm } from './use-episode-form.ts';
 
 type Episode = Answer<'/episodes/{id}'>;
 const route = getRouteApi('/episodes/$episodeId/details');
@@ -89,23 +82,9 @@ const Facts = ({ form }: { readonly form: Form<EpisodeValues> }) => (
 );
 
 function Details({ read }: { readonly read: Versioned<Episode> }) {
-  const { data: episode, version } = read;
-  const queries = useQueryClient();
-  const { queryKey } = episodeQuery(episode.id);
-  const { mutateAsync } = useSend('put', '/episodes/{id}');
+  const episode = read.data;
   const { data: podcast } = useQuery(podcastQuery(episode.podcast_id));
-  const form = useForm({
-    draftId: episode.id,
-    version: { etag: version, values: episodeValues(episode) },
-    check: checkEpisode,
-    save: async (values, changed, seen) => {
-      const body = episodeChanges(values, changed);
-      const saved = await mutateAsync({ path: { id: episode.id }, body, version: seen });
-      const now = queries.getQueryData(queryKey);
-      return { etag: now?.version, values: episodeValues(now?.data ?? saved) };
-    },
-    reload: () => void queries.invalidateQueries({ queryKey }),
-  });
+  const form = useEpisodeForm(read);
   const podcastLink = (
     <Link to="/podcasts/$podcastId" params={{ podcastId: episode.podcast_id }}>
       {podcast?.title ?? t('podcasts.podcast')}

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { checkEpisode, episodeChanges } from './episode-form.ts';
+import { checkEpisode, episodeChanges, explicitValue } from './episode-form.ts';
 
 const whole = {
   ...{ title: 'Fog', description: 'd', season: '2', number: '14', type: 'full', explicit: '', author: '', link: '' },
@@ -23,4 +23,13 @@ test.each([
 test('numbers and the statement whether it is explicit are sent as such, and only what was changed', () => {
   const values = { ...whole, season: '3', explicit: 'no' };
   expect(episodeChanges(values, ['season', 'explicit', 'title'])).toEqual({ season: 3, explicit: false, title: 'Fog' });
+});
+
+test('a tick that was set and taken away again changes nothing, unless the episode had said so itself', () => {
+  const said = (explicit: string) => [true, false].map((isTicked) => explicitValue(isTicked, { explicit }));
+  expect(['', 'no', 'yes'].map(said)).toEqual([
+    ['yes', ''],
+    ['yes', 'no'],
+    ['yes', 'no'],
+  ]);
 });

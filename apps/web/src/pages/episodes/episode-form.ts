@@ -38,6 +38,10 @@ export const episodeValues = (episode: Episode): EpisodeValues => ({
   artwork_url: textOf(episode.artwork_url),
 });
 
+/** What a tick says. Without one the podcast's own statement counts, where the episode has made none. */
+export const explicitValue = (isTicked: boolean, base: Pick<EpisodeValues, 'explicit'>): EpisodeValues['explicit'] =>
+  isTicked ? 'yes' : base.explicit === '' ? '' : 'no';
+
 export const episodeFieldNames: Readonly<Record<Name, MessageKey>> = {
   title: 'details.title',
   description: 'details.notes',

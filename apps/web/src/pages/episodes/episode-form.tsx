@@ -1,63 +1,41 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { useState, type SubmitEvent } from 'react';
-import { asProblem } from '../../api/problems.ts';
-import { versionOf, type Answer } from '../../api/queries.ts';
-import { useSend } from '../../api/send.ts';
+import type { Answer, Versioned } from '../../api/queries.ts';
 import { t } from '../../messages/messages.ts';
-import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
-import { ProblemBanner } from '../../parts/problem.tsx';
+import { FormField, TextField } from '../../parts/form/fields.tsx';
+import { FormFrame } from '../../parts/form/form-frame.tsx';
 import { showToast } from '../../parts/toast.tsx';
-import { episodeQuery } from './episode-queries.ts';
+import { episodeFieldNames, explicitValue } from './episode-form.ts';
 import styles from './episode-form.module.css';
-import { formChanges } from './form-changes.ts';
+import { useEpisodeForm } from './use-episode-form.ts';
 
 /** The fields of a draft that most episodes need. Only what was changed is sent. */
-export function EpisodeForm({ episode }: { readonly episode: Answer<'/episodes/{id}'> }) {
-  const queries = useQueryClient();
-  const [explicit, setExplicit] = useState(episode.explicit ?? false);
-  const save = useSend('put', '/episodes/{id}');
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const body = formChanges(new FormData(event.currentTarget), explicit, episode);
-    const version = versionOf(queries, episodeQuery(episode.id));
-    save.mutate({ path: { id: episode.id }, body, version }, { onSuccess: () => showToast(t('new.saved')) });
-  };
-  const errorOf = (name: string) =>
-    save.error ? asProblem(save.error).fields.find(({ path }) => path.endsWith(`/${name}`))?.message : undefined;
-  const number = (name: 'season' | 'number', max: number) => (
-    <Field label={t(`details.${name}`)} error={errorOf(name)}>
-      {(control) => (
-        <input {...control} name={name} type="number" min={1} max={max} defaultValue={episode[name] ?? ''} />
-      )}
-    </Field>
-  );
+export function EpisodeForm({ read }: { readonly read: Versioned<Answer<'/episodes/{id}'>> }) {
+  const form = useEpisodeForm(read);
+  const { values, base } = form.state;
   return (
-    <form className={styles.form} onSubmit={submit}>
-      <Field label={t('new.name')} required error={errorOf('title')}>
-        {(control) => <input {...control} name="title" maxLength={255} defaultValue={episode.title} />}
-      </Field>
-      <Field label={t('details.notes')} hint={t('new.notes_hint')} error={errorOf('description')}>
-        {(control) => <textarea {...control} name="description" rows={8} defaultValue={episode.description ?? ''} />}
-      </Field>
+    <FormFrame inCard form={form} names={episodeFieldNames} saves="new.save" onSaved={() => showToast(t('form.saved'))}>
+      <TextField form={form} name="title" label="details.title" required voice maxLength={255} />
+      <FormField form={form} name="description" label="details.notes" hint={t('new.notes_hint')}>
+        {(control) => (
+          <textarea
+            {...control}
+            rows={8}
+            value={values.description}
+            onChange={(event) => form.set('description', event.target.value)}
+          />
+        )}
+      </FormField>
       <div className={styles.pair}>
-        {number('season', 9999)}
-        {number('number', 99_999)}
+        <TextField form={form} name="season" label="details.season" inputMode="numeric" maxLength={4} />
+        <TextField form={form} name="number" label="details.number" inputMode="numeric" maxLength={5} />
       </div>
       <label className={styles.check}>
         <input
           type="checkbox"
-          checked={explicit}
-          onChange={({ currentTarget }) => setExplicit(currentTarget.checked)}
+          checked={values.explicit === 'yes'}
+          onChange={(event) => form.set('explicit', explicitValue(event.target.checked, base.values))}
         />
         {t('details.explicit')}
       </label>
-      {save.error && <ProblemBanner error={save.error} />}
-      <div>
-        <Button type="submit" busy={save.isPending}>
-          {t('new.save')}
-        </Button>
-      </div>
-    </form>
+    </FormFrame>
   );
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { list } from '../../api/queries.ts';
+import { list, withVersion, type Answer } from '../../api/queries.ts';
 import { t } from '../../messages/messages.ts';
 import { Card, Cards } from '../../parts/card.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -14,6 +14,7 @@ import { EncodingCard, ReadyCard } from './ready-card.tsx';
 import { UploadRow, useUploads } from './upload-row.tsx';
 import styles from './new-episode-page.module.css';
 
+type Episode = Answer<'/episodes/{id}'>;
 const route = getRouteApi('/podcasts/$podcastId/new');
 
 /** The encodings of an episode, the newest first. */
@@ -22,15 +23,16 @@ const productionsQuery = (episodeId: string) =>
 
 /** A draft: its recording on the way, its details meanwhile, and what is missing to publish it. */
 function Draft({ episodeId }: { readonly episodeId: string }) {
-  const { data: episode, error, refetch } = useQuery(episodeQuery(episodeId));
+  const { data: read, error, refetch } = useQuery({ ...episodeQuery(episodeId), select: withVersion<Episode> });
   const { data: productions } = useQuery(productionsQuery(episodeId));
   const upload = useUploads().find(({ target }) => target === episodeId);
-  if (!episode) return error ? <ProblemPage error={error} onRetry={() => void refetch()} /> : <Skeleton lines={8} />;
+  if (!read) return error ? <ProblemPage error={error} onRetry={() => void refetch()} /> : <Skeleton lines={8} />;
+  const episode = read.data;
   const production = productions?.items[0];
   return (
     <Cards>
       <Card title={t('details.facts')}>
-        <EpisodeForm key={episode.id} episode={episode} />
+        <EpisodeForm key={episode.id} read={read} />
       </Card>
       <div className={styles.side}>
         {upload && (
