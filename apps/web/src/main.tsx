@@ -6,18 +6,19 @@ import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';
 import { createQueries } from './api/queries.ts';
 import { meQuery } from './api/me.ts';
+import { session } from './api/session.ts';
 import { fetchTexts } from './messages/load-texts.ts';
 import { chooseLanguage, activateTexts } from './messages/messages.ts';
 import { createAppRouter } from './router.tsx';
 import { startShell } from './routes.ts';
 import { focusHeading } from './shell/focus-heading.ts';
+import { SignedOutPage } from './shell/signed-out-page.tsx';
 
 const queries = createQueries();
 /** How long the first page waits for who is signed in, in milliseconds. */
 const meWaitMs = 1000;
 
-// Everything that the first page needs is on its way before the first component runs.
-startShell(queries);
+// Asked before all else: where nobody is signed in, every other question is refused too.
 const ofBrowser = fetchTexts(chooseLanguage(navigator.languages));
 const me = await Promise.race([
   queries.fetchQuery(meQuery).catch(() => undefined),
@@ -29,10 +30,15 @@ const { texts } = loaded.language === language ? loaded : await fetchTexts(langu
 document.documentElement.lang = language;
 activateTexts(language, texts);
 
-const router = createAppRouter(queries);
-focusHeading(router);
-createRoot(document.getElementById('root') as HTMLElement).render(
-  <QueryClientProvider client={queries}>
-    <RouterProvider router={router} />
-  </QueryClientProvider>,
-);
+function startPages() {
+  startShell(queries);
+  const router = createAppRouter(queries);
+  focusHeading(router);
+  return (
+    <QueryClientProvider client={queries}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  );
+}
+
+createRoot(document.getElementById('root') as HTMLElement).render(session.isOver() ? <SignedOutPage /> : startPages());

@@ -2,7 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { accountQuery, usageQuery } from './api/account.ts';
 import { episodeQuery } from './pages/episodes/episode-queries.ts';
-import { episodesQuery, overviewQuery, podcastQuery, podcastsQuery } from './pages/podcasts/podcast-queries.ts';
+import { episodesQuery, podcastQuery, podcastsQuery } from './pages/podcasts/podcast-queries.ts';
 import { parseTableSearch } from './parts/table-rows.ts';
 
 /** The places of the rail. A place stands there when its page exists. */
@@ -66,10 +66,7 @@ const podcast = createRoute({
   getParentRoute: () => rootRoute,
   path: '/podcasts/$podcastId',
   staticData: { place: 'podcasts' },
-  loader: ({ context: { queries }, params: { podcastId } }) => {
-    void queries.prefetchQuery(podcastQuery(podcastId));
-    void queries.prefetchQuery(overviewQuery(podcastId));
-  },
+  loader: ({ context: { queries }, params: { podcastId } }) => void queries.prefetchQuery(podcastQuery(podcastId)),
   component: lazyRouteComponent(() => import('./pages/podcasts/podcast-frame.tsx'), 'PodcastFrame'),
 });
 

@@ -121,13 +121,19 @@ test('after a navigation the heading of the new page has the focus; a closed men
   expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark');
 });
 
-test('without a session every page leads to signing in, and back to its own address', async () => {
+test('without a session one refusal is enough: every page leads to signing in, and back to its own address', async () => {
   await using context = await browser.newContext({ locale: 'en-GB' });
   const refusal = { status: 401, contentType: 'application/json', body: '{"code":401,"message":"No session."}' };
-  await context.route('**/v1/**', (route) => route.fulfill(refusal));
+  const asked: string[] = [];
+  await context.route('**/v1/**', (route) => {
+    asked.push(new URL(route.request().url()).pathname);
+    return route.fulfill(refusal);
+  });
   const { page } = await open(context, '/podcasts/pod_harbour?state=draft');
   const link = page.getByRole('link', { name: 'Sign in' });
   expect(await link.getAttribute('href')).toBe('/sign-in?return_to=%2Fpodcasts%2Fpod_harbour%3Fstate%3Ddraft');
+  expect(await violationsOf(page, 'wide and light')).toEqual([]);
+  expect(asked).toEqual(['/management/v1/me']);
 });
 
 /** A square picture that may be artwork. */

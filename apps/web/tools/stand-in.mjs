@@ -27,7 +27,10 @@ function answer(request, response) {
   const file = path.join(dist, path.normalize(pathname));
   if (pathname.startsWith('/assets/')) {
     if (!existsSync(file)) return response.writeHead(404).end();
-    response.writeHead(200, { 'Content-Type': types[path.extname(file)] ?? 'application/octet-stream' });
+    // As the gateway: a browser loads and compiles each file once.
+    const kept = 'public, max-age=31536000, immutable';
+    const type = types[path.extname(file)] ?? 'application/octet-stream';
+    response.writeHead(200, { 'Content-Type': type, 'Cache-Control': kept });
     return createReadStream(file).pipe(response);
   }
   response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy });

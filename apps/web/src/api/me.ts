@@ -34,7 +34,6 @@ export const meQuery = queryOptions({
   },
   staleTime: Number.POSITIVE_INFINITY,
   retry: false,
-  meta: { isOptional: true },
 });
 
 /** The person, once known. */

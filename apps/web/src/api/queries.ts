@@ -88,7 +88,7 @@ export const list = <P extends ReadPath>(path: P, params: ReadParams<P>) =>
 export const createQueries = (): QueryClient =>
   new QueryClient({
     queryCache: new QueryCache({
-      onError: (error, { meta }) => meta?.['isOptional'] !== true && asProblem(error).status === 401 && session.end(),
+      onError: (error) => asProblem(error).status === 401 && session.end(),
     }),
     defaultOptions: {
       queries: {

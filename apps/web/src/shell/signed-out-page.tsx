@@ -12,10 +12,10 @@ export function SignedOutPage() {
   }, []);
   return (
     <div className={styles.page}>
-      <div className={styles.brand}>
+      <header className={styles.brand}>
         <Mark />
         Longwave
-      </div>
+      </header>
       <main id="main" className={styles.card}>
         <h1>{t('signed_out.title')}</h1>
         <p>{t('signed_out.help')}</p>

@@ -11,7 +11,7 @@ import { Page } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
 import { changeText, numberText } from '../../parts/format.ts';
 import { usePlace } from '../../shell/place.ts';
-import { overviewQuery, podcastsQuery, type PodcastRow } from '../podcasts/podcast-queries.ts';
+import { isCounted, overviewQuery, podcastsQuery, type PodcastRow } from '../podcasts/podcast-queries.ts';
 import { attentionOf } from './attention.ts';
 import { Figures } from './figures.tsx';
 import { totalsOf } from './totals.ts';
@@ -85,17 +85,18 @@ function NeedsYou({ rows }: { readonly rows: readonly PodcastRow[] }) {
 
 function Overviews({ rows }: { readonly rows: readonly PodcastRow[] }) {
   const shown = rows.slice(0, shownMax);
-  const overviews = useQueries({ queries: shown.map(({ id }) => overviewQuery(id)) });
+  const counted = shown.filter(isCounted);
+  const overviews = useQueries({ queries: counted.map(({ id }) => overviewQuery(id)) });
   const known = overviews.flatMap(({ data }) => data ?? []);
-  const totals = known.length === shown.length ? totalsOf(known) : undefined;
+  const totals = known.length > 0 && known.length === counted.length ? totalsOf(known) : undefined;
   return (
     <>
-      <Figures totals={totals} podcasts={shown.length} />
+      <Figures totals={totals} podcasts={counted.length} />
       <Cards>
         <Card title={t('home.podcasts')} basis={t('home.podcasts_basis')} plain>
           <ul className={styles.rows}>
-            {shown.map((row, place) => (
-              <Podcast key={row.id} row={row} overview={overviews[place]?.data} />
+            {shown.map((row) => (
+              <Podcast key={row.id} row={row} overview={overviews[counted.indexOf(row)]?.data} />
             ))}
           </ul>
         </Card>

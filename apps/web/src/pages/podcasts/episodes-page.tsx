@@ -16,7 +16,7 @@ import { changedSearch, type TableSearch } from '../../parts/table-rows.ts';
 import { usePlace } from '../../shell/place.ts';
 import { episodeColumns, type EpisodeWithDownloads } from './episode-columns.tsx';
 import { titleHas } from './title-has.ts';
-import { episodeDownloadsQuery, episodesQuery, type EpisodeRow } from './podcast-queries.ts';
+import { episodeDownloadsQuery, episodesQuery, isCounted, podcastQuery, type EpisodeRow } from './podcast-queries.ts';
 
 const route = getRouteApi('/podcasts/$podcastId/');
 const states = [
@@ -33,9 +33,10 @@ function Episodes({ episodes: { items, total } }: { readonly episodes: Listing<E
   const { podcastId } = route.useParams();
   const { language } = usePlace();
   const { data: account } = useQuery(accountQuery);
+  const { data: podcast } = useQuery(podcastQuery(podcastId));
   const { data: counted, error } = useQuery({
     ...episodeDownloadsQuery(podcastId),
-    enabled: account?.analytics === true,
+    enabled: account?.analytics === true && podcast !== undefined && isCounted(podcast),
   });
   const search = route.useSearch();
   const navigate = route.useNavigate();

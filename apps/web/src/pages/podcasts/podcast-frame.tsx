@@ -13,7 +13,7 @@ import { Tabs } from '../../parts/tabs.tsx';
 import { languageName, numberText } from '../../parts/format.ts';
 import { usePlace } from '../../shell/place.ts';
 import { PodcastUploads } from '../episodes/podcast-uploads.tsx';
-import { overviewQuery, podcastQuery } from './podcast-queries.ts';
+import { isCounted, overviewQuery, podcastQuery } from './podcast-queries.ts';
 
 const route = getRouteApi('/podcasts/$podcastId');
 
@@ -41,7 +41,10 @@ function Meta({
 export function PodcastFrame() {
   const { podcastId } = route.useParams();
   const { data: podcast, error, refetch } = useQuery(podcastQuery(podcastId));
-  const { data: overview } = useQuery(overviewQuery(podcastId));
+  const { data: overview } = useQuery({
+    ...overviewQuery(podcastId),
+    enabled: podcast !== undefined && isCounted(podcast),
+  });
   const { language } = usePlace();
   if (!podcast) return error ? <ProblemPage error={error} onRetry={() => void refetch()} /> : <Skeleton lines={8} />;
   const episodes = overview && overview.episodes.published + overview.episodes.scheduled + overview.episodes.drafts;

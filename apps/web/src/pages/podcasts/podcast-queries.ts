@@ -15,7 +15,10 @@ export const podcastsQuery = list('/podcasts', { query: { 'fields_filter[]': pod
 
 export const podcastQuery = (id: string) => get('/podcasts/{id}', { path: { id } });
 
-/** How many episodes a podcast has, and its numbers of the last 30 days where the plan includes them. */
+/** Whether a podcast has an overview and downloads: the server refuses those of one that is not published. */
+export const isCounted = ({ state }: Pick<PodcastRow, 'state'>): boolean => state === 'published';
+
+/** How many episodes a podcast has, and its numbers of the last 30 days where the plan includes them. Refused unless `isCounted`. */
 export const overviewQuery = (id: string) => get('/podcasts/{id}/overview', { path: { id } });
 
 /** The episodes of a podcast, newest first. */
@@ -25,6 +28,6 @@ export const episodesQuery = (id: string) =>
     query: { 'fields_filter[]': episodeFields, sort: '-created_at' },
   });
 
-/** Downloads of each published episode in the last 30 days. Refused where the plan has no analytics. */
+/** Downloads of each published episode in the last 30 days. Refused where the plan has no analytics, and unless `isCounted`. */
 export const episodeDownloadsQuery = (id: string) =>
   get('/podcasts/{id}/analytics/episodes', { path: { id }, query: { days_offset: 30 } });

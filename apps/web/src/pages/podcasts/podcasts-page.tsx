@@ -19,7 +19,7 @@ import { numberText } from '../../parts/format.ts';
 import { usePlace } from '../../shell/place.ts';
 import { titleHas } from './title-has.ts';
 import { FirstSteps } from './first-steps.tsx';
-import { overviewQuery, podcastsQuery, type PodcastRow } from './podcast-queries.ts';
+import { isCounted, overviewQuery, podcastsQuery, type PodcastRow } from './podcast-queries.ts';
 
 type Overview = Answer<'/podcasts/{id}/overview'>;
 interface Row extends PodcastRow {
@@ -79,7 +79,9 @@ function Podcasts({ podcasts, total }: { readonly podcasts: readonly PodcastRow[
   const { language } = usePlace();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const overviews = useQueries({ queries: podcasts.map(({ id }) => overviewQuery(id)) });
+  const overviews = useQueries({
+    queries: podcasts.map((podcast) => ({ ...overviewQuery(podcast.id), enabled: isCounted(podcast) })),
+  });
   const all = podcasts.map((podcast, place): Row => ({ ...podcast, overview: overviews[place]?.data }));
   const rows = all.filter(({ title }) => titleHas(title, search.q));
   const onSearch = (change: TableSearch) =>
