@@ -70,6 +70,36 @@ describe('a session', () => {
     expect((await pages.server.verify(text, Api.REST, Carrier.COOKIE))?.$case).toBe('principal');
   });
 
+  const signOutOfConsole = {
+    method: 'POST',
+    body: '',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  };
+
+  test('ends by the form of the console, which knows no token of forms', async () => {
+    const { browser, text } = await pages.signedIn('Dan');
+    const answer = await browser.fetch('/sign-out', signOutOfConsole);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in']);
+    expect((await pages.server.verify(text, Api.REST, Carrier.COOKIE))?.$case).toBe('refusal');
+  });
+
+  test.each([
+    ['another site', { 'sec-fetch-site': 'cross-site' }],
+    ['another host of the same site', { 'sec-fetch-site': 'same-site' }],
+    ['another origin, in an older browser', { 'sec-fetch-site': undefined, origin: 'https://evil.example' }],
+    ['nobody', { 'sec-fetch-site': undefined }],
+  ])('is not ended by such a form from %s', async (_who, from) => {
+    const { browser, text } = await pages.signedIn('Eli');
+    const headers = { ...signOutOfConsole.headers, ...from };
+    expect((await browser.fetch('/sign-out', { ...signOutOfConsole, headers })).status).toBe(403);
+    expect((await pages.server.verify(text, Api.REST, Carrier.COOKIE))?.$case).toBe('principal');
+  });
+
+  test('no other form is taken without its token', async () => {
+    const { browser } = await pages.signedIn('Flo');
+    expect((await browser.fetch('/sign-in/account', signOutOfConsole)).status).toBe(403);
+  });
+
   test('is not ended by a link', async () => {
     const { browser, text } = await pages.signedIn('Fay');
     const answer = await browser.get('/sign-out');

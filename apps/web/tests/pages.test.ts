@@ -136,6 +136,21 @@ test('without a session one refusal is enough: every page leads to signing in, a
   expect(asked).toEqual(['/management/v1/me']);
 });
 
+test('signing out is the POST of a form, which leaves the console', async () => {
+  await using context = await browser.newContext({ locale: 'en-GB' });
+  const { page } = await open(context, '/');
+  const [sent] = await Promise.all([
+    page.waitForRequest(`${url}/sign-out`),
+    page.getByRole('button', { name: 'Ada Quay' }).press('Enter'),
+    page.getByRole('menuitem', { name: 'Sign out' }).click(),
+  ]);
+  expect([sent.method(), sent.isNavigationRequest(), await sent.headerValue('content-type')]).toEqual([
+    'POST',
+    true,
+    'application/x-www-form-urlencoded',
+  ]);
+});
+
 /** A square picture that may be artwork. */
 const drawPicture = (page: Page) =>
   page.evaluate<string>(`{

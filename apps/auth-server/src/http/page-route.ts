@@ -33,6 +33,8 @@ type Form<F extends z.ZodType> = z.ZodSafeParseResult<z.output<F>>;
 export interface PageRoute extends RoutePlace {
   readonly access: Access;
   readonly form: z.ZodType | undefined;
+  /** For a form that the console sends too. It knows no form token, so its requests count by where they come from alone, as its others do. */
+  readonly isOfConsole?: boolean;
   readonly answer: (visit: Visit, form: never) => Promise<PageAnswer> | PageAnswer;
 }
 

@@ -24,12 +24,14 @@ export type PageRoutesDeps = SignInDeps &
   SecurityPageDeps &
   SecondFactorPageDeps;
 
-const signOut = (sessions: Sessions): PageRoute =>
-  takeForm('/sign-out', 'anyone', z.object({}), async ({ session }) => ({
+const signOut = (sessions: Sessions): PageRoute => ({
+  ...takeForm('/sign-out', 'anyone', z.object({}), async ({ session }) => ({
     redirect: '/sign-in',
     ...(session && { setCookies: [await sessions.end(session)] }),
     headers: { 'Clear-Site-Data': '"cache", "storage"' },
-  }));
+  })),
+  isOfConsole: true,
+});
 
 /** Routes that lead from the path of a form to its page: a browser opens the path when its address is loaded again. */
 export const returnRoutes = (routes: readonly PageRoute[]): readonly PageRoute[] => {

@@ -1,5 +1,6 @@
 import { BookOpen, LogOut, Monitor, Moon, Sun } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
+import { signOut } from '../api/sign-out.ts';
 import { currentTheme, setTheme, type Theme } from '../look/theme.ts';
 import { t } from '../messages/messages.ts';
 import { Menu } from '../parts/menu.tsx';
@@ -31,7 +32,7 @@ export function PersonMenu({ className, children }: { readonly className: string
           onChoose: () => choose(theme),
         })),
         { name: t('shell.api'), icon: BookOpen, href: '/api-docs' },
-        { name: t('shell.sign_out'), icon: LogOut, href: '/settings' },
+        { name: t('shell.sign_out'), icon: LogOut, onChoose: signOut },
       ]}
     />
   );
