@@ -121,6 +121,25 @@ test('after a navigation the heading of the new page has the focus; a closed men
   expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark');
 });
 
+test('the heading of a page whose thing is still read has the focus once it is there', async () => {
+  await using context = await browser.newContext({ locale: 'en-GB' });
+  const { page } = await open(context, '/podcasts/pod_harbour');
+  const answer = Promise.withResolvers<void>();
+  await page.route('**/api/v1/episodes/*', async (route) => {
+    await answer.promise;
+    await route.continue();
+  });
+  const link = page.getByRole('link', { name: 'A keeper’s logbook' });
+  const title = await link.innerText();
+  await link.press('Enter');
+  await page.waitForURL('**/episodes/*');
+  const heading = page.getByRole('heading', { level: 1 });
+  await heading.waitFor({ state: 'detached' });
+  answer.resolve();
+  await heading.waitFor();
+  expect(await page.evaluate<string>('document.activeElement.textContent')).toBe(title);
+});
+
 test('without a session one refusal is enough: every page leads to signing in, and back to its own address', async () => {
   await using context = await browser.newContext({ locale: 'en-GB' });
   const refusal = { status: 401, contentType: 'application/json', body: '{"code":401,"message":"No session."}' };
