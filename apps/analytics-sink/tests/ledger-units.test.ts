@@ -55,7 +55,7 @@ async function hours(knownAt: Date, countingBasis: UnitsRequest['countingBasis']
   return rows;
 }
 
-/** What is known of servings, each with the hour that has its unit. */
+/** Reads servings, each with the hour that has its unit. */
 async function servings(knownAt: Date, countingBasis: ServingsRequest['countingBasis'], workspaceId = 'ws_1') {
   const servingIds = ['srv_1', 'srv_2', 'srv_3', 'srv_9'];
   const rows = await readServings(pool, { workspaceId, servingIds, countingBasis, knownAt });

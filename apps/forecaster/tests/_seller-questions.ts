@@ -52,7 +52,7 @@ const lineOf = (id: string, quantity: number): PlanLineItem =>
   });
 const sales = Array.from({ length: firsts }, (_, at) => lineOf(`li_sold_${at}`, 20_000 * (1 + at)));
 
-/** What is known when so many line items were sold. */
+/** The inputs of a question after so many sales. */
 const inputsAfter = Array.from({ length: firsts + 1 }, (_, sold): ForecastInputs => ({
   ...{ workspaceId: 'ws_1', nowMs, committed: [], backtests: [], maxPlays: 40_000 },
   past: { untilMs: nowMs, plays, hours },

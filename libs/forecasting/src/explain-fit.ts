@@ -11,12 +11,12 @@ interface Fit {
   readonly fits: number;
   /** Breaks by the first verdict that speaks against the line item, in the order of the checks. */
   readonly stages: readonly { readonly code: VerdictCode; readonly breaks: number }[];
-  /** Who has slots of plays that it fits and got nothing of, those with most first; slots. */
+  /** The line items that have slots of plays which it fits and got nothing of, those with most first; slots. */
   readonly winners: readonly { readonly lineItemId: string; readonly slots: number }[];
 }
 
 interface FitOptions extends MatchOptions {
-  /** What is sold: of two line items in it, one that stands behind the other took nothing from it. */
+  /** Everything that is sold. Of two line items in it, one that stands behind the other took nothing from it. */
   readonly lines: readonly PlanLineItem[];
   readonly maxWinners: number;
 }

@@ -2,8 +2,8 @@ import { createPool } from '@longwave/postgres';
 import { typed } from '../command.ts';
 
 /**
- * What is to be done before going back to a release that knows no leases (0.7.0 and before), in words; undefined where nothing is. Such a
- * release cannot say it itself: its goals would be refused by the database.
+ * Tells the operator how to prepare for going back to a release that knows no leases (0.7.0 and before); undefined where nothing has to be
+ * done. Such a release cannot say it itself: its goals would be refused by the database.
  * @param servingUrl the database as the role of internal-serving's schema
  */
 export async function findWayBack(servingUrl: string): Promise<string | undefined> {

@@ -10,7 +10,7 @@ const maxWinners = 5;
 
 /** The answer about the breaks that a line item fits; numbers are whole units. */
 export interface ExplainedLine {
-  /** What was asked: whole days of what is sampled. */
+  /** The time that the answer is about: whole days of what is sampled. */
   readonly fromMs: number;
   readonly toMs: number;
   readonly rows: number;

@@ -65,7 +65,7 @@ function thinOnce(plays: readonly SamplePlay[], maxRows: number): readonly Sampl
   return part;
 }
 
-/** What each line item still lacks of its goal, and how much of what is decided for it is confirmed. */
+/** Finds the units that each line item still lacks of its goal, and the share of its decided units that is confirmed. */
 export function goalsOf({
   booking,
   committed,

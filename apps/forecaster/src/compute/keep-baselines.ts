@@ -21,7 +21,7 @@ interface Kept {
 
 interface Entry extends Kept {
   readonly basis: string;
-  /** What is sold, of all times. */
+  /** The plan of everything that is sold, also outside of the window. */
   readonly plan: ServingPlanDocument;
   /** Line items that were added since it was made. */
   readonly additions: number;

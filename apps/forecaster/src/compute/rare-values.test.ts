@@ -14,7 +14,7 @@ const fitting = plays.reduce(
   0,
 );
 
-/** What is sold to one line item for listeners in Germany, in a flight of so many weeks, where the sample hides the country of some plays. */
+/** Sells one line item for listeners in Germany, in a flight of so many weeks. The sample hides the country of some plays. */
 function sold({ weeks, quantity }: { readonly weeks: number; readonly quantity: number }) {
   const window = { start: new Date(fromMs).toISOString(), end: new Date(fromMs + weeks * weekMs).toISOString() };
   const any = bookedLine({ line_item_id: 'li', window }).targeting;

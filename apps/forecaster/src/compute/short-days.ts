@@ -8,7 +8,7 @@ const dayMs = 86_400_000;
 /** Days that are looked at: further on releases are guesses. */
 const aheadDays = 7;
 
-/** What a forecast is told about, beside the line item and its delivery. */
+/** The time, the zone and the rates that the days of a line item are judged by. */
 interface About {
   readonly nowMs: number;
   readonly timeZone: string;
