@@ -16,14 +16,20 @@ const countedBy: Readonly<Record<UnitBasis, { readonly stage: AdStage } | { read
   completes: { event: 'complete' },
 };
 
-/** SQL: what was known at $3 of line items (or servings) $2 of workspace $1, a row with its units for each change. */
-function knownUnits(basis: UnitBasis, of: 'line_item_id' | 'serving_id' = 'line_item_id'): string {
+/** SQL: the tables that the units of line items $2 are read from. */
+const ofLineItems = {
+  entries: '(select * from ad_entry where line_item_id = any($2)) e',
+  events: '(select * from client_event where line_item_id = any($2)) e',
+};
+
+/** SQL: the units of workspace $1 in some rows that were known at $3, a row with its units for each change. */
+function knownUnits(basis: UnitBasis, { entries, events } = ofLineItems): string {
   const counted = countedBy[basis];
   return 'stage' in counted
-    ? `select line_item_id, creative_id, serving_id, hour as at, quantity as units from ad_entry
-       where workspace_id = $1 and ${of} = any($2) and recorded_at <= $3 and stage = '${counted.stage}'`
-    : `select line_item_id, creative_id, serving_id, at, 1 as units from client_event
-       where workspace_id = $1 and ${of} = any($2) and counted_at <= $3 and event = '${counted.event}' and judgement = 'eligible'`;
+    ? `select line_item_id, creative_id, serving_id, hour as at, quantity as units from ${entries}
+       where workspace_id = $1 and recorded_at <= $3 and stage = '${counted.stage}'`
+    : `select line_item_id, creative_id, serving_id, at, 1 as units from ${events}
+       where workspace_id = $1 and counted_at <= $3 and event = '${counted.event}' and judgement = 'eligible'`;
 }
 
 /** SQL: when the serving of `u` was decided, if that was known at $3; else when it was counted. */
@@ -112,13 +118,18 @@ export async function readServings(
     await beReader(tx);
     await setStatementTimeout(tx, timeoutMs);
     const { rows } = await tx.query<ServingRow>(
-      `select s.serving_id, s.line_item_id, s.creative_id, (
-         select max(h.hour) from (
-           select date_trunc('hour', u.at, 'UTC') as hour from (${knownUnits(countingBasis, 'serving_id')}) u
-           where u.serving_id = s.serving_id group by 1 having sum(u.units) > 0) h) as hour
-       from (select distinct on (serving_id) serving_id, line_item_id, creative_id from ad_entry
-             where workspace_id = $1 and serving_id = any($2) and recorded_at <= $3 order by serving_id, id) s
-       order by s.serving_id collate "C"`,
+      // Rows are found by their servings alone: the planner would read the index of all hours of the workspace beside it.
+      `with entry as materialized (select * from ad_entry where serving_id = any($2)),
+       event as materialized (select * from client_event where serving_id = any($2)),
+       serving as (
+         select distinct on (serving_id) serving_id, line_item_id, creative_id from entry
+         where workspace_id = $1 and recorded_at <= $3 order by serving_id, id),
+       counted as (
+         select serving_id, date_trunc('hour', at, 'UTC') as hour
+         from (${knownUnits(countingBasis, { entries: 'entry', events: 'event' })}) u group by 1, 2 having sum(units) > 0)
+       select s.serving_id, s.line_item_id, s.creative_id, max(c.hour) as hour
+       from serving s left join counted c on c.serving_id = s.serving_id
+       group by 1, 2, 3 order by s.serving_id collate "C"`,
       [workspaceId, servingIds, knownAt],
     );
     return rows;

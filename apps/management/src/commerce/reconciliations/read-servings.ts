@@ -37,20 +37,22 @@ export async function readServings(
   const known = new Map<string, KnownServing>();
   const ids = [...named];
   const options = { deadlineMs: readMs, signal: about.signal };
-  for (const countingBasis of new Set(about.bases.values()))
-    for (let first = 0; first < ids.length; first += batchSize) {
-      const { servings } = await ledger.readServings(
-        {
-          ...{ workspaceId: about.workspaceId, servingIds: ids.slice(first, first + batchSize), countingBasis },
-          knownAtMs: BigInt(about.knownAt.getTime()),
-        },
-        options,
-      );
+  const bases = [...new Set(about.bases.values())];
+  for (let first = 0; first < ids.length; first += batchSize) {
+    const asked = {
+      ...{ workspaceId: about.workspaceId, servingIds: ids.slice(first, first + batchSize) },
+      knownAtMs: BigInt(about.knownAt.getTime()),
+    };
+    // There are five bases at most.
+    const answers = await Promise.all(
+      bases.map((countingBasis) => ledger.readServings({ ...asked, countingBasis }, options)),
+    );
+    for (const [at, { servings }] of answers.entries())
       for (const { servingId, lineItemId, creativeId, hourMs } of servings) {
-        const isCounted = hourMs !== undefined && about.bases.get(lineItemId) === countingBasis;
+        const isCounted = hourMs !== undefined && about.bases.get(lineItemId) === bases[at];
         if (isCounted) known.set(servingId, { lineItemId, creativeId, hourMs: Number(hourMs) });
         else if (!known.has(servingId)) known.set(servingId, { lineItemId, creativeId });
       }
-    }
+  }
   return known;
 }
