@@ -89,7 +89,7 @@ export const createRules = (options: {
   ...reportDefinitionRules,
   ...reportRunRules({ keptDays: options.reportDays, findPlan: options.findPlan }),
   ...advertiserRules,
-  ...campaignRules,
+  ...campaignRules(options),
   ...creativeRules(options),
   ...creativeAssignmentRules,
   ...demandSourceRules,

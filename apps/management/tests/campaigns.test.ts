@@ -294,6 +294,7 @@ test('archiving a creative that an encoder prepares ends that operation and its 
 describe('the budget of a campaign', () => {
   const eur = (units: number) => ({ amount_micros: String(units * 1_000_000), currency: 'EUR' });
   const unlimited = { type: 'non_guaranteed', goal: { unit: 'unlimited' } };
+  const days = { window: { start: '2027-03-01T00:00:00Z', end: '2027-03-11T00:00:00Z' } };
 
   test('refuses line items with a price for each ad and no goal, which nothing would stop at it, and is refused with them', async () => {
     const world = createWorld(management);
@@ -317,18 +318,13 @@ describe('the budget of a campaign', () => {
 
   test('has what flat prices and prices of days cost put aside, and is not oversold by them', async () => {
     const world = createWorld(management);
-    const days = { window: { start: '2027-03-01T00:00:00Z', end: '2027-03-11T00:00:00Z' } };
-    const draft = await world.activeCampaign();
-    const campaign = await world.send('campaign.revise', draft, { budget: eur(100), window: days.window });
+    const { window } = days;
+    const campaign = await world.send('campaign.revise', await world.activeCampaign(), { budget: eur(100), window });
     await world.booked({ ...days, rate: { model: 'flat', price: eur(30) } }, campaign);
     await world.booked({ ...days, rate: { model: 'cpd', price: eur(2) } }, campaign);
-    const fixed = () =>
-      transaction(management.pool, (tx) =>
-        readFixedMicros(tx, {
-          ...{ workspaceId: world.workspaceId, campaignId: campaign.id, timeZone: 'UTC' },
-          campaign: { budget: eur(100), window: days.window },
-        }),
-      );
+    const ids = { workspaceId: world.workspaceId, campaignId: campaign.id };
+    const about = { ...ids, timeZone: 'UTC', campaign: { budget: eur(100), window } };
+    const fixed = () => transaction(management.pool, (tx) => readFixedMicros(tx, about));
     expect(await fixed()).toBe(50_000_000n);
     const refusal = await refusalOf(world.booked({ ...days, rate: { model: 'flat', price: eur(51) } }, campaign));
     expect(refusal.code).toBe('line_item_not_bookable');
@@ -351,9 +347,8 @@ describe('the budget of a campaign', () => {
 
   test('has no room for fixed prices where units have taken it, as the pacer knows when such a price is set', async () => {
     const world = createWorld(management);
-    const window = { start: '2027-03-01T00:00:00Z', end: '2027-03-11T00:00:00Z' };
-    const draft = await world.activeCampaign();
-    const campaign = await world.send('campaign.revise', draft, { budget: eur(100), window });
+    const { window } = days;
+    const campaign = await world.send('campaign.revise', await world.activeCampaign(), { budget: eur(100), window });
     const asked: (readonly string[])[] = [];
     let spent = 90;
     management.sumUnitCosts = async (workspaceId, lineItemIds) => {
@@ -369,9 +364,8 @@ describe('the budget of a campaign', () => {
     const { lineItem } = await flat(10);
     expect(asked).toHaveLength(2);
     expect(asked[1]).toContain(byUnits.lineItem.id);
-    expect(await refusalOf(world.booked({ window, rate: { model: 'cpd', price: eur(1) } }, campaign))).toMatchObject(
-      refusal,
-    );
+    const perDay = world.booked({ window, rate: { model: 'cpd', price: eur(1) } }, campaign);
+    expect(await refusalOf(perDay)).toMatchObject(refusal);
 
     // What costs less is not refused, however much units have taken since.
     spent = 95;
@@ -384,5 +378,23 @@ describe('the budget of a campaign', () => {
     await world.send('line_item.amend', byUnits.lineItem, { goal: { unit: 'impressions', quantity: 7 } });
     management.sumUnitCosts = async () => 0n;
     await amend(cheaper, 100);
+  });
+
+  test('is not lowered below what units have committed at any price beside fixed prices, nor given below it; it may always have more', async () => {
+    const world = createWorld(management);
+    const revise = async (of: ResourceView, units: number) => world.send('campaign.revise', of, { budget: eur(units) });
+    const { campaign, lineItem } = await world.booked();
+    await world.booked({ rate: { model: 'flat', price: eur(30) } }, campaign);
+    management.sumUnitCosts = async (_workspaceId, ids) => (ids.includes(lineItem.id) ? 50_000_000n : 0n);
+    const refusal = { context: { errors: [{ code: 'budget_not_kept', path: '/changes/budget' }] } };
+    expect(await refusalOf(revise(campaign, 79))).toMatchObject(refusal);
+    const given = await revise(campaign, 100);
+    expect(await refusalOf(revise(given, 79))).toMatchObject(refusal);
+    const lower = await revise(given, 80);
+    management.sumUnitCosts = async () => Promise.reject(new Problem('temporarily_unavailable'));
+    expect((await refusalOf(revise(lower, 70))).code).toBe('temporarily_unavailable');
+    await revise(lower, 81);
+    // Nothing of a campaign is sold yet: nobody is asked.
+    await revise(await revise(await world.activeCampaign(), 80), 70);
   });
 });

@@ -77,7 +77,7 @@ export const campaignCommands = {
     versionGuard: 'required',
     event: 'campaign.revised',
     hasRule: true,
-    problems: ['validation_failed'],
+    problems: ['validation_failed', 'temporarily_unavailable'],
     summary: 'Changes the order; the change takes effect with the next serving plan.',
   }),
   'campaign.submit': defineCommand({

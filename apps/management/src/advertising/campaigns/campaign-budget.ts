@@ -86,20 +86,27 @@ const sumFixed = (rows: readonly SoldRow[], budget: Budget, campaignEnd: string,
     return sum + costs.reduce((most, one) => (one > most ? one : most), 0n);
   }, 0n);
 
-interface Selling extends Pick<SoldRow, 'id' | 'attributes'> {
+/** What is about to change: a line item as it would be sold, in place of what it is, or the budget itself. */
+interface BudgetChange {
+  readonly selling?: Pick<SoldRow, 'id' | 'attributes'>;
+  /** Whether the budget has less than before. */
+  readonly isLower?: boolean;
   /** What the units of the campaign's line items cost by now, in millionths; undefined where nobody has asked. */
   readonly unitMicros: bigint | undefined;
 }
 
+/** Whether a budget has less than the one of before, or takes the place of none or of one in another currency. */
+export const isLowerBudget = (before: Budget | undefined, after: Budget): boolean =>
+  before?.currency !== after.currency || BigInt(after.amount_micros) < BigInt(before.amount_micros);
+
 /**
  * Why the budget of a campaign could not be kept (docs/pacing.md#budgets), in words for the seller; undefined where it can. Throws
- * `StalePreparation` when more is to be put aside and nobody has asked what units cost.
- * @param selling a line item as it would be sold, in place of what it is
+ * `StalePreparation` when more is to be put aside, or the budget is lower, and nobody has asked what units cost.
  */
 export async function findBudgetIssue(
   tx: Transaction,
   { workspaceId, campaignId, campaign, timeZone }: BudgetedCampaign,
-  selling?: Selling,
+  { selling, isLower = false, unitMicros }: BudgetChange,
 ): Promise<string | undefined> {
   const { budget, window } = campaign;
   if (!budget) return undefined;
@@ -114,9 +121,10 @@ export async function findBudgetIssue(
   const fixed = sumFixed(sold, budget, window.end, timeZone);
   if (fixed > BigInt(budget.amount_micros))
     return `The line items with a flat price or a price of days together cost more than the campaign's budget.`;
-  if (!selling || fixed <= sumFixed(charged, budget, window.end, timeZone)) return undefined;
-  if (selling.unitMicros === undefined) throw new StalePreparation('The campaign has just changed. Try again.');
-  if (fixed + selling.unitMicros > BigInt(budget.amount_micros))
-    return `What the campaign's line items have had by units already takes so much of the budget that the flat prices and the prices of days do not fit beside it.`;
-  return undefined;
+  if (!isLower && fixed <= sumFixed(charged, budget, window.end, timeZone)) return undefined;
+  if (unitMicros === undefined) throw new StalePreparation('The campaign has just changed. Try again.');
+  if (fixed + unitMicros <= BigInt(budget.amount_micros)) return undefined;
+  return isLower
+    ? `What the campaign's line items have had by units, with the flat prices and the prices of days, already costs more than this budget.`
+    : `What the campaign's line items have had by units already takes so much of the budget that the flat prices and the prices of days do not fit beside it.`;
 }

@@ -7,13 +7,14 @@ import { requireCurrency } from '../../workspace/require-currency.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
 import { timeZoneOf } from '../../workspace/time-zone-of.ts';
 import { endedLineItemStates } from './campaign.ts';
-import { findBudgetIssue } from './campaign-budget.ts';
+import { findBudgetIssue, isLowerBudget } from './campaign-budget.ts';
+import { sumCampaignUnits } from './prepare-budget.ts';
 
 type Catalog = typeof productCatalog;
 type CampaignRules = Pick<Rules<Catalog>, Extract<CommandWithRule<Catalog>, `campaign.${string}`>>;
 
 /** Rules of the campaign commands. */
-export const campaignRules: CampaignRules = {
+export const campaignRules = (deps: Parameters<typeof sumCampaignUnits>[0]): CampaignRules => ({
   'campaign.create': async ({ tx, workspaceId, changes }) => {
     const ids = [changes.advertiser_id];
     await requireResources(tx, { workspaceId, type: 'advertisers', ids, path: '/changes/advertiser_id' });
@@ -21,16 +22,29 @@ export const campaignRules: CampaignRules = {
     return { attributes: changes };
   },
 
-  'campaign.revise': async ({ tx, workspaceId, subjectId, current, changes }) => {
-    await requireCurrency(tx, workspaceId, changes.budget, '/changes/budget');
-    const attributes = { ...current, ...changes };
-    if (changes.budget) {
-      const timeZone = await timeZoneOf(tx, workspaceId);
-      const campaign = { workspaceId, campaignId: subjectId, campaign: attributes, timeZone };
-      const issue = await findBudgetIssue(tx, campaign);
-      if (issue) refuseField('/changes/budget', 'budget_not_kept', issue);
-    }
-    return { attributes };
+  'campaign.revise': {
+    // What a lower budget has to leave room for, the pacer knows.
+    prepare: async ({ workspaceId, subjectId: campaignId, current: found, changes: { budget: asked } }) => {
+      const isAsked = found && asked && isLowerBudget(found.budget, asked);
+      const unitMicros = isAsked ? await sumCampaignUnits(deps, { workspaceId, campaignId }, asked) : undefined;
+      return async ({ tx, current, changes }) => {
+        const { budget } = changes;
+        await requireCurrency(tx, workspaceId, budget, '/changes/budget');
+        const attributes = { ...current, ...changes };
+        if (budget) {
+          const campaign = {
+            workspaceId,
+            campaignId,
+            campaign: attributes,
+            timeZone: await timeZoneOf(tx, workspaceId),
+          };
+          const isLower = isLowerBudget(current.budget, budget);
+          const issue = await findBudgetIssue(tx, campaign, { isLower, unitMicros });
+          if (issue) refuseField('/changes/budget', 'budget_not_kept', issue);
+        }
+        return { attributes };
+      };
+    },
   },
 
   'campaign.complete': async ({ tx, workspaceId, subjectId, current }) => {
@@ -68,4 +82,4 @@ export const campaignRules: CampaignRules = {
     attributes: current,
     also: (tx) => finishJob(tx, subjectId, reason),
   }),
-};
+});

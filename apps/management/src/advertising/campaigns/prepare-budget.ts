@@ -1,9 +1,33 @@
 import { findResource, holdResource, listLinked } from '@longwave/command-pipeline';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { timeZoneOf } from '../../workspace/time-zone-of.ts';
-import type { LineItem } from '../line-items/line-item.ts';
+import { unsoldStates, type LineItem } from '../line-items/line-item.ts';
+import type { Campaign } from './campaign.ts';
 import { findBudgetIssue, hasFixedPrice, isPaidFrom } from './campaign-budget.ts';
 import type { SumUnitCosts } from './sum-unit-costs.ts';
+
+interface BudgetDeps {
+  readonly pool: Pool;
+  readonly sumUnitCosts: SumUnitCosts;
+}
+
+/** Asks what the units of the line items that a budget of a campaign pays for cost by now, in millionths. Drafts have had none. */
+export async function sumCampaignUnits(
+  { pool, sumUnitCosts }: BudgetDeps,
+  { workspaceId, campaignId }: { readonly workspaceId: string; readonly campaignId: string },
+  budget: NonNullable<Campaign['budget']>,
+): Promise<bigint> {
+  const all = await listLinked(pool, workspaceId, 'line_items', 'campaign', campaignId);
+  const paid = all.filter(
+    ({ attributes, lifecycle_state: state }) => !unsoldStates.includes(state) && isPaidFrom(attributes, budget),
+  );
+  return paid.length === 0
+    ? 0n
+    : sumUnitCosts(
+        workspaceId,
+        paid.map(({ id }) => id),
+      );
+}
 
 /**
  * Why the budget of a line item's campaign could not be kept if it were sold so, in words for the seller; undefined where it can. Holds the
@@ -16,20 +40,14 @@ type FindIssue = (tx: Transaction, attributes: LineItem) => Promise<string | und
  * @param lineItem as it would be after the command; undefined: the budget is not looked at
  */
 export async function prepareBudget(
-  { pool, sumUnitCosts }: { readonly pool: Pool; readonly sumUnitCosts: SumUnitCosts },
+  deps: BudgetDeps,
   { workspaceId, id, lineItem }: { readonly workspaceId: string; readonly id: string; readonly lineItem?: LineItem },
 ): Promise<FindIssue> {
   const unitMicros = lineItem && hasFixedPrice(lineItem) ? await unitMicrosOf(lineItem.campaign_id) : undefined;
 
   async function unitMicrosOf(campaignId: string): Promise<bigint | undefined> {
-    const budget = (await findResource(pool, workspaceId, 'campaigns', campaignId))?.attributes.budget;
-    if (!budget) return undefined;
-    const all = await listLinked(pool, workspaceId, 'line_items', 'campaign', campaignId);
-    const paid = all.filter(({ attributes }) => isPaidFrom(attributes, budget));
-    return sumUnitCosts(
-      workspaceId,
-      paid.map((row) => row.id),
-    );
+    const budget = (await findResource(deps.pool, workspaceId, 'campaigns', campaignId))?.attributes.budget;
+    return budget && sumCampaignUnits(deps, { workspaceId, campaignId }, budget);
   }
 
   return async (tx, attributes) => {
@@ -38,6 +56,7 @@ export async function prepareBudget(
     const { attributes: campaign } = (await findResource(tx, workspaceId, 'campaigns', campaignId))!;
     if (!campaign.budget) return undefined;
     const timeZone = await timeZoneOf(tx, workspaceId);
-    return findBudgetIssue(tx, { workspaceId, campaignId, campaign, timeZone }, { id, attributes, unitMicros });
+    const selling = { id, attributes };
+    return findBudgetIssue(tx, { workspaceId, campaignId, campaign, timeZone }, { selling, unitMicros });
   };
 }
