@@ -159,7 +159,7 @@ test('alerts are read page by page, by line item, state and kind, by whoever see
   expect(serving.asked.map((request) => request.workspaceId)).not.toContain(stranger.workspaceId);
 });
 
-test('internal-serving is told which reservations end within 48 hours, and that there is none any more', async () => {
+test('internal-serving is told which reservations end within 48 hours, and that there is none any more, each hour whatever another process told', async () => {
   const { pool, clock } = webhooks.management;
   const world = createWorld(webhooks.management);
   const held = await world.reservedLineItem();
@@ -171,7 +171,9 @@ test('internal-serving is told which reservations end within 48 hours, and that 
     if (request.workspaceId === world.workspaceId) put.push(request);
     return {};
   };
-  const tell = createTellReservations({ pool, clock, serving: { putFindings } });
+  let aheadMs = 0;
+  const ahead = () => new Date(clock().getTime() + aheadMs);
+  const tell = createTellReservations({ pool, clock: ahead, serving: { putFindings } });
   await tell();
   await tell();
   expect(put.map(({ kind, findings }) => [kind, findings])).toEqual([
@@ -191,6 +193,14 @@ test('internal-serving is told which reservations end within 48 hours, and that 
   await world.send('line_item.release_reservation', held, {});
   await tell();
   expect(put.slice(1).map(({ findings }) => findings)).toEqual([[]]);
+
+  // What another process told between two looks, and nobody would take back since it has ended.
+  put.length = 0;
+  await tell();
+  expect(put).toEqual([]);
+  aheadMs = 3_600_000;
+  await tell();
+  expect(put.map(({ findings }) => findings)).toEqual([[]]);
 });
 
 test('an alert of a podcast says what stays empty, and is told and listed as one of the podcast', async () => {

@@ -60,19 +60,19 @@ function createReading(pool: Pool) {
 
 /**
  * Tells internal-serving, which raises alerts, what sources differ about, of each workspace where that has changed. What this process does not
- * know yet is read and told at its first look.
+ * know yet is read and told at its first look, and everything is told anew each hour.
  */
 export function createTellDiscrepancies({ pool, serving, clock }: Deps): () => Promise<void> {
-  const { tell, workspaceIds } = createTellFindings(serving, 'discrepancy');
+  const listWorkspaces = () => listReconcilingWorkspaces(pool);
+  const { tell, listWorkspaceIds } = createTellFindings(serving, { kind: 'discrepancy', listWorkspaces });
   const reading = createReading(pool);
-  let atStart: readonly string[] | undefined;
   return async () => {
     const asOf = clock();
-    atStart ??= await listReconcilingWorkspaces(pool);
+    const others = await listWorkspaceIds(asOf);
     const inReview = await listInReview(pool);
     reading.keep(new Set(inReview.map(({ id }) => id)));
     const byWorkspace = Map.groupBy(inReview, ({ workspace_id: id }) => id);
-    for (const workspaceId of new Set([...byWorkspace.keys(), ...atStart, ...workspaceIds()])) {
+    for (const workspaceId of new Set([...byWorkspace.keys(), ...others])) {
       const found: Discrepancy[] = [];
       for (const one of byWorkspace.get(workspaceId) ?? []) found.push(...(await reading.read(one)));
       await tell(workspaceId, largestOf(found).map(findingOf), asOf);

@@ -7,13 +7,32 @@ const answerMs = 10_000;
 /** Findings of one workspace. */
 const maxFindings = 10_000;
 
+/** Everything is told anew so often: what another process told last may not be so any more, and that one may have ended. */
+const toldForMs = 3_600_000;
+
 /** Tells internal-serving, which raises alerts, what management finds of one kind. */
-export function createTellFindings(serving: FindingsClient, kind: 'discrepancy' | 'ending') {
-  /** What this process told last, by workspace. */
+export function createTellFindings(
+  serving: FindingsClient,
+  options: {
+    readonly kind: 'discrepancy' | 'ending';
+    /** The workspaces about which any process may have told something. */
+    readonly listWorkspaces: () => Promise<readonly string[]>;
+  },
+) {
+  const { kind, listWorkspaces } = options;
+  /** What this process told last, by workspace, and since when. */
   const told = new Map<string, string>();
+  let sinceMs = -Infinity;
   return {
-    /** Workspaces that it told something of. */
-    workspaceIds: (): Iterable<string> => told.keys(),
+    /** Workspaces to look at beside those in which something is found: at first and then each hour all, in between those that it told something of. */
+    listWorkspaceIds: async (now: Date): Promise<Iterable<string>> => {
+      if (now.getTime() - sinceMs < toldForMs) return told.keys();
+      const all = await listWorkspaces();
+      const known = [...told.keys()];
+      told.clear();
+      sinceMs = now.getTime();
+      return new Set([...all, ...known]);
+    },
     /** Tells what is found in a workspace, where that has changed. @param found the most important ones first; those behind 10,000 are left out */
     tell: async (workspaceId: string, found: readonly AlertFinding[], asOf: Date): Promise<void> => {
       const findings = found.slice(0, maxFindings);

@@ -21,18 +21,21 @@ const findingOf = ({ lineItemId, units, expiresAt }: EndingReservation) => ({
   detailJson: JSON.stringify({ reservation: { expires_at: new Date(expiresAt).toISOString() } }),
 });
 
-/** Tells internal-serving which reservations end within 48 hours, of each workspace where that has changed; at its first look, of all that ever sold. */
+/**
+ * Tells internal-serving which reservations end within 48 hours, of each workspace where that has changed; at its first look and then each hour,
+ * of all that ever sold.
+ */
 export function createTellReservations({ pool, serving, clock }: Deps): () => Promise<void> {
-  const { tell, workspaceIds } = createTellFindings(serving, 'ending');
-  let atStart: readonly string[] | undefined;
+  const listWorkspaces = () => listSellingWorkspaces(pool);
+  const { tell, listWorkspaceIds } = createTellFindings(serving, { kind: 'ending', listWorkspaces });
   return async () => {
     const now = clock();
-    atStart ??= await listSellingWorkspaces(pool);
+    const others = await listWorkspaceIds(now);
     const found = Map.groupBy(
       await listEndingReservations(pool, new Date(now.getTime() + endingMs)),
       ({ workspaceId }) => workspaceId,
     );
-    for (const workspaceId of new Set([...found.keys(), ...atStart, ...workspaceIds()]))
+    for (const workspaceId of new Set([...found.keys(), ...others]))
       await tell(workspaceId, (found.get(workspaceId) ?? []).map(findingOf), now);
   };
 }
