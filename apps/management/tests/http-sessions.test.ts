@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
+import { Problem } from '@longwave/problems';
 import { serveHttp, type HttpWorld } from './_http.ts';
 import { management, world } from './_shared-http.ts';
 import { service } from './_values.ts';
@@ -8,6 +9,9 @@ import { service } from './_values.ts';
 /** Every request is one of the owner's session; what lets it in has a matrix of its own. */
 let pages: HttpWorld;
 const userId = newId('usr');
+const person = { name: 'Ada', email: 'ada@example.com', locale: 'de', timeZone: undefined };
+type Found = { accountName: string; person: typeof person | undefined };
+let findPerson = async (): Promise<Found> => ({ accountName: 'Harbour Light', person });
 beforeAll(async () => {
   if (world.actor.kind !== 'principal') throw new Error('worlds belong to people');
   const principal = { ...world.actor.principal, user_id: userId, credential_kind: 'browser_session' as const };
@@ -16,10 +20,7 @@ beforeAll(async () => {
     {
       findPerson: async (asked) => {
         expect(asked).toMatchObject({ accountId: principal.account_id, workspaceId: world.workspaceId, userId });
-        return {
-          accountName: 'Harbour Light',
-          person: { name: 'Ada', email: 'ada@example.com', locale: 'de', timeZone: undefined },
-        };
+        return findPerson();
       },
     },
     {
@@ -66,6 +67,17 @@ test('a session learns who is signed in, with the account and every workspace', 
       },
     ],
   });
+});
+
+test.each([
+  ['person', async () => ({ accountName: 'Harbour Light', person: undefined })],
+  ['account', async () => Promise.reject(new Problem('not_found', 'There is no account.'))],
+])('the session of a %s that is gone is of nobody: 401, as for every session that has ended', async (_what, find) => {
+  const before = findPerson;
+  findPerson = find;
+  const { json } = await pages.call('/me');
+  findPerson = before;
+  expect(json).toMatchObject({ status: 401, code: 'token_invalid' });
 });
 
 test('a token learns nothing of the person', async () => {

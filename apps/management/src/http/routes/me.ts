@@ -1,3 +1,4 @@
+import { Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { json, type ManagementRoute } from '../management-route.ts';
 import { listWorkspaces, workspaceRow } from './workspaces.ts';
@@ -16,6 +17,9 @@ const meSchema = z.strictObject({
   next_cursor: z.string().optional().describe('`GET /workspaces` goes on with it; absent when these are all.'),
 });
 
+/** A session that outlived its person or the account, as while both are removed. */
+const nobody = () => new Problem('token_invalid', 'Whom this session belongs to is not there any more. Sign in again.');
+
 const read: ManagementRoute = {
   operation: 'me.read',
   method: 'GET',
@@ -29,10 +33,12 @@ const read: ManagementRoute = {
   answer: async ({ actor }, deps) => {
     const { account_id: accountId, workspace_id: workspaceId, user_id: userId = '' } = actor.principal;
     const [{ accountName, person }, { rows: workspaces, ...rest }] = await Promise.all([
-      deps.findPerson({ accountId, workspaceId, userId }, {}),
+      deps.findPerson({ accountId, workspaceId, userId }, {}).catch((error: unknown) => {
+        throw error instanceof Problem && error.code === 'not_found' ? nobody() : error;
+      }),
       listWorkspaces(actor, deps),
     ]);
-    if (!person) throw new Error('a session is of a person that auth-server does not know');
+    if (!person) throw nobody();
     const { name, email, locale, timeZone } = person;
     const chosen = { ...(locale !== undefined && { locale }), ...(timeZone !== undefined && { time_zone: timeZone }) };
     return json({
