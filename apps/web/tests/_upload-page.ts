@@ -4,7 +4,8 @@ import { createUploadQueue } from '../src/api/upload/queue.ts';
 import { browserConditions } from '../src/api/upload/tries.ts';
 import { openUploadStore } from '../src/api/upload/upload-state.ts';
 
-const store = openUploadStore();
+/** The test chooses who is signed in by the address. */
+const store = openUploadStore(async () => location.hash);
 const uploads = createUploadQueue({
   store,
   grants,

@@ -92,6 +92,23 @@ test('after a reload at 40 % the same file, chosen again, goes on: no stored par
   expect(await world.digestOf(fileUrl!)).toBe(digest);
 });
 
+test('a file that somebody began is not seen, let alone sent, by who signs in at this browser later', async () => {
+  const { file } = makeFile('theirs.wav', 3 * partSize);
+  world.meet(({ part }) => (part === 1 ? 'pass' : 'hold'));
+  const tab = await openPage();
+  await choose(tab, file);
+  await until('one part', async () => (await keptParts(tab)).length === 1);
+  for (const [owner, expected] of [
+    ['#other', undefined],
+    ['', { name: 'theirs.wav', phase: 'choose_again' }],
+  ] as const) {
+    await tab.goto(`${world.url}${owner}`);
+    await tab.reload();
+    await loaded(tab);
+    expect(await upload(tab)).toEqual(expected && expect.objectContaining(expected));
+  }
+});
+
 test('a store that is away comes back: the upload goes on by itself, and what was stored is not sent again', async () => {
   const { file, digest } = makeFile('away.wav', bytesOf(4));
   // Longer than what is refused is tried, and for each part alone: it does not matter which of them comes first.

@@ -61,11 +61,15 @@ function open(name: string): Promise<IDBDatabase> {
   return settled(request);
 }
 
-/** The uploads in IndexedDB. Signing out clears it (`Clear-Site-Data`). */
-export function openUploadStore(name = 'longwave-uploads'): UploadStore {
+/**
+ * The uploads of one person in one account, in IndexedDB: files of another one are not even seen. Signing out clears it (`Clear-Site-Data`).
+ * @param findOwner who it is; asked once it is known, and again after a failure
+ */
+export function openUploadStore(findOwner: () => Promise<string>): UploadStore {
   let opened: Promise<IDBDatabase> | undefined;
   async function ask<T>(mode: IDBTransactionMode, what: (all: IDBObjectStore) => IDBRequest<T>): Promise<T> {
-    opened ??= open(name);
+    const owner = await findOwner();
+    opened ??= open(`longwave-uploads ${owner}`);
     return settled(what((await opened).transaction(uploads, mode).objectStore(uploads)));
   }
   return {
