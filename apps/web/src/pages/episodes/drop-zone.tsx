@@ -2,6 +2,7 @@ import { UploadCloud } from 'lucide-react';
 import { useState, type DragEvent, type ReactNode } from 'react';
 import { t } from '../../messages/messages.ts';
 import { classes } from '../../look/classes.ts';
+import { buttonClass } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import styles from './drop-zone.module.css';
@@ -77,8 +78,9 @@ export const DropZone = ({ onFiles }: { readonly onFiles: (files: readonly Taken
     <Icon of={UploadCloud} size={28} />
     <b>{t('upload.drop')}</b>
     <span>{t('upload.drop_hint')}</span>
+    <span className={buttonClass()}>{t('upload.choose')}</span>
     <input
-      className={styles.file}
+      className="hidden"
       type="file"
       multiple
       accept="audio/*,video/*"

@@ -6,7 +6,7 @@ import type { Upload } from '../../api/upload/queue.ts';
 import { uploads } from '../../api/upload/uploads.ts';
 import { t } from '../../messages/messages.ts';
 import { Badge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
+import { Button, buttonClass } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
@@ -88,7 +88,11 @@ export function ReadyCard({
         </ul>
         {error && <ProblemBanner error={error} />}
         {isPublished ? (
-          <Link to="/episodes/$episodeId" params={{ episodeId: episode.id }}>
+          <Link
+            className={buttonClass({ kind: 'primary' })}
+            to="/episodes/$episodeId"
+            params={{ episodeId: episode.id }}
+          >
             {t('new.published')}
           </Link>
         ) : production?.state === 'encoded' ? (
