@@ -47,6 +47,8 @@ const checks = [
 ];
 /** Projects whose tests start nothing. */
 const logic = 'tag:tests:pure';
+/** Projects whose tests use engines and expect nothing of how long a step takes. */
+const unhurried = 'tag:tests:unhurried';
 
 /** Programs of Debian packages: the variable that names the program. */
 const debianPrograms = [
@@ -243,17 +245,17 @@ async function runTests() {
   if (!listed.ok) throw new Error(listed.output);
   const projects = JSON.parse(listed.output);
   const starting = startTestEngines(engines);
-  const ended = await Promise.allSettled([checkAndTestLogic(starting), testOnEngines(starting)]);
+  const ended = await Promise.allSettled([runBehind(starting), testOnEngines(starting)]);
   await engines.disposeAsync();
   for (const { status, reason } of ended) if (status === 'rejected') throw reason;
   addTestResults(projects);
 }
 
-/** All tests but those of pure logic. */
+/** All tests but those that run behind them. */
 async function testOnEngines(starting) {
   const env = await starting;
   // Without a history nx starts last what has the shortest name. `test-first` does nothing but wait for the longest tests: what others wait for is started first.
-  await runTargets(['test', 'test-first', '--exclude', logic], { env });
+  await runTargets(['test', 'test-first', '--exclude', `${logic},${unhurried}`], { env });
 }
 
 /** Tests of projects, through nx, which prints each project's output as a whole. */
@@ -265,15 +267,16 @@ async function runTargets(which, { env = {}, ...options } = {}) {
 }
 
 /**
- * What needs no engine and watches no clock: the checks, then the tests of pure logic, one after the other. It takes what the other tests leave of the
- * cores while they wait for each other, for disks and for time to pass.
+ * What watches no clock: the checks, then the tests of pure logic, then unhurried tests, one after the other. It takes what the other tests leave of
+ * the cores while they wait for each other, for disks and for time to pass.
  */
-async function checkAndTestLogic(starting) {
+async function runBehind(starting) {
   for (const target of checks) await check(target);
   // Some of these tests use programs that were fetched.
   const env = await starting;
   // How long a test takes says nothing there.
-  await runTargets(['test', '-p', logic, '--parallel=1', '--testTimeout=1200000'], { env, after: true });
+  for (const projects of [logic, unhurried])
+    await runTargets(['test', '-p', projects, '--parallel=1', '--testTimeout=1200000'], { env, after: true });
 }
 
 const startedMs = performance.now();
