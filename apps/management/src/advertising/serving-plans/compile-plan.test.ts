@@ -93,3 +93,23 @@ test('the order of the inputs does not matter', () => {
     }),
   );
 });
+
+test('each assignment is looked at a few times, however many line items there are', () => {
+  let reads = 0;
+  const rows = rowsOf({});
+  const [lineItem] = rows.lineItems;
+  const [assignment] = rows.assignments;
+  const lineItems = Array.from({ length: 100 }, (_, at) => ({ ...lineItem!, id: `li_many_${at}` }));
+  const assignments = lineItems.map(({ id }) => {
+    const attributes = {
+      ...assignment!.attributes,
+      get line_item_id() {
+        reads++;
+        return id;
+      },
+    };
+    return { ...assignment!, id: `cas_${id}`, attributes };
+  });
+  expect(compile({ ...rows, lineItems, assignments }).line_items).toHaveLength(100);
+  expect(reads).toBeLessThan(500);
+});

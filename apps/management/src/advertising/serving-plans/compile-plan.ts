@@ -158,7 +158,10 @@ export function compilePlan(
   const campaigns = indexed(inputs.campaigns, servingStates.campaigns);
   const creatives = indexed(inputs.creatives, servingStates.creatives);
   const lineItems = [...indexed(inputs.lineItems, servingStates.line_items).values()].sort(byId);
-  const assignments = [...indexed(inputs.assignments, servingStates.creative_assignments).values()].sort(byId);
+  const assignments = Map.groupBy(
+    [...indexed(inputs.assignments, servingStates.creative_assignments).values()].sort(byId),
+    ({ attributes }) => attributes.line_item_id,
+  );
   const units = new Map([...inputs.inventoryUnits].sort(byId).map((unit) => [unit.id, unit]));
   const used = new Map<string, ResourceRow>();
   const planned: PlanLineItem[] = [];
@@ -172,8 +175,8 @@ export function compilePlan(
     if (!advertiserRow) continue;
     const window = common([flightOf(row, campaign), campaign.window], effectiveFrom);
     const targeting = resolveTargeting(lineItem.targeting, units);
-    const rotation = assignments
-      .filter(({ attributes }) => attributes.line_item_id === row.id && creatives.has(attributes.creative_id))
+    const rotation = (assignments.get(row.id) ?? [])
+      .filter(({ attributes }) => creatives.has(attributes.creative_id))
       .map((assignment, index) => {
         const creative = creatives.get(assignment.attributes.creative_id)!;
         return { assignment, creative, plan: planCreative(assignment, creative, index + 1, effectiveFrom) };
