@@ -259,7 +259,8 @@ export function createUploadQueue({ store, grants, conditions, locks, now }: Que
     setPublish: async (id: string, publish: boolean): Promise<void> => {
       change(id, { publish });
       const stored = await store.find(id);
-      if (stored) await store.save({ ...stored, publish });
+      // One that has left the list is not kept anew.
+      if (stored && find(id)) await store.save({ ...stored, publish });
     },
     /** Forgets an upload; what it has sent stays where it is. */
     remove: async (id: string): Promise<void> => void (await remove(id)),

@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { rest } from '../../api/client.ts';
 import type { Upload } from '../../api/upload/queue.ts';
 import { uploads } from '../../api/upload/uploads.ts';
+import { beginEncoding } from './begin-encoding.ts';
 
 /** Why encoding did not begin, by the upload's id. */
 let refused: ReadonlyMap<string, unknown> = new Map();
@@ -16,21 +17,15 @@ function note(id: string, error: unknown): void {
   for (const listener of listeners) listener();
 }
 
-/**
- * Makes the production of a file that has arrived, and starts it; both once, however often it is asked. "Publish when ready" goes with the start. Then the
- * upload is done and leaves the list.
- */
-async function encode({ id, target, fileUrl = '', publish }: Upload, queries: QueryClient): Promise<void> {
+/** Begins to encode a file that has arrived. Then the upload is done and leaves the list. */
+async function encode(upload: Upload, queries: QueryClient): Promise<void> {
+  const { id } = upload;
   if (underway.has(id)) return;
   underway.add(id);
   note(id, undefined);
+  const wished = () => (uploads.current().find((each) => each.id === id) ?? upload).publish;
   try {
-    const { data } = await rest.POST('/productions', {
-      params: { header: { 'Idempotency-Key': `${id}.production` } },
-      body: { episode_id: target, file_url: fileUrl },
-    });
-    const started = { path: { id: data!.id } };
-    await rest.POST('/productions/{id}/start', { params: started, body: { publish_episode: publish } });
+    await beginEncoding(upload, wished, rest);
     await uploads.remove(id);
     await queries.invalidateQueries({ queryKey: ['rest', '/productions'] });
   } catch (error) {

@@ -2,7 +2,7 @@ import { rest } from '../../api/client.ts';
 import { refusalOf, type Refusal } from '../../api/upload/plan-upload.ts';
 import type { FileHandle } from '../../api/upload/upload-state.ts';
 import { uploads } from '../../api/upload/uploads.ts';
-import { draftTitle } from './draft-title.ts';
+import { createDraftKeys, draftOfFile } from './draft-of-file.ts';
 
 /** A file that a person dropped or chose. */
 export interface TakenFile {
@@ -17,17 +17,14 @@ export interface TakenFiles {
   readonly refused: readonly { readonly name: string; readonly refusal: Refusal }[];
 }
 
+const keys = createDraftKeys(() => sessionStorage);
+
 /** A draft of its own for a new file; the same one for a file that was chosen again. */
 async function takeFile({ file, handle }: TakenFile, podcastId: string): Promise<string> {
   const unfinished = uploads.findUnfinished(file, podcastId);
   if (unfinished && (await uploads.goOn(unfinished.id, file))) return unfinished.target;
-  const { data } = await rest.POST('/podcasts/{id}/episodes', {
-    params: { path: { id: podcastId }, header: { 'Idempotency-Key': crypto.randomUUID() } },
-    body: { title: draftTitle(file.name) },
-  });
-  const target = data!.id;
-  await uploads.add(file, { target, group: podcastId }, handle);
-  return target;
+  const use = (target: string) => uploads.add(file, { target, group: podcastId }, handle);
+  return draftOfFile(file, podcastId, { send: rest, keys, use });
 }
 
 /**
