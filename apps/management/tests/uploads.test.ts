@@ -260,4 +260,8 @@ test('the peaks of a production have a signed address once the encoder has store
   const { url } = await signer().signWaveform(world.workspaceId, production.id);
   expect(await (await fetch(url)).text()).toBe('{"version":2}');
   await expect(signer().signWaveform(newId('ws'), production.id)).rejects.toMatchObject({ code: 'not_found' });
+  // An address that fails says nothing to whoever draws it.
+  await management.store.remove(key);
+  const none = { code: 'not_found', message: expect.stringContaining('no waveform') };
+  await expect(signer().signWaveform(world.workspaceId, production.id)).rejects.toMatchObject(none);
 });

@@ -99,12 +99,13 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
       const asked = await findRevisionBefore(pool, row, 'last_signed_part', String(partNumber));
       return asked && signPart(workspaceId, found.upload_key, found.multipart_upload_id, partNumber);
     },
-    /** Of the peaks that the encoder made. Throws `not_found` while there are none. */
+    /** Of the peaks that the encoder made. Throws `not_found` while there are none, and where the store has them no more. */
     async signWaveform(workspaceId: string, productionId: string): Promise<SignedUrl> {
       const row = await findResource(pool, workspaceId, 'productions', productionId);
       const key = row?.attributes.files.find(({ role }) => role === 'waveform')?.storage_key;
-      if (key === undefined) throw new Problem('not_found', `Production ${productionId.slice(0, 64)} has no waveform.`);
-      return signed(await store.presignGet(key, { expiresInSeconds }));
+      const file = key === undefined ? undefined : await store.find(key);
+      if (!file) throw new Problem('not_found', `Production ${productionId.slice(0, 64)} has no waveform.`);
+      return signed(await store.presignGet(file.key, { expiresInSeconds }));
     },
     async signCompletion(workspaceId: string, key: string, multipartUploadId: string): Promise<SignedUrl> {
       await multipart(workspaceId, key, multipartUploadId);
