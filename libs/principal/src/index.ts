@@ -50,7 +50,7 @@ export {
 } from './session-cookie.ts';
 
 /** Kinds of credentials that act for a person. */
-const credentialKinds = [
+export const credentialKinds = [
   'api_key',
   'legacy_token',
   'oauth_access_token',

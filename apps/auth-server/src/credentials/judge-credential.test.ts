@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
+import { credentialKinds } from '@longwave/principal';
 import { parsePlans } from '../plans.ts';
 import {
   judgeCredential,
@@ -82,15 +83,6 @@ describe('a credential (the clock says 2026-11-21T12:00:00Z)', () => {
 });
 
 describe('the matrix of credentials: every kind, API and carrier', () => {
-  const kinds: readonly CredentialKind[] = [
-    'api_key',
-    'legacy_token',
-    'oauth_access_token',
-    'browser_session',
-    'mcp_access_token',
-    'mcp_personal_token',
-    'management_access_token',
-  ];
   /** Everything that is not named here is an unknown user. */
   const known: Readonly<Record<string, string>> = {
     'api_key rest header': 'accepted',
@@ -103,7 +95,7 @@ describe('the matrix of credentials: every kind, API and carrier', () => {
     'browser_session rest cookie': 'accepted',
     'browser_session management cookie': 'accepted',
   };
-  const cells = kinds.flatMap((kind) =>
+  const cells = credentialKinds.flatMap((kind) =>
     (['rest', 'mcp', 'management'] as const).flatMap((api) =>
       (['header', 'cookie'] as const).map((carrier) => ({ kind, api, carrier })),
     ),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { signPrincipal, type Principal } from '@longwave/principal';
+import { credentialKinds, signPrincipal, type Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { Api, Carrier, Refusal, type VerifyRequest, type VerifyResponse } from '@longwave/rpc/credential';
 import { exportJWK, generateKeyPair } from 'jose';
@@ -10,16 +10,7 @@ const now = new Date('2026-11-27T12:00:00Z');
 const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
 const [signing, verifying] = await Promise.all([exportJWK(privateKey), exportJWK(publicKey)]);
 
-const kinds = [
-  'api_key',
-  'legacy_token',
-  'oauth_access_token',
-  'browser_session',
-  'mcp_access_token',
-  'mcp_personal_token',
-  'management_access_token',
-] as const satisfies readonly Principal['credential_kind'][];
-type Kind = (typeof kinds)[number];
+type Kind = Principal['credential_kind'];
 
 /** auth-server as its own matrix is: a session is known by a cookie, an access token for this API by a header, everything else not at all. */
 async function verify({ credential, api, carrier }: VerifyRequest): Promise<VerifyResponse['outcome']> {
@@ -87,7 +78,7 @@ const accepted: Readonly<Record<string, string>> = {
 };
 
 describe('the matrix of credentials: every kind, carrier and host', () => {
-  const cells = kinds.flatMap((kind) =>
+  const cells = credentialKinds.flatMap((kind) =>
     Object.keys(carriers).flatMap((carrier) => (['base', 'other'] as const).map((host) => ({ kind, carrier, host }))),
   );
   test.each(cells)('$kind by $carrier at the $host host', async ({ kind, carrier, host }) => {
