@@ -165,7 +165,8 @@ export function createUploadQueue({ store, grants, conditions, locks, now }: Que
         return mine;
       });
     } catch (error) {
-      if (error instanceof FileChanged) change(id, { phase: 'choose_again', canReopen: false, ...later });
+      if (error instanceof FileChanged)
+        change(id, { phase: 'choose_again', canReopen: false, error: undefined, ...later });
       else if (!signal.aborted) change(id, { phase: 'failed', error, ...later });
     } finally {
       running.delete(id);
