@@ -144,6 +144,20 @@ function planTerms(lineItem: LineItem, campaign: Campaign, advertiser: Advertise
   };
 }
 
+/** The creatives of a line item that the plan has, in the order of its assignments. */
+const rotationOf = (
+  assignments: readonly ResourceRow<'creative_assignments'>[],
+  creatives: ReadonlyMap<string, ResourceRow<'creatives'>>,
+  from: string,
+) =>
+  assignments
+    .filter(({ attributes }) => creatives.has(attributes.creative_id))
+    .map((assignment, index) => {
+      const creative = creatives.get(assignment.attributes.creative_id)!;
+      return { assignment, creative, plan: planCreative(assignment, creative, index + 1, from) };
+    })
+    .filter(({ plan }) => plan !== undefined);
+
 /**
  * Compiles a serving plan: the booked flights of active campaigns whose advertiser is not suspended, with the approved creatives of their
  * active assignments. The campaign's window bounds a flight; an extended flight lasts until its end. Pure: the order of the inputs does
@@ -175,13 +189,7 @@ export function compilePlan(
     if (!advertiserRow) continue;
     const window = common([flightOf(row, campaign), campaign.window], effectiveFrom);
     const targeting = resolveTargeting(lineItem.targeting, units);
-    const rotation = (assignments.get(row.id) ?? [])
-      .filter(({ attributes }) => creatives.has(attributes.creative_id))
-      .map((assignment, index) => {
-        const creative = creatives.get(assignment.attributes.creative_id)!;
-        return { assignment, creative, plan: planCreative(assignment, creative, index + 1, effectiveFrom) };
-      })
-      .filter(({ plan }) => plan !== undefined);
+    const rotation = rotationOf(assignments.get(row.id) ?? [], creatives, effectiveFrom);
     if (!window || !targeting || rotation.length === 0) continue;
     const unitIds = [
       ...(lineItem.targeting.inventory?.include ?? []),
