@@ -166,10 +166,12 @@ export function preparePlay(
  * `hash(decision_id, ordinal)`, where the hash of every further break of the play is another one. Creatives rotate by weight or in
  * sequence among those that fit, each in the stream whose loudness is nearest to the content's.
  * Cost is bounded: bitset tests over the plan, then at most 4096 candidates and one search of 400 nodes a break.
+ * @param options.isTraced false: without `stages` and `candidates`, which only a trace shows
  */
 export function decidePrepared(
   { index, context, eligible, suspended, policies }: PreparedPlay,
   counters: Omit<DecisionInputs, 'suspended'>,
+  { isTraced = true }: { readonly isTraced?: boolean } = {},
 ): Decision {
   const inputs = { ...counters, suspended };
   const seed = seedOf(context.decisionId);
@@ -189,6 +191,10 @@ export function decidePrepared(
   let policyLeftMs = policies.maxMs;
   const maxListed = Math.floor(maxTraceCandidates / Math.max(1, context.breaks.length));
 
+  const trace = (adBreak: AdBreak, inBreak: Eligibility, filled: FilledBreak) => {
+    stages.push(...traceStages(index, adBreak, inBreak, filled));
+    candidates.push(...traceCandidates(index, adBreak, inBreak, filled, maxListed));
+  };
   context.breaks.forEach((adBreak, at) => {
     const adjacentKeys = neighbours.get(adBreak.key)!;
     const slotCount = Math.min(adBreak.maxSlots, maxSlots);
@@ -246,8 +252,7 @@ export function decidePrepared(
     }
     verdicts.push(verdictsOf(adBreak, filled));
     noAdReason ??= reasonOf(eligible[at]!, filled);
-    stages.push(...traceStages(index, adBreak, eligible[at]!, filled));
-    candidates.push(...traceCandidates(index, adBreak, eligible[at]!, filled, maxListed));
+    if (isTraced) trace(adBreak, eligible[at]!, filled);
   });
   return { picks, noAdReason, opportunities, stages, candidates, verdicts, policies: policies.versions };
 }

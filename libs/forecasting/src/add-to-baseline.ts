@@ -4,12 +4,13 @@ import type { SimulatedPlay } from './compose-plays.ts';
 import { createRecords, decideAmong, lackingShare, type PlacedPick } from './replay-baseline.ts';
 import {
   createPrepare,
+  fitsIn,
   maxBreaks,
   opportunitiesByDay,
   pickedOrdinal,
-  prepareSimulated,
   type DeliveryBaseline,
   type DeliveryInputs,
+  type FitsAt,
 } from './simulate-delivery.ts';
 import { allowedUntil, creditGoals, forEachBit, levelOf, type Credits } from './simulated-credit.ts';
 import { createShares } from './simulated-shares.ts';
@@ -42,10 +43,11 @@ interface Pass {
   readonly used: Float64Array;
   /** Line items that have less than they had, and may have it elsewhere. */
   readonly displaced: ReadonlySet<number>;
+  readonly fitsAt: FitsAt;
 }
 
 /** Decides a play among the line items that had it, the added and the displaced ones. */
-function createDecideAgain({ index, credits, days, isAdded, used, displaced }: Pass) {
+function createDecideAgain({ index, credits, days, isAdded, used, displaced, fitsAt }: Pass) {
   const shares = createShares();
   const addShares = (play: SimulatedPlay, fits: readonly (readonly number[])[], { picks }: Decision) => {
     for (const ordinal of isAdded) {
@@ -64,15 +66,12 @@ function createDecideAgain({ index, credits, days, isAdded, used, displaced }: P
   ): Decision => {
     const [day, passed] = [days.dayOf[at]!, days.passed[at]!];
     const remaining = (ordinal: number) => allowedUntil(credits, ordinal, day, passed) - used[ordinal]!;
-    const eligible = displaced.size > 0 ? prepareSimulated(index, play).eligible : [];
+    const fitsPlay = displaced.size > 0 ? fitsAt(at) : undefined;
     const urgency = createUrgency(index.lines.length);
     const candidates = play.breaks.map((_, inBreak) => {
       const ordinals = new Set(fits[inBreak]);
       for (const pick of before) if (pick.inBreak === inBreak) ordinals.add(pick.ordinal);
-      const bits = eligible[inBreak]?.bits;
-      if (bits)
-        for (const ordinal of displaced)
-          if ((bits[ordinal >>> 5]! & (1 << (ordinal & 31))) !== 0) ordinals.add(ordinal);
+      if (fitsPlay) for (const ordinal of displaced) if (fitsPlay(inBreak, ordinal)) ordinals.add(ordinal);
       return ordinals;
     });
     for (const ordinal of new Set(candidates.flatMap((one) => [...one]))) {
@@ -86,6 +85,21 @@ function createDecideAgain({ index, credits, days, isAdded, used, displaced }: P
     });
     addShares(play, fits, decision);
     return decision;
+  };
+}
+
+/** Puts together which line items fit plays: those of the plan before, and added ones, in the ordinals of the new plan. */
+function joinFits(before: FitsAt, moved: readonly number[], added: FitsAt, addedOrdinals: readonly number[]): FitsAt {
+  const size = moved.length + addedOrdinals.length;
+  const [origins, isAdded] = [new Uint32Array(size), new Uint8Array(size)];
+  moved.forEach((ordinal, origin) => (origins[ordinal] = origin));
+  addedOrdinals.forEach((ordinal, origin) => {
+    origins[ordinal] = origin;
+    isAdded[ordinal] = 1;
+  });
+  return (at) => {
+    const [ofBefore, ofAdded] = [before(at), added(at)];
+    return (inBreak, ordinal) => (isAdded[ordinal] ? ofAdded : ofBefore)(inBreak, origins[ordinal]!);
   };
 }
 
@@ -112,7 +126,8 @@ function extendIndex(baseline: DeliveryBaseline, plan: ServingPlanDocument, { ad
     opportunities,
   );
   placeCredits(ownCredits, addedOrdinals, credits);
-  return { index, moved, addedOrdinals, days, credits, prepare };
+  const fitsAt = joinFits(baseline.fitsAt, moved, fitsIn(prepare), addedOrdinals);
+  return { index, moved, addedOrdinals, days, credits, prepare, fitsAt };
 }
 
 const within = (
@@ -134,13 +149,13 @@ export function addToBaseline(
   additions: Additions,
 ): DeliveryBaseline | undefined {
   const { plays } = baseline;
-  const { index, moved, addedOrdinals, days, credits, prepare } = extendIndex(baseline, plan, additions);
+  const { index, moved, addedOrdinals, days, credits, prepare, fitsAt } = extendIndex(baseline, plan, additions);
   if (index.asksListener !== baseline.index.asksListener) return undefined;
   const isAdded = new Set(addedOrdinals);
   const used = new Float64Array(index.lines.length);
   const usedBefore = new Float64Array(index.lines.length);
   const displaced = new Set<number>();
-  const decideAgain = createDecideAgain({ index, credits, days, isAdded, used, displaced });
+  const decideAgain = createDecideAgain({ index, credits, days, isAdded, used, displaced, fitsAt });
   const { listeners, hear } = createRecords({ index, baseline });
   const note = (ordinal: number) => {
     const { goalQuantity, sharePct } = index.lines[ordinal]!;
@@ -183,7 +198,7 @@ export function addToBaseline(
     hear(play, decided);
   });
   return {
-    ...{ ...baseline, plan, index, credits, firstPicks, picks: Uint32Array.from(picks) },
+    ...{ ...baseline, plan, index, credits, fitsAt, firstPicks, picks: Uint32Array.from(picks) },
     goalsLeft: within(baseline.goalsLeft, additions, additions.goalsLeft),
     deliveryRates: within(baseline.deliveryRates, additions, additions.deliveryRates),
   };

@@ -1,13 +1,12 @@
 import type { SimulatedPlay } from './compose-plays.ts';
 import { createRecords, decideAmong, lackingShare, type Extended, type PlacedPick } from './replay-baseline.ts';
-import { prepareSimulated } from './simulate-delivery.ts';
 
 /** A play that is decided again, and for how many it stands. */
 export interface ReplayedPlay {
   readonly at: number;
   readonly unit: number;
-  /** Whether the prospective line item fits a break of it. */
-  readonly matches: boolean;
+  /** Of each break whether the prospective line item fits it; undefined where it fits none. */
+  readonly fits: readonly boolean[] | undefined;
 }
 
 /** Units of a simulation. */
@@ -38,16 +37,14 @@ export function displaceLines(
     if (lost[ordinal]! > 0) displaced.add(ordinal);
     else displaced.delete(ordinal);
   };
-  const decideAgain = (play: SimulatedPlay, before: readonly PlacedPick[], { at, unit, matches }: ReplayedPlay) => {
+  const decideAgain = (play: SimulatedPlay, before: readonly PlacedPick[], { at, unit, fits }: ReplayedPlay) => {
     const given = new Map<number, number>();
     for (const { ordinal } of before) given.set(ordinal, (given.get(ordinal) ?? 0) + 1);
-    const { eligible } = prepareSimulated(index, play);
-    const isEligible = (inBreak: number, ordinal: number) =>
-      (eligible[inBreak]!.bits[ordinal >>> 5]! & (1 << (ordinal & 31))) !== 0;
+    const othersFit = displaced.size > 0 ? extended.fitsAt(at) : undefined;
     const candidates = play.breaks.map((_, inBreak) => {
       const ordinals = new Set(before.filter((pick) => pick.inBreak === inBreak).map(({ ordinal }) => ordinal));
-      if (matches && isEligible(inBreak, own)) ordinals.add(own);
-      for (const ordinal of displaced) if (isEligible(inBreak, ordinal)) ordinals.add(ordinal);
+      if (fits?.[inBreak]) ordinals.add(own);
+      if (othersFit) for (const ordinal of displaced) if (othersFit(inBreak, ordinal)) ordinals.add(ordinal);
       return ordinals;
     });
     const { picks } = decideAmong(index, play, candidates, {
@@ -71,7 +68,7 @@ export function displaceLines(
     const replay = replayed[next]?.at === at ? replayed[next++] : undefined;
     if (!replay && !baseline.index.asksListener) return;
     const before = extended.picksOf(at);
-    const again = replay && (replay.matches || displaced.size > 0);
+    const again = replay && (replay.fits !== undefined || displaced.size > 0);
     hear(play, again ? decideAgain(play, before, replay) : before);
   });
   return { won, lost };

@@ -145,8 +145,9 @@ function chooseReplayed(plays: number, matching: readonly MatchingPlay[], maxPla
   let [next, nthOther] = [0, 0];
   for (let at = 0; at < plays; at++)
     if (matching[next]?.at === at) {
-      if (next++ % own === 0) chosen.push({ at, unit: own, matches: true });
-    } else if (nthOther++ % other === 0) chosen.push({ at, unit: other, matches: false });
+      const { fits } = matching[next]!;
+      if (next++ % own === 0) chosen.push({ at, unit: own, fits });
+    } else if (nthOther++ % other === 0) chosen.push({ at, unit: other, fits: undefined });
   return chosen;
 }
 

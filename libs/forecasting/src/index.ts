@@ -17,6 +17,7 @@ export { thinSample } from './thin-sample.ts';
 export {
   findWanted,
   forecastDelivery,
+  makeBaseline,
   pickedOrdinal,
   simulateDelivery,
   type DeliveryBaseline,

@@ -5,10 +5,11 @@ import {
   type Decision,
   type DecisionInputs,
   type PlanIndex,
+  type PreparedPlay,
 } from '@longwave/ad-decision';
 import type { PlanLineItem } from '@longwave/events';
 import type { SimulatedPlay } from './compose-plays.ts';
-import { maxBreaks, pickedOrdinal, prepareSimulated, type DeliveryBaseline } from './simulate-delivery.ts';
+import { maxBreaks, pickedOrdinal, type DeliveryBaseline, type FitsAt } from './simulate-delivery.ts';
 import { createListeners, type SimulatedListeners } from './simulated-listeners.ts';
 
 /** Priorities of line items end at 10. */
@@ -28,6 +29,8 @@ export interface Extended {
   readonly own: number;
   readonly behind: number;
   readonly picksOf: (at: number) => readonly PlacedPick[];
+  /** Says which of the other line items fit the breaks of a play. */
+  readonly fitsAt: FitsAt;
 }
 
 /**
@@ -51,6 +54,10 @@ export function extendBaseline(baseline: DeliveryBaseline, prospective: PlanLine
   const moved = baseline.index.lines.map(({ lineItemId }) =>
     lineItemId === id ? -1 : (ordinals.get(lineItemId) ?? -1),
   );
+  const origins = new Map<number, number>();
+  moved.forEach((ordinal, origin) => {
+    if (ordinal >= 0) origins.set(ordinal, origin);
+  });
   const { firstPicks, picks } = baseline;
   return {
     baseline,
@@ -62,10 +69,14 @@ export function extendBaseline(baseline: DeliveryBaseline, prospective: PlanLine
         ordinal: moved[pickedOrdinal(pick)] ?? -1,
         inBreak: pick % maxBreaks,
       })).filter(({ ordinal }) => ordinal >= 0),
+    fitsAt: (at) => {
+      const fits = baseline.fitsAt(at);
+      return (inBreak, ordinal) => fits(inBreak, origins.get(ordinal)!);
+    },
   };
 }
 
-type Eligible = ReturnType<typeof prepareSimulated>['eligible'][number];
+type Eligible = PreparedPlay['eligible'][number];
 
 /** Decides a play among these line items of the plan, whatever else fits it. */
 export function decideAmong(
@@ -80,7 +91,9 @@ export function decideAmong(
     return { bits, count: ordinals.size, droppedBy: new Map(), failures: () => [], tests: [] };
   });
   const policies = index.policies.inPlay(play);
-  return decidePrepared({ index, context: play, suspended: undefined, policies, eligible }, counters);
+  return decidePrepared({ index, context: play, suspended: undefined, policies, eligible }, counters, {
+    isTraced: false,
+  });
 }
 
 /** A share that always lacks: who won with it wins with it again. */

@@ -1,6 +1,7 @@
 import {
   buildIndex,
   decidePrepared,
+  hasBit,
   preparePlay,
   verdictCodes,
   type Decision,
@@ -74,10 +75,14 @@ export interface DeliveryBaseline extends EqualPlays {
   readonly deliveryRates: ReadonlyMap<string, number>;
   /** What each line item may be given until the end of each day. */
   readonly credits: Credits;
+  readonly fitsAt: FitsAt;
 }
 
+/** Says of a play which line items (ordinals) fit its breaks: window, targeting, floors and policies, whatever competes. */
+export type FitsAt = (at: number) => (inBreak: number, ordinal: number) => boolean;
+
 /** What is known before plays are decided. */
-type Undecided = Omit<DeliveryBaseline, 'firstPicks' | 'picks' | 'credits'>;
+type Undecided = Omit<DeliveryBaseline, 'firstPicks' | 'picks' | 'credits' | 'fitsAt'>;
 
 export interface DeliverySimulation {
   readonly lines: readonly LineDelivery[];
@@ -118,6 +123,13 @@ export function createPrepare(index: PlanIndex, plays: readonly SimulatedPlay[])
   return (at) => (kept[at] ??= prepareSimulated(index, plays[at]!));
 }
 
+export const fitsIn =
+  (prepare: (at: number) => PreparedPlay): FitsAt =>
+  (at) => {
+    const { eligible } = prepare(at);
+    return (inBreak, ordinal) => hasBit(eligible[inBreak]!.bits, ordinal);
+  };
+
 /** Opportunities of each line item by day, from a part of the plays: a row of all line items for each day. */
 export function opportunitiesByDay(
   { lines, all }: PlanIndex,
@@ -141,7 +153,9 @@ export function opportunitiesByDay(
  * What each line item with a goal of units is to have of it in the simulated days, in units of its counting basis: all that it lacks where the rest of
  * its flight lies in them, else what its plan gives in them.
  */
-export function findWanted(baseline: Omit<DeliveryBaseline, 'firstPicks' | 'picks'>): ReadonlyMap<string, number> {
+export function findWanted(
+  baseline: Omit<DeliveryBaseline, 'firstPicks' | 'picks' | 'fitsAt'>,
+): ReadonlyMap<string, number> {
   const { plan, index, days, scale, credits, goalsLeft, goalsAtMs, deliveryRates } = baseline;
   const liesInDays = ({ window: { start, end } }: PlanLineItem) =>
     Math.max(goalsAtMs, Date.parse(start)) >= days.fromMs && Date.parse(end) <= days.toMs;
@@ -169,12 +183,14 @@ function createTally({ index, plays }: Pick<DeliveryBaseline, 'index' | 'plays'>
   };
   const countVerdict = (ordinal: number, code: VerdictCode) =>
     tally.verdicts[ordinal * verdictCodes.length + codes.get(code)!]!++;
-  const add = (at: number, day: number, { picks, verdicts }: Decision) => {
-    const breaks = plays[at]!.breaks;
+  const addVerdicts = ({ verdicts }: Decision) => {
     for (const { considered, withoutCredit } of verdicts) {
       for (const [ordinal, code] of considered) countVerdict(ordinal, code);
       if (withoutCredit) forEachBit(withoutCredit, (ordinal) => countVerdict(ordinal, 'no_lease'));
     }
+  };
+  const addPicks = (at: number, day: number, { picks }: Decision) => {
+    const breaks = plays[at]!.breaks;
     for (const { ordinal, breakKey } of picks) {
       tally.used[ordinal]!++;
       tally.delivered[ordinal * starts.length + day]!++;
@@ -182,7 +198,7 @@ function createTally({ index, plays }: Pick<DeliveryBaseline, 'index' | 'plays'>
     }
     tally.firstPicks[at + 1] = tally.picks.length;
   };
-  return { ...tally, add };
+  return { ...tally, addPicks, addVerdicts };
 }
 
 type Tally = ReturnType<typeof createTally>;
@@ -220,8 +236,14 @@ function linesOf(
   });
 }
 
-/** Decides plays of equal weight one after another, with credits, listeners and shares of the simulation itself. */
-function decidePlays(inputs: Undecided): DeliverySimulation {
+/**
+ * Decides plays of equal weight one after another, with credits, listeners and shares of the simulation itself.
+ * @returns the baseline, and the deliveries of its line items when they are asked for, without verdicts where these were not counted
+ */
+function decidePlays(
+  inputs: Undecided,
+  countsVerdicts: boolean,
+): { readonly baseline: DeliveryBaseline; readonly readLines: () => readonly LineDelivery[] } {
   const { index, plays, days } = inputs;
   const trafficDays = trafficDaysOf(plays, days);
   const [listeners, shares] = [createListeners(), createShares()];
@@ -241,12 +263,15 @@ function decidePlays(inputs: Undecided): DeliverySimulation {
       credit.give();
       nextCredit = at + creditPlays;
     }
-    const decision = decidePrepared(prepare(at), {
+    const counters = {
       ...credit.inputs,
-      share: (ordinal) => shares.shareOf(ordinal, atMs),
-      frequencyRecord: listener === '' ? undefined : (key, sinceMs) => listeners.count(listener, key, sinceMs),
-    });
-    tally.add(at, day, decision);
+      share: (ordinal: number) => shares.shareOf(ordinal, atMs),
+      frequencyRecord:
+        listener === '' ? undefined : (key: string, sinceMs: number) => listeners.count(listener, key, sinceMs),
+    };
+    const decision = decidePrepared(prepare(at), counters, { isTraced: false });
+    tally.addPicks(at, day, decision);
+    if (countsVerdicts) tally.addVerdicts(decision);
     for (const { ordinal, capKeys } of decision.picks) {
       credit.use(ordinal);
       listeners.hear(listener, capKeys, atMs);
@@ -258,29 +283,50 @@ function decidePlays(inputs: Undecided): DeliverySimulation {
   });
   const { firstPicks } = tally;
   return {
-    lines: linesOf({ ...inputs, credits }, trafficDays, tally, opportunities),
-    baseline: { ...inputs, credits, firstPicks, picks: Uint32Array.from(tally.picks) },
+    readLines: () => linesOf({ ...inputs, credits }, trafficDays, tally, opportunities),
+    baseline: { ...inputs, credits, firstPicks, picks: Uint32Array.from(tally.picks), fitsAt: fitsIn(prepare) },
   };
 }
 
-/** Decides the plays of the window one after another by `decide`, as the pacer would give credit (docs/forecasting.md#delivery). */
-export function simulateDelivery({
-  plan,
-  policies = [],
-  plays,
-  days,
-  goalsLeft = new Map(),
-  goalsAtMs = days.fromMs,
-  deliveryRates = new Map(),
-  trafficFactors,
-  count = 40_000,
-  seed = 1,
-}: DeliveryInputs): DeliverySimulation {
-  const index = buildIndex(plan, policies);
-  const projected = projectPlays(plays, days, trafficFactors);
-  const equal = resamplePlays(projected, { count, seed, byListener: index.asksListener });
-  return decidePlays({ plan, policies, index, days, projected, goalsLeft, goalsAtMs, deliveryRates, ...equal });
+function simulate(inputs: Undecided): DeliverySimulation {
+  const { baseline, readLines } = decidePlays(inputs, true);
+  return { baseline, lines: readLines() };
 }
+
+/** Draws the plays of the window, unless those of another baseline are to be decided, which has the same sample, days and count. */
+function prepareInputs(
+  {
+    plan,
+    policies = [],
+    plays,
+    days,
+    goalsLeft = new Map(),
+    goalsAtMs = days.fromMs,
+    deliveryRates = new Map(),
+    trafficFactors,
+    count = 40_000,
+    seed = 1,
+  }: DeliveryInputs,
+  other?: DeliveryBaseline,
+): Undecided {
+  const index = buildIndex(plan, policies);
+  const inputs = { plan, policies, index, days, goalsLeft, goalsAtMs, deliveryRates };
+  // With caps plays are drawn by listener.
+  if (other && other.index.asksListener === index.asksListener)
+    return { ...inputs, projected: other.projected, plays: other.plays, scale: other.scale };
+  const projected = projectPlays(plays, days, trafficFactors);
+  return { ...inputs, projected, ...resamplePlays(projected, { count, seed, byListener: index.asksListener }) };
+}
+
+/**
+ * Decides the plays of the window as `simulateDelivery` does, for questions about one more line item alone.
+ * @param other a baseline of another plan for the same sample, days and count: its plays need not be drawn again
+ */
+export const makeBaseline = (inputs: DeliveryInputs, other?: DeliveryBaseline): DeliveryBaseline =>
+  decidePlays(prepareInputs(inputs, other), false).baseline;
+
+/** Decides the plays of the window one after another by `decide`, as the pacer would give credit (docs/forecasting.md#delivery). */
+export const simulateDelivery = (inputs: DeliveryInputs): DeliverySimulation => simulate(prepareInputs(inputs));
 
 export interface DeliveryQuantiles {
   readonly lineItemId: string;
@@ -311,7 +357,7 @@ export function forecastDelivery(
   traffic: { readonly low: number; readonly high: number },
 ): { readonly lines: readonly DeliveryQuantiles[]; readonly baseline: DeliveryBaseline } {
   const { lines, baseline } = simulateDelivery(inputs);
-  const scaled = (factor: number) => decidePlays({ ...baseline, scale: baseline.scale * factor }).lines;
+  const scaled = (factor: number) => simulate({ ...baseline, scale: baseline.scale * factor }).lines;
   const [low, high] = [scaled(traffic.low), scaled(traffic.high)];
   return {
     baseline,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { forecastDelivery, simulateDelivery } from '../src/index.ts';
+import { forecastDelivery, makeBaseline, simulateDelivery } from '../src/index.ts';
 import { bookedWeek, days, lastWeekOf } from './_world.ts';
 
 const { plays, plan } = bookedWeek({ seed: 31, playsPerDay: 3000, bookedShare: 0.45, capped: true });
@@ -45,6 +45,20 @@ test('a sponsorship has its share of the breaks that it fits, and a line item th
     const lost = verdicts.reduce((sum, { breaks }) => sum + breaks, 0);
     expect(lost + delivered).toBeCloseTo(eligible, 3);
   }
+});
+
+test('a baseline that is made alone decides as a whole simulation, also in plays that were drawn for another plan', () => {
+  const { line_items: lines } = plan;
+  const other = makeBaseline({ ...inputs, plan: { ...plan, line_items: lines.slice(0, -2) }, count: 1000 });
+  const { picks, projected } = simulateDelivery({ ...inputs, count: 1000 }).baseline;
+  expect(makeBaseline({ ...inputs, count: 1000 }).picks).toEqual(picks);
+  const again = makeBaseline({ ...inputs, count: 1000 }, other);
+  expect(again.picks).toEqual(picks);
+  expect(again.projected).toBe(other.projected);
+  expect(again.projected).toEqual(projected);
+  const uncapped = { ...plan, line_items: lines.map((line) => ({ ...line, frequency_caps: [] })) };
+  // With caps plays are drawn by listener.
+  expect(makeBaseline({ ...inputs, plan: uncapped, count: 1000 }, other).plays).not.toBe(other.plays);
 });
 
 test('a delivery rate makes more decisions, not more delivered units', () => {

@@ -47,15 +47,12 @@ function isLearning(
  * nothing is hidden from the line item.
  */
 function findMost(inputs: ForecastInputs, line: PlanLineItem, baselineOf: KeepBaseline, known: DeliveryBaseline) {
-  const { past, booking, committed, nowMs } = inputs;
+  const { past, committed, nowMs } = inputs;
   const hidden = findHidden(past.plays);
   const widened = withHidden(line, hidden);
   if (!widened) return undefined;
-  const plan = withHiddenSold(booking.plan, known, hidden);
-  const sold = { ...inputs, booking: { ...booking, plan } };
-  const beside =
-    plan === booking.plan ? known : baselineOf(sold, aheadOf(line.window, nowMs), 'hidden_values').baseline;
-  return findAhead({ committed }, widened, beside, interactivePlays).found;
+  const beside = baselineOf(inputs, aheadOf(line.window, nowMs), (plan) => withHiddenSold(plan, known, hidden));
+  return findAhead({ committed }, widened, beside.baseline, interactivePlays).found;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { PlanLineItem, ServingPlanDocument } from '@longwave/events';
 import {
   addToBaseline,
-  simulateDelivery,
+  makeBaseline,
   type DeliveryBaseline,
   type TimeRange,
   type TrafficModel,
@@ -23,27 +23,35 @@ interface Entry extends Kept {
   readonly basis: string;
   /** The plan of everything that is sold, also outside of the window. */
   readonly plan: ServingPlanDocument;
+  /** The same as it was decided: widened where the question asks for that. */
+  readonly decided: ServingPlanDocument;
   /** Line items that were added since it was made. */
   readonly additions: number;
   readonly madeAtMs: number;
 }
 
+/** Answers a plan whose line items may serve in more plays, or the same plan. */
+type Widen = (plan: ServingPlanDocument) => ServingPlanDocument;
+
 /**
  * Answers the baseline of a window: one kept from an earlier question, or a new one.
- * @param kind of plan that the inputs have; baselines of one kind are not those of another
+ * @param widen asks for the baseline of a wider plan, which has the same plays. It is asked about the line items that were not widened or
+ *   left before. Where it widens none the baseline is that of the plan as it is sold
  */
-export type KeepBaseline = (inputs: ForecastInputs, range: TimeRange, kind?: 'sold' | 'hidden_values') => Kept;
+export type KeepBaseline = (inputs: ForecastInputs, range: TimeRange, widen?: Widen) => Kept;
 
 const hourMs = 3_600_000;
 /** A baseline is kept so long: line items get little in that time. */
 const maxAgeMs = 600_000;
-/** Line items and plays of all kept baselines together: some 200 MB. */
-const maxKept = 300_000;
+/** Line items and plays of all kept baselines together: some 300 MB. */
+const maxKept = 500_000;
 const maxPerWorkspace = 4;
 /** A baseline to which more line items would be added is made anew. */
 const maxAdditions = 50;
 /** Numbers of credits that take as much room as a play. */
 const creditsPerPlay = 80;
+/** Words of sets of line items, of which each break of a play has one, that take as much room as a play. */
+const wordsPerPlay = 70;
 /** Curves of a workspace with a thousand podcasts have some 3 MB. */
 const maxModels = 20;
 
@@ -56,8 +64,12 @@ const modelBasisOf = ({ past: { untilMs, hours }, booking: { head } }: ForecastI
   return [head.timeZone, untilMs, hours.length, ...modifiers, ...releases].join(' ');
 };
 
-const sizeOf = ({ baseline: { plan, plays, projected, credits } }: Kept) =>
-  1 + plan.line_items.length + plays.length + projected.length + Math.ceil(credits.untilDay.length / creditsPerPlay);
+const sizeOf = ({ baseline: { plan, index, plays, projected, credits } }: Kept) =>
+  1 +
+  plan.line_items.length +
+  plays.length +
+  projected.length +
+  Math.ceil(credits.untilDay.length / creditsPerPlay + (index.all.length * plays.length) / wordsPerPlay);
 
 /** Line items that may serve in a window. */
 const isOpenIn =
@@ -65,27 +77,42 @@ const isOpenIn =
   ({ window: { start, end } }: PlanLineItem) =>
     Date.parse(start) < toMs && Date.parse(end) > fromMs;
 
-/** Decides the window by everything that is sold. */
-function makeBaseline(inputs: ForecastInputs, model: TrafficModel, range: TimeRange): DeliveryBaseline {
+/** Decides the window by everything that is sold. @param other a baseline of the same plays */
+function decideWindow(
+  inputs: ForecastInputs,
+  decided: ServingPlanDocument,
+  model: TrafficModel,
+  range: TimeRange,
+  other: DeliveryBaseline | undefined,
+): DeliveryBaseline {
   const { booking, maxPlays } = inputs;
-  const plan = { ...booking.plan, line_items: booking.plan.line_items.filter(isOpenIn(range)) };
+  const plan = { ...decided, line_items: decided.line_items.filter(isOpenIn(range)) };
   const asked = { ...inputs, booking: { ...booking, plan }, maxPlays: Math.min(maxPlays, interactivePlays) };
-  return simulateDelivery(deliveryInputs(asked, model, range)).baseline;
+  return makeBaseline(deliveryInputs(asked, model, range), other);
+}
+
+/** The plan of now as it is decided: line items that were there before stay as they were decided. */
+function decidePlan(plan: ServingPlanDocument, before: Entry, added: readonly PlanLineItem[], widen: Widen) {
+  const decided = [...before.decided.line_items, ...widen({ ...plan, line_items: [...added] }).line_items];
+  const lines = new Map(decided.map((line) => [line.line_item_id, line]));
+  return { ...plan, line_items: plan.line_items.map(({ line_item_id: id }) => lines.get(id)!) };
 }
 
 /** The baseline of what is sold now, from one of what was sold before; undefined where it has to be made anew. */
-function changeEntry(inputs: ForecastInputs, entry: Entry): Entry | undefined {
+function changeEntry(inputs: ForecastInputs, entry: Entry, widen: Widen | undefined): Entry | undefined {
   const { plan } = inputs.booking;
   if (entry.plan === plan) return entry;
   const added = findAdded(entry.plan, plan);
   const additions = entry.additions + (added?.length ?? Infinity);
   if (!added || additions > maxAdditions) return undefined;
   const { days } = entry.baseline;
-  const open = added.filter(isOpenIn(days));
-  if (open.length === 0) return { ...entry, plan };
-  const openPlan = { ...plan, line_items: plan.line_items.filter(isOpenIn(days)) };
+  const decided = widen ? decidePlan(plan, entry, added, widen) : plan;
+  const isAdded = new Set(added.map(({ line_item_id: id }) => id));
+  const openPlan = { ...decided, line_items: decided.line_items.filter(isOpenIn(days)) };
+  const open = openPlan.line_items.filter(({ line_item_id: id }) => isAdded.has(id));
+  if (open.length === 0) return { ...entry, plan, decided };
   const baseline = addToBaseline(entry.baseline, openPlan, { added: open, ...goalsOf(inputs) });
-  return baseline && { ...entry, baseline, plan, additions };
+  return baseline && { ...entry, baseline, plan, decided, additions };
 }
 
 /** Fits the curves of a workspace once for all questions of an hour. */
@@ -112,11 +139,15 @@ export function createKeepBaselines(): KeepBaseline {
     maxSize: maxKept,
     sizeCalculation: (entries) => entries.reduce((sum, one) => sum + sizeOf(one), 1),
   });
-  return (inputs, { fromMs, toMs }, kind = 'sold') => {
-    const { workspaceId, nowMs } = inputs;
+  const keep: KeepBaseline = (inputs, { fromMs, toMs }, widen) => {
+    const { workspaceId, nowMs, booking } = inputs;
     const model = modelFor(inputs);
-    const basis = `${kind} ${modelBasisOf(inputs)}`;
-    const range = { fromMs: Math.floor(fromMs / hourMs) * hourMs, toMs: Math.ceil(toMs / hourMs) * hourMs };
+    const basis = `${widen ? 'wide' : 'sold'} ${modelBasisOf(inputs)}`;
+    const sold = widen && keep(inputs, { fromMs, toMs });
+    // A wider plan is decided in the plays of what is sold, which are those of a longer window at times.
+    const range = sold?.baseline.days ?? {
+      ...{ fromMs: Math.floor(fromMs / hourMs) * hourMs, toMs: Math.ceil(toMs / hourMs) * hourMs },
+    };
     const young = (kept.get(workspaceId) ?? []).filter((one) => nowMs - one.madeAtMs < maxAgeMs);
     const covers = ({ basis: own, baseline: { days } }: Entry) =>
       own === basis &&
@@ -124,13 +155,23 @@ export function createKeepBaselines(): KeepBaseline {
       days.toMs >= range.toMs &&
       days.toMs - days.fromMs <= 2 * (range.toMs - range.fromMs);
     const known = young.find(covers);
-    const found = known && changeEntry(inputs, known);
+    const found = known && changeEntry(inputs, known, widen);
     if (found && found === known) return found;
+    const { plan } = booking;
+    const decided = !found && widen ? widen(plan) : plan;
+    if (!found && sold && decided === plan) return sold;
     const made = found ?? {
-      ...{ baseline: makeBaseline(inputs, model, range), model, basis },
-      ...{ plan: inputs.booking.plan, additions: 0, madeAtMs: nowMs },
+      baseline: decideWindow(inputs, decided, model, range, sold?.baseline),
+      ...{ model, basis, plan, decided, additions: 0, madeAtMs: nowMs },
     };
-    kept.set(workspaceId, [made, ...young.filter((one) => one !== known)].slice(0, maxPerWorkspace));
+    let size = 0;
+    const entries = [made, ...young.filter((one) => one !== known)].slice(0, maxPerWorkspace);
+    // What is larger than the bound as a whole would not be kept at all.
+    kept.set(
+      workspaceId,
+      entries.filter((one) => (size += sizeOf(one)) < maxKept),
+    );
     return made;
   };
+  return keep;
 }

@@ -4,7 +4,8 @@ import type { PlayHour } from '@longwave/rpc/serving';
 
 interface Episode {
   readonly episodeId: string;
-  publishedAtMs: number;
+  /** As rows have it, of which there are millions. */
+  publishedAtMs: bigint;
   readonly hours: [number, number][];
 }
 
@@ -27,28 +28,32 @@ export function trafficInputs(
   const podcastOf = (podcastId: string) =>
     podcasts.get(podcastId) ??
     podcasts.set(podcastId, { podcastId, language: '', contentCategories: [], episodes: new Map() }).get(podcastId)!;
+  let podcast: Podcast | undefined;
   for (const row of hours) {
-    const podcast = podcastOf(row.podcastId);
+    // Rows of a podcast often stand side by side.
+    if (podcast?.podcastId !== row.podcastId) podcast = podcastOf(row.podcastId);
     // Rows come in order, so the newest says it.
     podcast.language = row.language;
     podcast.contentCategories = row.contentCategories;
     const { episodes } = podcast;
-    const episode =
-      episodes.get(row.episodeId) ??
-      episodes.set(row.episodeId, { episodeId: row.episodeId, publishedAtMs: 0, hours: [] }).get(row.episodeId)!;
-    episode.publishedAtMs = Number(row.publishedAtMs);
+    let episode = episodes.get(row.episodeId);
+    if (!episode) {
+      episode = { episodeId: row.episodeId, publishedAtMs: row.publishedAtMs, hours: [] };
+      episodes.set(row.episodeId, episode);
+    }
+    episode.publishedAtMs = row.publishedAtMs;
     episode.hours.push([Math.floor(Number(row.hourMs) / hourMs), Number(row.opportunities)]);
   }
   for (const { podcastId, episodeId, publishAtMs } of releases) {
     const { episodes } = podcastOf(podcastId);
-    if (!episodes.has(episodeId)) episodes.set(episodeId, { episodeId, publishedAtMs: Number(publishAtMs), hours: [] });
+    if (!episodes.has(episodeId)) episodes.set(episodeId, { episodeId, publishedAtMs: publishAtMs, hours: [] });
   }
   return {
     nowMs,
     timeZone,
-    podcasts: [...podcasts.values()].map((podcast): PodcastHistory => ({
-      ...podcast,
-      episodes: [...podcast.episodes.values()],
+    podcasts: [...podcasts.values()].map(({ episodes, ...about }): PodcastHistory => ({
+      ...about,
+      episodes: [...episodes.values()].map((one) => ({ ...one, publishedAtMs: Number(one.publishedAtMs) })),
     })),
     modifiers: modifiers.flatMap(({ trafficModifierId, fromMs, toMs, factor, podcastIds }) =>
       (podcastIds.length > 0 ? podcastIds : [null]).map((podcastId) => ({
