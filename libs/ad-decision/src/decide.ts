@@ -1,6 +1,6 @@
 import { hlsAudioFormat, hlsPictureFormat, type AdPicture, type AdTrack } from '@longwave/events';
 import type { NoAdReason, VerdictCode } from './codes.ts';
-import type { Bits } from './bitset.ts';
+import { countBits, type Bits } from './bitset.ts';
 import { lacksCredit } from './candidate-sets.ts';
 import {
   freshInputs,
@@ -10,7 +10,7 @@ import {
   type Share,
 } from './decision-context.ts';
 import { decisionHash, seedOf } from './decision-hash.ts';
-import { findEligible, findEligibleInBreak, type Eligibility } from './eligibility.ts';
+import { findEligible, findEligibleInBreak, findFitting, type Eligibility } from './eligibility.ts';
 import { fillBreak, type FilledBreak } from './fill-break.ts';
 import { capKeysOf } from './frequency.ts';
 import { renditionsKey } from './index-creatives.ts';
@@ -157,6 +157,18 @@ export function preparePlay(
   const inPlay = findEligible(index, context, suspended, policies);
   const eligible = context.breaks.map((adBreak) => findEligibleInBreak(index, context, inPlay, adBreak));
   return { index, context, suspended, policies, eligible };
+}
+
+const noneDropped: Eligibility['droppedBy'] = new Map();
+const noFailures = () => [];
+
+/** `preparePlay` without suspensions, and without what speaks against line items that do not fit: for decisions without a trace. */
+export function prepareUntraced(index: PlanIndex, context: DecisionContext): PreparedPlay {
+  const policies = index.policies.inPlay(context);
+  const eligible = findFitting(index, context, policies).map((bits): Eligibility => ({
+    ...{ bits, count: countBits(bits), droppedBy: noneDropped, failures: noFailures, tests: [] },
+  }));
+  return { index, context, suspended: undefined, policies, eligible };
 }
 
 /**

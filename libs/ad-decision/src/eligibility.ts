@@ -96,6 +96,16 @@ function playTests(
   return tests;
 }
 
+/** The tests of one break of it. */
+function breakTests(index: PlanIndex, context: DecisionContext, adBreak: AdBreak): readonly EligibilityTest[] {
+  const belowFloor = index.belowFloorAt(context.podcastId, adBreak.position);
+  return [
+    ...(belowFloor.from < belowFloor.to ? [{ code: 'below_floor' as const, ...belowFloor }] : []),
+    targeted('targeting_position', index.positions, [adBreak.position]),
+    targeted('no_rendition', index.renditions, [renditionsKey(context.streamFormat, context.streamFormats)]),
+  ];
+}
+
 type Narrowed = Pick<Eligibility, 'bits' | 'count' | 'tests' | 'droppedBy'>;
 
 function narrowBy(before: Narrowed, tests: readonly EligibilityTest[]): Eligibility {
@@ -117,6 +127,35 @@ function narrowBy(before: Narrowed, tests: readonly EligibilityTest[]): Eligibil
   return { bits, count, droppedBy, failures, tests: all };
 }
 
+/** Keeps in `bits`, of those before, what passes every test: in one pass over all sets, without a count for each of them. */
+function narrowByAll(before: Bits, tests: readonly EligibilityTest[], bits: Bits): Bits {
+  const sets = tests.flatMap((test) => ('allowed' in test ? [test.allowed] : []));
+  for (let word = 0; word < bits.length; word++) {
+    let left = before[word]!;
+    for (let at = 0; left !== 0 && at < sets.length; at++) left &= sets[at]![word]!;
+    bits[word] = left;
+  }
+  for (const test of tests)
+    if ('dimension' in test) test.dimension.narrow(bits, test.values);
+    else if ('from' in test) removeRange(bits, test.from, test.to);
+  return bits;
+}
+
+/**
+ * The lines that may serve in each break of a play: those of `findEligibleInBreak`, without what speaks against the others. The sets of a play
+ * lie in one array, as each array of its own would cost more than the tests.
+ */
+export function findFitting(index: PlanIndex, context: DecisionContext, policies: PlayPolicies): readonly Bits[] {
+  const { breaks } = context;
+  const words = index.all.length;
+  const room = new Uint32Array(words * breaks.length);
+  const roomOf = (at: number) => room.subarray(at * words, (at + 1) * words);
+  if (breaks.length === 0) return [];
+  // The last break narrows the set of the play itself.
+  const inPlay = narrowByAll(index.all, playTests(index, context, undefined, policies), roomOf(breaks.length - 1));
+  return breaks.map((adBreak, at) => narrowByAll(inPlay, breakTests(index, context, adBreak), roomOf(at)));
+}
+
 /** The lines that may serve in the play, whatever the break. */
 export function findEligible(
   index: PlanIndex,
@@ -135,10 +174,5 @@ export function findEligibleInBreak(
   inPlay: Eligibility,
   adBreak: AdBreak,
 ): Eligibility {
-  const belowFloor = index.belowFloorAt(context.podcastId, adBreak.position);
-  return narrowBy(inPlay, [
-    ...(belowFloor.from < belowFloor.to ? [{ code: 'below_floor' as const, ...belowFloor }] : []),
-    targeted('targeting_position', index.positions, [adBreak.position]),
-    targeted('no_rendition', index.renditions, [renditionsKey(context.streamFormat, context.streamFormats)]),
-  ]);
+  return narrowBy(inPlay, breakTests(index, context, adBreak));
 }

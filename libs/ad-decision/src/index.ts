@@ -1,6 +1,14 @@
 export { addBit, createBits, hasBit, nextBit, removeBit, type Bits } from './bitset.ts';
 export { noAdReasons, verdictCodes, type VerdictCode } from './codes.ts';
-export { decide, decidePrepared, preparePlay, type BreakVerdicts, type Decision, type PreparedPlay } from './decide.ts';
+export {
+  decide,
+  decidePrepared,
+  preparePlay,
+  prepareUntraced,
+  type BreakVerdicts,
+  type Decision,
+  type PreparedPlay,
+} from './decide.ts';
 export {
   freshInputs,
   type AdBreak,

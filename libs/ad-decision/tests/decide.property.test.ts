@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { buildIndex, decide, freshInputs } from '../src/index.ts';
+import { buildIndex, decide, decidePrepared, freshInputs, preparePlay, prepareUntraced } from '../src/index.ts';
 import { hour, inputs, lines, plays, separations } from './_arbitraries.ts';
 import { contextOf, planOf, preroll, type CaseLine } from './_support.ts';
 
@@ -13,6 +13,30 @@ test('equal inputs give equal decisions, whatever was decided between them and i
       expect(decide(index, play, inputsOf(index))).toEqual(first);
       const reversed = buildIndex(planOf(given.toReversed(), { separation }));
       expect(decide(reversed, play, inputsOf(reversed))).toEqual(first);
+    }),
+  );
+});
+
+test('without a trace, the same line items fit and the same ads are chosen', () => {
+  fc.assert(
+    fc.property(lines, separations, plays, inputs, (given, separation, play, inputsOf) => {
+      const index = buildIndex(planOf(given, { separation }));
+      const [traced, untraced] = [preparePlay(index, play), prepareUntraced(index, play)];
+      const fitting = ({ eligible }: typeof traced) => eligible.map(({ bits, count }) => [bits, count]);
+      expect(fitting(untraced)).toEqual(fitting(traced));
+      const counters = inputsOf(index);
+      const {
+        stages,
+        candidates,
+        noAdReason: _reason,
+        ...decided
+      } = decidePrepared(untraced, counters, { isTraced: false });
+      expect(decided).toEqual(
+        (({ picks, opportunities, verdicts, policies }) => ({ picks, opportunities, verdicts, policies }))(
+          decidePrepared(traced, counters),
+        ),
+      );
+      expect([stages, candidates]).toEqual([[], []]);
     }),
   );
 });

@@ -85,8 +85,10 @@ export function decideAmong(
   candidates: readonly ReadonlySet<number>[],
   counters: Omit<DecisionInputs, 'suspended'>,
 ): Decision {
-  const eligible = candidates.map((ordinals): Eligible => {
-    const bits = new Uint32Array(index.all.length);
+  const words = index.all.length;
+  const room = new Uint32Array(words * candidates.length);
+  const eligible = candidates.map((ordinals, at): Eligible => {
+    const bits = room.subarray(at * words, (at + 1) * words);
     for (const ordinal of ordinals) bits[ordinal >>> 5]! |= 1 << (ordinal & 31);
     return { bits, count: ordinals.size, droppedBy: new Map(), failures: () => [], tests: [] };
   });

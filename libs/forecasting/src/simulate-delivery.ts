@@ -2,7 +2,7 @@ import {
   buildIndex,
   decidePrepared,
   hasBit,
-  preparePlay,
+  prepareUntraced,
   verdictCodes,
   type Decision,
   type PlanIndex,
@@ -102,25 +102,13 @@ const maxKeptWords = 16_000_000;
 const creditsPerDay = 96;
 /** Plays from one time to the next at least. */
 const leastCreditPlays = 12;
-const noFailures = () => [];
-
-const noneDropped = new Map<VerdictCode, number>();
-
-/** The play with its eligible line items; reasons of others, which only a trace reads, are left out. */
-export function prepareSimulated(index: PlanIndex, play: SimulatedPlay): PreparedPlay {
-  const prepared = preparePlay(index, play);
-  const eligible = prepared.eligible.map(({ bits, count }) => ({
-    ...{ bits, count, droppedBy: noneDropped, failures: noFailures, tests: [] },
-  }));
-  return { ...prepared, eligible };
-}
 
 /** Finds the line items that fit plays, and keeps those sets while they are few. */
 export function createPrepare(index: PlanIndex, plays: readonly SimulatedPlay[]): (at: number) => PreparedPlay {
   const words = plays.reduce((sum, { breaks }) => sum + breaks.length, 0) * index.all.length;
-  if (words > maxKeptWords) return (at) => prepareSimulated(index, plays[at]!);
+  if (words > maxKeptWords) return (at) => prepareUntraced(index, plays[at]!);
   const kept: PreparedPlay[] = [];
-  return (at) => (kept[at] ??= prepareSimulated(index, plays[at]!));
+  return (at) => (kept[at] ??= prepareUntraced(index, plays[at]!));
 }
 
 export const fitsIn =
