@@ -5,10 +5,12 @@ import { createResourceReader, type ResourceReader } from '@longwave/command-pip
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { createPool, transaction, type Pool } from '@longwave/postgres';
+import { listHolders } from '../src/advertising/line-items/external-id-table.ts';
 
 type ListQuery = Parameters<ResourceReader['listResources']>[0];
 
 const cursorKey = randomBytes(32);
+const gam = (id: string) => ({ source: 'gam', id });
 let database: TestDatabase;
 let pool: Pool;
 let reader: ResourceReader;
@@ -142,6 +144,17 @@ test.each(everyKey)(
     }
   },
 );
+
+test('who has an external id is found in the own workspace alone, though others have the same ids', async () => {
+  const workspaces = Array.from({ length: 5 }, () => newId('ws'));
+  const ids = `jsonb_build_object('external_ids', jsonb_build_array(jsonb_build_object('source', 'gam', 'id', i::text)))`;
+  const all = [];
+  for (const workspaceId of workspaces) all.push(await insert('line_items', workspaceId, 20, ids));
+  const asked = { workspaceId: workspaces[3]!, lineItemId: all[3]![0]!, ids: ['1', '7', 'none'].map(gam) };
+  expect(await transaction(pool, async (tx) => listHolders(tx, asked))).toEqual([
+    { ...gam('7'), lineItemId: all[3]![6], state: 'draft' },
+  ]);
+});
 
 describe('every order', () => {
   const workspaceId = newId('ws');

@@ -30,7 +30,10 @@ export async function listOwnIds(
   return rows.map(({ id }) => id);
 }
 
-/** Other line items of the workspace that have, or get by an amendment that waits, one of the ids in its source; the first 10 of each. */
+/**
+ * Other line items of the workspace that have, or get by an amendment that waits, one of the ids in its source; the first 10 of each. Keys begin with the
+ * workspace (`resource_external_id_keys`): a condition on it beside them would have all its line items read.
+ */
 export async function listHolders(
   tx: Transaction,
   about: { readonly workspaceId: string; readonly lineItemId: string; readonly ids: readonly ExternalId[] },
@@ -39,10 +42,11 @@ export async function listHolders(
     name: 'list_external_id_holders',
     text: `select w ->> 'source' as source, w ->> 'id' as id, h.id as "lineItemId", h.lifecycle_state as state
            from jsonb_array_elements($3::jsonb) w cross join lateral (
-             select r.id, r.lifecycle_state from resource r
-             where r.resource_type = 'line_items' and external_ids_of(r.attributes) @> jsonb_build_array(w)
-               and r.workspace_id = $1 and r.id <> $2 order by r.id limit 10) h
-           order by h.id`,
+             select r.id, r.lifecycle_state, r.workspace_id from resource r
+             where r.resource_type = 'line_items' and r.id <> $2
+               and external_id_keys(r.workspace_id, r.attributes) @> array[$1 || E'\\n' || (w ->> 'source') || E'\\n' || (w ->> 'id')]
+             order by r.id limit 10) h
+           where h.workspace_id = $1 order by h.id`,
     values: [about.workspaceId, about.lineItemId, JSON.stringify(about.ids)],
   });
   return rows;
