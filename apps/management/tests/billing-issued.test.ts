@@ -46,6 +46,25 @@ test('numbers have no gaps when twenty are issued at once, two of one campaign a
   expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
 });
 
+test('a statement whose issuing waits has no number: a review that is withdrawn or declined takes none of the next one', async () => {
+  const w = createWorld(management);
+  const from = w.now();
+  const { campaign, lineItem } = await billing.flight(w, 30, cpm('10000000'));
+  management.ledger.count(lineItem.id, 100, at(from, 0.1));
+  passTo(w, from, 1);
+  const draft = await billing.draft(w, campaign, { start: dayFrom(from, 0), end: dayFrom(from, 1) });
+  const asked = async () => {
+    await w.send('billing_statement.issue', draft, {});
+    return w.taskOf(draft.id);
+  };
+  await w.send('review.withdraw', await asked(), {});
+  await w.send('review.decline', await asked(), { note: 'The purchase order is missing.' }, w.reviewer);
+  const task = await asked();
+  await w.send('review.approve', task, {}, w.reviewer);
+  await management.runApproved(w.workspaceId, task.id);
+  expect(await billing.find(w, draft.id)).toMatchObject({ lifecycle_state: 'issued', attributes: { number: 1 } });
+});
+
 test('the newest of a campaign can be voided: it keeps its number, its negative stands beside it, and the next one charges again', async () => {
   const w = createWorld(management);
   const from = w.now();

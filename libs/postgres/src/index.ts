@@ -18,4 +18,5 @@ export { queryPrepared } from './query-prepared.ts';
 export { repeatSweeps } from './repeat-sweeps.ts';
 export { closeMaintenanceDatabases, provisionOwners, sealMigrationHistory, type SchemaOwner } from './provision.ts';
 export { isStatementTimeout } from './statement-timeout.ts';
+export { tryOut } from './try-out.ts';
 export { endWhenSilent, keepTalking, silentSessionMs } from './silent-session.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTestDatabase } from '@longwave/fleet';
 import pg from 'pg';
-import { createPool, sendStatement, transaction, type Pool } from '../src/index.ts';
+import { createPool, sendStatement, transaction, tryOut, type Pool } from '../src/index.ts';
 
 let database: Awaited<ReturnType<typeof startTestDatabase>>;
 let admin: pg.Client;
@@ -86,4 +86,37 @@ test('a connection that ends under statements that were sent fails the transacti
   await expect(transaction(pool, work)).rejects.toThrow();
   await transaction(pool, async (tx) => sendStatement(tx, insert(31)));
   expect(await notes()).toEqual([1, 2, 3, 4, 31]);
+});
+
+test('what is tried out is undone with its locks and answers; what was written and locked before stays, and a failure fails all', async () => {
+  await admin.query('insert into product.note values (50), (51)');
+  const lock = (id: number, how = '') => ({
+    text: `select id from product.note where id = $1 for update ${how}`,
+    values: [id],
+  });
+  const seen = await transaction(pool, async (tx) => {
+    await tx.query(lock(50));
+    sendStatement(tx, insert(52));
+    const found = await tryOut(tx, async () => {
+      await tx.query(lock(51));
+      sendStatement(tx, insert(53));
+      return (await tx.query<{ id: number }>('select id from note where id > 51 order by id')).rows;
+    });
+    await expect(admin.query(lock(50, 'nowait'))).rejects.toMatchObject({ code: '55P03' });
+    await admin.query(lock(51, 'nowait'));
+    return found;
+  });
+  expect(seen).toEqual([{ id: 52 }, { id: 53 }]);
+  expect((await notes()).filter((id) => id >= 50)).toEqual([50, 51, 52]);
+  for (const work of [
+    (tx: pg.PoolClient) => sendStatement(tx, insert(50)),
+    (tx: pg.PoolClient) => tx.query(insert(50)),
+  ])
+    await expect(
+      transaction(pool, async (tx) => {
+        sendStatement(tx, insert(54));
+        await tryOut(tx, async () => work(tx));
+      }),
+    ).rejects.toMatchObject({ code: '23505' });
+  expect(await notes()).not.toContain(54);
 });

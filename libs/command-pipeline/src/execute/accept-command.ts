@@ -1,6 +1,6 @@
 import type { CommandDefinition, ResourceDefinition } from '@longwave/command-catalog';
 import { newId } from '@longwave/ids';
-import type { Transaction } from '@longwave/postgres';
+import { tryOut, type Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { ReviewVerdict } from '../review/review-verdict.ts';
 import { claimKey } from '../store/idempotency-table.ts';
@@ -149,8 +149,8 @@ async function waitOrApply(
 ): Promise<{ readonly applied: Applied; readonly taskId?: string }> {
   const { current, now } = at;
   if (verdict === undefined || verdict.applied === 'none') return { applied: await applyCommand(tx, context, at) };
-  // A command that its rule refuses is refused now, not after a review.
-  const { policyVersions = [], decidedBy = [], shown } = await decide(tx, context, current, now);
+  // A command that its rule refuses is refused now, not after a review. Nothing that the rule writes stays: it decides again when it runs.
+  const { policyVersions = [], decidedBy = [], shown } = await tryOut(tx, () => decide(tx, context, current, now));
   const { row, change } = await openReview(tx, context, verdict, { ...at, shown });
   return { applied: { row: current, consequences: [], changes: [change], policyVersions, decidedBy }, taskId: row.id };
 }
