@@ -276,6 +276,35 @@ test.each([
   });
 });
 
+test('sellers who amend and book in one campaign at the same time never sell more than its budget, and wait for each other', async () => {
+  const world = createWorld(management);
+  const flat = (units: number) => ({
+    rate: { model: 'flat', price: { amount_micros: String(units * 1_000_000), currency: 'EUR' } },
+  });
+  const budget = flat(700).rate.price;
+  const campaign = await world.send('campaign.revise', await world.activeCampaign(), { budget });
+  const sold = [];
+  for (let n = 0; n < 3; n++) sold.push((await world.booked(flat(100), campaign)).lineItem);
+  const draft = await world.send('line_item.create', null, { ...world.lineItemChanges(campaign.id), ...flat(300) });
+  const assignment = await world.assign(draft, await world.creativeOf(draft));
+  await world.send('creative_assignment.activate', assignment, {});
+  const approved = await world.send('line_item.submit', draft, {});
+  const held = await management.pool.connect();
+  await held.query('begin');
+  await held.query('select from resource where id = $1 for update', [campaign.id]);
+  const answers = Promise.allSettled([
+    ...sold.map((lineItem) => world.send('line_item.amend', lineItem, flat(300))),
+    world.send('line_item.book', approved, {}),
+  ]);
+  const waiting = `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await until(async () => (await management.pool.query<{ n: number }>(waiting)).rows[0]!.n === 4);
+  await held.query('commit');
+  held.release();
+  const refusals = (await answers).flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+  expect(refusals.length).toBeGreaterThanOrEqual(2);
+  expect(new Set(refusals)).toEqual(new Set(['line_item_not_bookable']));
+});
+
 test('contradicting windows, ends and daily bounds are refused with their field', async () => {
   const world = createWorld(management);
   const pointers = (command: Promise<unknown>) =>

@@ -1,4 +1,4 @@
-import { findResource, holdResource, listLinked } from '@longwave/command-pipeline';
+import { findResource, listLinked, lockResource } from '@longwave/command-pipeline';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { timeZoneOf } from '../../workspace/time-zone-of.ts';
 import { unsoldStates, type LineItem } from '../line-items/line-item.ts';
@@ -30,8 +30,8 @@ export async function sumCampaignUnits(
 }
 
 /**
- * Why the budget of a line item's campaign could not be kept if it were sold so, in words for the seller; undefined where it can. Holds the
- * campaign for the transaction.
+ * Why the budget of a line item's campaign could not be kept if it were sold so, in words for the seller; undefined where it can. Locks the
+ * campaign for the transaction: others who sell in it wait, so that each counts what the one before has sold.
  */
 type FindIssue = (tx: Transaction, attributes: LineItem) => Promise<string | undefined>;
 
@@ -52,7 +52,7 @@ export async function prepareBudget(
 
   return async (tx, attributes) => {
     const campaignId = attributes.campaign_id;
-    await holdResource(tx, workspaceId, 'campaigns', campaignId);
+    await lockResource(tx, workspaceId, 'campaigns', campaignId);
     const { attributes: campaign } = (await findResource(tx, workspaceId, 'campaigns', campaignId))!;
     if (!campaign.budget) return undefined;
     const timeZone = await timeZoneOf(tx, workspaceId);

@@ -1,5 +1,12 @@
 import type { productCatalog, CommandWithRule } from '@longwave/command-catalog';
-import { findResource, holdResource, listLinked, type RuleInput, type Rules } from '@longwave/command-pipeline';
+import {
+  findResource,
+  holdResource,
+  listLinked,
+  lockResource,
+  type RuleInput,
+  type Rules,
+} from '@longwave/command-pipeline';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { openCampaignStates } from '../campaigns/campaign.ts';
@@ -198,7 +205,8 @@ const sellingRules = (options: LineItemOptions) => {
         return async ({ tx, current: locked, state: lockedState, changes, approved, reviewedVersion, now }) => {
           if (lockedState !== state) throw changedMeanwhile();
           checkAhead(locked, now);
-          await holdResource(tx, workspaceId, 'campaigns', locked.campaign_id);
+          // As `checkBudget` locks it: two who had it for share would wait for each other.
+          await lockResource(tx, workspaceId, 'campaigns', locked.campaign_id);
           const campaign = await campaignOf(tx, workspaceId, locked);
           if (!['approved', 'active'].includes(campaign.state)) throw refuse('Approve the campaign first.');
           if (locked.rate.model === 'none' && locked.type !== 'house' && locked.makegood_of === undefined)
