@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { lineItemAlertSchema, webhookMessageSchema } from '@longwave/command-catalog';
 import { newId } from '@longwave/ids';
+import { Problem } from '@longwave/problems';
 import type { Alert, AlertEvent, AlertFigures, ListAlertsRequest, PutFindingsRequest } from '@longwave/rpc/serving';
 import { createListAlerts } from '../src/commerce/alerts/list-alerts.ts';
 import { tellAlerts } from '../src/commerce/alerts/tell-alerts.ts';
@@ -159,23 +160,28 @@ test('alerts are read page by page, by line item, state and kind, by whoever see
   expect(serving.asked.map((request) => request.workspaceId)).not.toContain(stranger.workspaceId);
 });
 
-test('internal-serving is told which reservations end within 48 hours, and that there is none any more, each hour whatever another process told', async () => {
+test('internal-serving is told which reservations end within 48 hours, and that there is none any more, each hour whatever another process told and whatever fails of other workspaces', async () => {
   const { pool, clock } = webhooks.management;
-  const world = createWorld(webhooks.management);
+  const [refused, world] = [createWorld(webhooks.management), createWorld(webhooks.management)];
+  await refused.reservedLineItem();
   const held = await world.reservedLineItem();
   const later = await world.approvedLineItem();
   const inThreeDays = new Date(clock().getTime() + 72 * 3_600_000).toISOString();
   await world.send('line_item.reserve', later, { expires_at: inThreeDays });
   const put: PutFindingsRequest[] = [];
   const putFindings = async (request: PutFindingsRequest) => {
+    if (request.workspaceId === refused.workspaceId) throw new Problem('validation_failed');
     if (request.workspaceId === world.workspaceId) put.push(request);
     return {};
   };
+  const failed: unknown[] = [];
+  const logger = { warn: (what: object) => void failed.push((what as { workspace_id: unknown }).workspace_id) };
   let aheadMs = 0;
   const ahead = () => new Date(clock().getTime() + aheadMs);
-  const tell = createTellReservations({ pool, clock: ahead, serving: { putFindings } });
+  const tell = createTellReservations({ pool, logger, clock: ahead, serving: { putFindings } });
   await tell();
   await tell();
+  expect(failed).toEqual([refused.workspaceId, refused.workspaceId]);
   expect(put.map(({ kind, findings }) => [kind, findings])).toEqual([
     [
       'ending',

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
+import { Problem } from '@longwave/problems';
 import type { PutFindingsRequest } from '@longwave/rpc/serving';
 import { statementsOf } from '@longwave/test-kit/statements';
 import { createTellDiscrepancies } from '../src/commerce/alerts/tell-discrepancies.ts';
@@ -77,7 +78,7 @@ test('a source that differs on three days is told for an alert of its line item 
       return {};
     },
   };
-  const tell = createTellDiscrepancies({ pool: management.pool, clock: management.clock, serving });
+  const tell = createTellDiscrepancies({ ...management, serving, logger: { warn: () => undefined } });
   await tell();
   // What has not changed is not read again either.
   expect(await statementsOf(management.pool, tell)).toEqual(['list_reconciliations_in_review']);
@@ -99,6 +100,55 @@ test('a source that differs on three days is told for an alert of its line item 
   }
   const read = (await statementsOf(management.pool, tell)).filter((name) => name === 'list_discrepancies');
   expect([read.length, put.slice(1).map(({ findings }) => findings)]).toEqual([1, [[]]]);
+});
+
+test('days that a correction of a whole period leaves below zero are told as no units; a workspace of which something is refused holds no other up, and is told at the next look', async () => {
+  const w = createWorld(management);
+  const { id: lineItemId } = (await w.booked()).lineItem;
+  const ledger = createTestLedger(management.clock);
+  const period = settledMonth(w.now());
+  const dayBefore = (days: number) => new Date(Date.parse(period.end) - days * 86_400_000).toISOString().slice(0, 10);
+  ledger.count(lineItemId, `${period.start.slice(0, 10)}T05`, 300);
+  const reconciling = createReconciling(management);
+  const sent = async (command: 'decide_item' | 'close', id: string, changes: object) => {
+    const { version } = await reconciling.find(w, id);
+    const subject = { resource_type: 'reconciliations', id, version };
+    await w.send(`reconciliation.${command}`, subject, changes, service('operator'));
+  };
+  const whole = { columns: { line_item: 'Line', units: 'Impressions' }, time_zone: undefined };
+  const none = [await fileSource(w, `Line,Impressions\n${lineItemId},0\n`, whole)];
+  const { id: corrected } = await openReconciliation(w, lineItemId, { sources: none });
+  await reconciling.match(w, corrected, ledger);
+  const [{ item_id: itemId } = { item_id: '' }] = await reconciling.items(corrected);
+  await sent('decide_item', corrected, { item_id: itemId, verdict: 'theirs', note: 'None was heard.' });
+  await sent('close', corrected, {});
+  await reconciling.close(w, corrected, ledger);
+  const first = period.start.slice(0, 10);
+  const rows = [3, 2, 1].map((days) => `${lineItemId},${dayBefore(days)},200\n`);
+  const byDay = [await fileSource(w, `Line,Date,Impressions\n${lineItemId},${first},300\n${rows.join('')}`)];
+  const { id } = await openReconciliation(w, lineItemId, { sources: byDay });
+  await reconciling.match(w, id, ledger);
+  expect((await reconciling.items(id)).map(({ day, ours, verdict }) => [day, ours, verdict])).toEqual([
+    [dayBefore(1), -300, null],
+    ...[3, 2].map((days) => [dayBefore(days), 0, null]),
+    [first, 300, 'ours'],
+  ]);
+
+  const [put, failed]: [PutFindingsRequest[], unknown[]] = [[], []];
+  const refused = new Set([w.workspaceId]);
+  const putFindings = async (request: PutFindingsRequest) => {
+    if (refused.delete(request.workspaceId)) throw new Problem('validation_failed');
+    put.push(request);
+    return {};
+  };
+  const warn = (what: object) => void failed.push((what as { workspace_id: unknown }).workspace_id);
+  const tell = createTellDiscrepancies({ ...management, serving: { putFindings }, logger: { warn } });
+  await tell();
+  const told = () => put.map(({ workspaceId }) => workspaceId);
+  expect([failed, told().length > 0, told().includes(w.workspaceId)]).toEqual([[w.workspaceId], true, false]);
+  put.length = 0;
+  await tell();
+  expect(put.map(({ workspaceId, findings: [one] }) => [workspaceId, one?.units])).toEqual([[w.workspaceId, 0]]);
 });
 
 test('verdicts wait for their reviews side by side; one whose item was decided or matched anew meanwhile is not carried out', async () => {

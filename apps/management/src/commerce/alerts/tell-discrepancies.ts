@@ -14,6 +14,7 @@ interface Deps {
   readonly pool: Pool;
   readonly serving: FindingsClient;
   readonly clock: () => Date;
+  readonly logger: Pick<Logger, 'warn'>;
 }
 
 /** As often as alerts are judged. */
@@ -21,10 +22,13 @@ const everyMs = 300_000;
 
 const differenceOf = ({ ours, theirs }: Discrepancy) => Math.abs(ours - theirs);
 
-/** Whoever sees the line item reads it, so what the source says stays in the reconciliation. */
+/**
+ * Whoever sees the line item reads it, so what the source says stays in the reconciliation. Adjustments of a whole period may leave its last days
+ * below zero; an alert counts units.
+ */
 const findingOf = (one: Discrepancy): AlertFinding => ({
   lineItemId: one.lineItemId,
-  units: one.ours,
+  units: Math.max(0, one.ours),
   detailJson: JSON.stringify({
     discrepancy: {
       ...{ reconciliation_id: one.reconciliationId, source: one.source, days: one.days },
@@ -62,9 +66,12 @@ function createReading(pool: Pool) {
  * Tells internal-serving, which raises alerts, what sources differ about, of each workspace where that has changed. What this process does not
  * know yet is read and told at its first look, and everything is told anew each hour.
  */
-export function createTellDiscrepancies({ pool, serving, clock }: Deps): () => Promise<void> {
+export function createTellDiscrepancies({ pool, serving, clock, logger }: Deps): () => Promise<void> {
   const listWorkspaces = () => listReconcilingWorkspaces(pool);
-  const { tell, listWorkspaceIds } = createTellFindings(serving, { kind: 'discrepancy', listWorkspaces });
+  const { tellEach, listWorkspaceIds } = createTellFindings(serving, {
+    ...{ kind: 'discrepancy', listWorkspaces },
+    onError: (err, workspaceId) => logger.warn({ err, workspace_id: workspaceId }, 'discrepancies.not_told'),
+  });
   const reading = createReading(pool);
   return async () => {
     const asOf = clock();
@@ -72,16 +79,17 @@ export function createTellDiscrepancies({ pool, serving, clock }: Deps): () => P
     const inReview = await listInReview(pool);
     reading.keep(new Set(inReview.map(({ id }) => id)));
     const byWorkspace = Map.groupBy(inReview, ({ workspace_id: id }) => id);
-    for (const workspaceId of new Set([...byWorkspace.keys(), ...others])) {
+    const find = async (workspaceId: string) => {
       const found: Discrepancy[] = [];
       for (const one of byWorkspace.get(workspaceId) ?? []) found.push(...(await reading.read(one)));
-      await tell(workspaceId, largestOf(found).map(findingOf), asOf);
-    }
+      return largestOf(found).map(findingOf);
+    };
+    await tellEach([...byWorkspace.keys(), ...others], find, asOf);
   };
 }
 
 /** Tells of discrepancies until it is disposed. Several processes may do so at once: the newest numbers stay. */
-export const startDiscrepancies = (options: Deps & { readonly logger: Logger }): AsyncDisposable => {
+export const startDiscrepancies = (options: Deps): AsyncDisposable => {
   const tell = createTellDiscrepancies(options);
   return pollLoop({
     everyMs,

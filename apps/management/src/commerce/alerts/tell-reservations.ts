@@ -9,6 +9,7 @@ interface Deps {
   readonly pool: Pool;
   readonly serving: FindingsClient;
   readonly clock: () => Date;
+  readonly logger: Pick<Logger, 'warn'>;
 }
 
 /** As often as alerts are judged. */
@@ -25,9 +26,12 @@ const findingOf = ({ lineItemId, units, expiresAt }: EndingReservation) => ({
  * Tells internal-serving which reservations end within 48 hours, of each workspace where that has changed; at its first look and then each hour,
  * of all that ever sold.
  */
-export function createTellReservations({ pool, serving, clock }: Deps): () => Promise<void> {
+export function createTellReservations({ pool, serving, clock, logger }: Deps): () => Promise<void> {
   const listWorkspaces = () => listSellingWorkspaces(pool);
-  const { tell, listWorkspaceIds } = createTellFindings(serving, { kind: 'ending', listWorkspaces });
+  const { tellEach, listWorkspaceIds } = createTellFindings(serving, {
+    ...{ kind: 'ending', listWorkspaces },
+    onError: (err, workspaceId) => logger.warn({ err, workspace_id: workspaceId }, 'reservations.not_told'),
+  });
   return async () => {
     const now = clock();
     const others = await listWorkspaceIds(now);
@@ -35,13 +39,12 @@ export function createTellReservations({ pool, serving, clock }: Deps): () => Pr
       await listEndingReservations(pool, new Date(now.getTime() + endingMs)),
       ({ workspaceId }) => workspaceId,
     );
-    for (const workspaceId of new Set([...found.keys(), ...others]))
-      await tell(workspaceId, (found.get(workspaceId) ?? []).map(findingOf), now);
+    await tellEach([...found.keys(), ...others], (id) => (found.get(id) ?? []).map(findingOf), now);
   };
 }
 
 /** Tells of reservations until it is disposed. Several processes may do so at once: the newest numbers stay. */
-export const startReservations = (options: Deps & { readonly logger: Logger }): AsyncDisposable => {
+export const startReservations = (options: Deps): AsyncDisposable => {
   const tell = createTellReservations(options);
   return pollLoop({
     everyMs,
