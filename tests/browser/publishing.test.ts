@@ -1,0 +1,211 @@
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { newId } from '@longwave/ids';
+import { samples } from '@longwave/local/samples';
+import { mailTo, makeAudio, until } from '@longwave/test-kit';
+import { checkFeed, mailFolderOf } from '@longwave/test-kit/clients';
+import { openBrowser, type TestBrowser } from '../_browser.ts';
+import { keepPicture } from '../_check-page.ts';
+import {
+  chooseByKeyboard,
+  dropFile,
+  hasFocus,
+  heading,
+  lookAt,
+  newPodcaster,
+  type Podcaster,
+  progressUntil,
+  tabTo,
+} from '../_console.ts';
+import { publishedPodcast } from '../_hosting-world.ts';
+import { openSharedInstallation, type SharedInstallation } from '../_shared-installation.ts';
+
+const stack = new AsyncDisposableStack();
+let world: SharedInstallation;
+let browser: TestBrowser;
+let ada: Podcaster;
+beforeAll(async () => {
+  world = stack.use(await openSharedInstallation());
+  browser = stack.use(await openBrowser(world.fleet));
+  ada = await newPodcaster(world, 'Ada Quay');
+});
+afterEach(() => expect(browser.takeFindings()).toEqual([]));
+afterAll(() => stack.disposeAsync());
+
+/** Whoever has no session is refused once. */
+const noSession = /^401 GET \/management\/v1\/me$/;
+
+test('1, sign up, sign in, sign out: the cookie has its flags, the back button shows nothing, the old cookie gives 401', async () => {
+  await using tab = await browser.open({ meant: [noSession] });
+  const { page, context } = tab;
+  const email = `${newId('usr')}@example.com`;
+  await tab.visit('/podcasts');
+  await heading(page, 'You are signed out').waitFor();
+  await lookAt(page, 'signed-out');
+  await page.getByRole('link', { name: 'Sign up' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Ada Quay');
+  await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
+  await page.getByRole('button', { name: 'Send the mail' }).click();
+  const { link } = await mailTo(mailFolderOf(world), email);
+  await tab.visit(link);
+  await page.getByLabel('New password').fill('a long password');
+  await page.getByRole('button', { name: 'Finish' }).click();
+  await page.getByRole('heading', { level: 2, name: 'No podcast yet' }).waitFor();
+
+  const signOut = async () => {
+    await page.getByRole('button', { name: 'Ada Quay' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await heading(page, 'Sign in').waitFor();
+  };
+  const sessionOf = async () => (await context.cookies()).find(({ name }) => name === 'lw_session');
+  await signOut();
+  expect(await sessionOf()).toBeUndefined();
+  await tab.visit('/');
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
+  await page.getByLabel('Password').fill('a long password');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { level: 2, name: 'No podcast yet' }).waitFor();
+  const cookie = await sessionOf();
+  expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax', path: '/', domain: 'localhost' });
+
+  await signOut();
+  await page.goBack();
+  await heading(page, 'You are signed out').waitFor();
+  expect(await page.getByText('Ada Quay').count()).toBe(0);
+  const answer = await fetch(`${world.fleet.urls.base}/api/v1/account`, {
+    headers: { cookie: `lw_session=${cookie!.value}`, 'sec-fetch-site': 'same-origin' },
+  });
+  expect(answer.status).toBe(401);
+});
+
+test('3, first visit, podcast, artwork, publish: refusals name the missing fields at the fields, the feed answers 200', async () => {
+  await using tab = await browser.open({ session: ada.browser });
+  const { page } = tab;
+  await tab.visit('/');
+  await page.getByRole('heading', { level: 2, name: 'No podcast yet' }).waitFor();
+  await lookAt(page, 'first-visit');
+  await page.getByRole('main').getByRole('link', { name: 'New podcast' }).click();
+  await heading(page, 'New podcast').waitFor();
+  await page.getByRole('button', { name: 'Make the podcast' }).click();
+  await until('the focus', () => hasFocus(page, page.getByRole('textbox', { name: 'Title' })));
+  await lookAt(page, 'new-podcast');
+  await page.getByRole('textbox', { name: 'Title' }).fill('Harbour Light');
+  await page.getByRole('button', { name: 'Make the podcast' }).click();
+  await heading(page, 'Harbour Light').waitFor();
+
+  await page.getByRole('button', { name: 'Publish now' }).click();
+  const [description, category, author] = [
+    page.getByRole('textbox', { name: 'Description' }),
+    page.getByRole('combobox', { name: 'Category', exact: true }),
+    page.getByRole('textbox', { name: 'Author' }),
+  ];
+  for (const field of [description, category, author]) expect(await field.getAttribute('aria-invalid')).toBe('true');
+  expect(await page.getByText('Directories need this before you can publish.').count()).toBe(4);
+  await until('the focus', () => hasFocus(page, description));
+
+  await description.fill('Stories from the harbour.');
+  await category.selectOption('Arts');
+  await author.fill('Ada Quay');
+  await page.getByLabel('Artwork').setInputFiles(samples.artwork);
+  await page.getByText('Uploaded. It counts once you save.').waitFor();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Everything is saved').waitFor();
+  await lookAt(page, 'podcast-settings');
+  await page.getByRole('button', { name: 'Publish now' }).click();
+  await page.getByText('The feed is public').waitFor();
+  await page.getByRole('link', { name: 'Details' }).click();
+  const feedUrl = await page.getByRole('definition').filter({ hasText: '://' }).first().innerText();
+  await lookAt(page, 'podcast-details');
+  const feed = await until('the feed', async () => {
+    const answer = await fetch(feedUrl);
+    return answer.ok && answer.text();
+  });
+  expect(feed).toContain('<title>Harbour Light</title>');
+});
+
+test('4, drop a WAV, type meanwhile, publish when ready: progress rises through upload and encoding, the feed has the enclosure', async () => {
+  const podcastId = await publishedPodcast(ada.rest, 'Salt & Steam');
+  await using tab = await browser.open({ session: ada.browser });
+  const { page, context } = tab;
+  const file = makeAudio(path.join(world.folder, 'fog_signals.wav'), 40);
+  await tab.visit(`/podcasts/${podcastId}/new`);
+  await heading(page, 'New episode').waitFor();
+  await lookAt(page, 'new-episode');
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Network.emulateNetworkConditions', {
+    ...{ offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 2_500_000 },
+  });
+  await dropFile(page, page.getByText('Choose or drop the recording'), file);
+  const uploading = progressUntil(page, 'fog_signals.wav', page.getByRole('progressbar', { name: 'Encoding' }));
+  await page.getByRole('textbox', { name: 'Title' }).fill('Fog signals');
+  await page.getByRole('textbox', { name: 'Notes' }).fill('<p>Why the horn is silent.</p>');
+  await page.getByRole('checkbox', { name: 'Publish when ready' }).check();
+  await page.getByRole('button', { name: 'Save the details' }).click();
+  await page.getByText('Everything is saved').waitFor();
+  await keepPicture(page, 'new-episode-uploading');
+  const published = page.getByRole('link', { name: 'See the published episode' });
+  for (const seen of [await uploading, await progressUntil(page, 'Encoding', published)]) {
+    expect(seen.length).toBeGreaterThan(2);
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+  }
+  await lookAt(page, 'new-episode-published');
+
+  await published.click();
+  await heading(page, 'Fog signals').waitFor();
+  await page.getByText('Why the horn is silent.').waitFor();
+  await page.getByText('MP3').waitFor();
+  await lookAt(page, 'episode');
+  const { feed_url: feedUrl } = await ada.rest.get<{ feed_url: string }>(`/podcasts/${podcastId}`);
+  const { enclosureUrl } = await until('the feed', () => checkFeed(feedUrl));
+  expect(await page.getByRole('link', { name: 'Listen' }).getAttribute('href')).toBe(enclosureUrl);
+  expect(await (await fetch(feedUrl)).text()).toContain('<title>Fog signals</title>');
+  await page.getByRole('link', { name: 'Salt & Steam' }).click();
+  await page.getByRole('link', { name: 'Fog signals' }).waitFor();
+  await lookAt(page, 'podcast');
+  await page.getByRole('link', { name: 'Podcasts' }).first().click();
+  await page.getByRole('link', { name: 'Salt & Steam' }).waitFor();
+  await lookAt(page, 'podcasts');
+  await page.getByRole('link', { name: 'Home' }).click();
+  await page.getByText('Fog signals').waitFor();
+  await lookAt(page, 'home');
+});
+
+test('3 and 4 with the keyboard alone: the focus is never lost, and each step is reached with Tab', async () => {
+  await using tab = await browser.open({ session: ada.browser });
+  const { page } = tab;
+  const press = async (...given: Parameters<typeof page.getByRole>) => {
+    await tabTo(page, page.getByRole('main').getByRole(...given));
+    await page.keyboard.press('Enter');
+  };
+  const arrive = (name: string) => until(`the focus on ${name}`, () => hasFocus(page, heading(page, name)));
+  const type = async (name: string, text: string) => {
+    await tabTo(page, page.getByRole('textbox', { name }));
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type(text);
+  };
+  const toast = (text: string) => page.getByRole('status').getByText(text).waitFor();
+
+  await tab.visit('/podcasts');
+  await press('link', { name: 'New podcast' });
+  await arrive('New podcast');
+  await type('Title', 'Night Ferry');
+  await type('Description', 'Stories from the harbour.');
+  await chooseByKeyboard(page, page.getByRole('button', { name: 'Choose a picture' }), samples.artwork);
+  await tabTo(page, page.getByRole('combobox', { name: 'Category', exact: true }));
+  await page.keyboard.type('Arts');
+  await type('Author', 'Ada Quay');
+  await page.getByText('Uploaded. It counts once you save.').waitFor();
+  await press('button', { name: 'Make the podcast' });
+  await arrive('Night Ferry');
+  await press('button', { name: 'Publish now' });
+  await toast('The feed is public');
+  await press('link', { name: 'New episode' });
+  await arrive('New episode');
+  const file = makeAudio(path.join(world.folder, 'the lamp.wav'), 5);
+  await chooseByKeyboard(page, page.getByLabel('Choose or drop the recording'), file);
+  await tabTo(page, page.getByRole('checkbox', { name: 'Publish when ready' }));
+  await page.keyboard.press('Space');
+  await press('link', { name: 'See the published episode' });
+  await arrive('the lamp');
+});
