@@ -49,8 +49,9 @@ const senders = { post: rest.POST, put: rest.PUT, delete: rest.DELETE } as unkno
 /**
  * A change by REST v1, for one form or button. Sent again after a failure it has the same key, so it is done once; nothing is sent again by itself. When it
  * is done, everything that is shown is read anew.
+ * @param onDone called afterwards, even where the part that sent it is shown no longer; before what is shown is read, where the thing itself is gone
  */
-export function useSend<M extends Method, P extends WritePath<M>>(method: M, path: P) {
+export function useSend<M extends Method, P extends WritePath<M>>(method: M, path: P, onDone?: () => unknown) {
   const queries = useQueryClient();
   const [keys] = useState(() => createRequestKeys());
   return useMutation({
@@ -61,9 +62,12 @@ export function useSend<M extends Method, P extends WritePath<M>>(method: M, pat
       return data as Changed<M, P>;
     },
     retry: false,
-    onSuccess: () => {
+    onSuccess: async () => {
       keys.end();
-      return queries.invalidateQueries();
+      const isGone = method === 'delete';
+      if (isGone) await onDone?.();
+      await queries.invalidateQueries();
+      if (!isGone) await onDone?.();
     },
   });
 }

@@ -21,9 +21,9 @@ interface OfEpisode {
 }
 
 function PublishNow({ episode, isUnsaved }: OfEpisode) {
-  const { mutate, isPending, error } = useSend('post', '/episodes/{id}/publish');
-  const publish = () =>
-    mutate({ path: { id: episode.id }, body: {} }, { onSuccess: () => showToast(t('publication.published')) });
+  const published = () => showToast(t('publication.published'));
+  const { mutate, isPending, error } = useSend('post', '/episodes/{id}/publish', published);
+  const publish = () => mutate({ path: { id: episode.id }, body: {} });
   return (
     <>
       <div className={styles.way}>
@@ -38,10 +38,10 @@ function PublishNow({ episode, isUnsaved }: OfEpisode) {
 }
 
 function TakeOut({ episode }: Pick<OfEpisode, 'episode'>) {
-  const { mutate, isPending, error } = useSend('post', '/episodes/{id}/unpublish');
+  const isOut = () => showToast(t('publication.out'));
+  const { mutate, isPending, error } = useSend('post', '/episodes/{id}/unpublish', isOut);
   const isPlanned = episode.state === 'scheduled';
-  const takeOut = () =>
-    mutate({ path: { id: episode.id }, body: {} }, { onSuccess: () => showToast(t('publication.out')) });
+  const takeOut = () => mutate({ path: { id: episode.id }, body: {} });
   return (
     <>
       <div className={styles.way}>
@@ -57,12 +57,11 @@ function TakeOut({ episode }: Pick<OfEpisode, 'episode'>) {
 
 function Archive({ episode }: Pick<OfEpisode, 'episode'>) {
   const navigate = useNavigate();
-  const end = useSend('delete', '/episodes/{id}');
-  const [isAsking, setAsking] = useState(false);
-  const archived = () => {
+  const end = useSend('delete', '/episodes/{id}', () => {
     showToast(t('end.archived'));
-    void navigate({ to: '/podcasts/$podcastId', params: { podcastId: episode.podcast_id }, ignoreBlocker: true });
-  };
+    return navigate({ to: '/podcasts/$podcastId', params: { podcastId: episode.podcast_id }, ignoreBlocker: true });
+  });
+  const [isAsking, setAsking] = useState(false);
   const close = () => {
     setAsking(false);
     end.reset();
@@ -78,7 +77,7 @@ function Archive({ episode }: Pick<OfEpisode, 'episode'>) {
       <TypedDialog
         isOpen={isAsking}
         onClose={close}
-        onGo={() => end.mutate({ path: { id: episode.id } }, { onSuccess: archived })}
+        onGo={() => end.mutate({ path: { id: episode.id } })}
         act={end}
         title="publication.archive"
         name={episode.title}

@@ -45,7 +45,7 @@ export function ScheduleField({ episode }: { readonly episode: Episode }) {
   const [time, setTime] = useState(planned.time);
   const [chosen, setChosen] = useState<string>();
   const [isAsked, setAsked] = useState(false);
-  const { mutate, isPending, error } = useSend('post', '/episodes/{id}/schedule');
+  const { mutate, isPending, error } = useSend('post', '/episodes/{id}/schedule', () => showToast(t('schedule.done')));
   const found = instantIn(day, time, zone);
   const instants = found.kind === 'fold' ? [found.first, found.second] : [];
   const at = found.kind === 'one' ? found.at : instants.find((instant) => instant === chosen);
@@ -59,8 +59,7 @@ export function ScheduleField({ episode }: { readonly episode: Episode }) {
   const schedule = () => {
     setAsked(true);
     if (at === undefined || isPast) return;
-    const change = { path: { id: episode.id }, body: { publish_at: at } };
-    mutate(change, { onSuccess: () => showToast(t('schedule.done')) });
+    mutate({ path: { id: episode.id }, body: { publish_at: at } });
   };
   return (
     <div className={styles.schedule}>

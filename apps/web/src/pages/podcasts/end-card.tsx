@@ -13,15 +13,14 @@ import styles from './podcast-settings-page.module.css';
 /** Taking a podcast offline, which has a way back, and ending it, which has none. */
 export function EndCard({ podcast }: { readonly podcast: Answer<'/podcasts/{id}'> }) {
   const navigate = useNavigate();
-  const offline = useSend('post', '/podcasts/{id}/unpublish');
-  const end = useSend('delete', '/podcasts/{id}');
+  const offline = useSend('post', '/podcasts/{id}/unpublish', () => showToast(t('end.offline_done')));
+  const end = useSend('delete', '/podcasts/{id}', () => {
+    showToast(t('end.archived'));
+    return navigate({ to: '/podcasts', ignoreBlocker: true });
+  });
   const [isAsking, setAsking] = useState(false);
   const path = { id: podcast.id };
-  const takeOffline = () => offline.mutate({ path, body: {} }, { onSuccess: () => showToast(t('end.offline_done')) });
-  const archived = () => {
-    showToast(t('end.archived'));
-    void navigate({ to: '/podcasts', ignoreBlocker: true });
-  };
+  const takeOffline = () => offline.mutate({ path, body: {} });
   return (
     <Card title={t('end.title')}>
       {podcast.state === 'published' && (
@@ -45,7 +44,7 @@ export function EndCard({ podcast }: { readonly podcast: Answer<'/podcasts/{id}'
           setAsking(false);
           end.reset();
         }}
-        onGo={() => end.mutate({ path }, { onSuccess: archived })}
+        onGo={() => end.mutate({ path })}
         act={end}
         title="end.archive_podcast"
         name={podcast.title}

@@ -19,14 +19,13 @@ export function PublishCard({
   readonly podcast: Answer<'/podcasts/{id}'>;
   readonly form: Form<PodcastValues>;
 }) {
-  const { mutate, isPending, error } = useSend('post', '/podcasts/{id}/publish');
+  const { mutate, isPending, error } = useSend('post', '/podcasts/{id}/publish', () => showToast(t('publish.done')));
   const missing = missingToPublish(form.state.base.values);
   const isUnsaved = form.changed.length > 0;
   const publish = () => {
     if (missing.length > 0)
       return form.blame(Object.fromEntries(missing.map((name) => [name, 'form.needed_to_publish'])));
-    const path = { id: podcast.id };
-    mutate({ path, body: {} }, { onSuccess: () => showToast(t('publish.done')), onError: form.refuse });
+    mutate({ path: { id: podcast.id }, body: {} }, { onError: form.refuse });
   };
   return (
     <Card title={t('publish.title')} basis={t('publish.basis')}>
