@@ -10,7 +10,7 @@ interface TabOptions extends BrowserContextOptions {
 }
 
 /** A tab in a browser of its own, which ends with the test. */
-export interface TestTab extends AsyncDisposable {
+interface TestTab extends AsyncDisposable {
   readonly page: Page;
   readonly context: BrowserContext;
   /** Opens a path of `{base_url}`. */
