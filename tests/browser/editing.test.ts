@@ -79,6 +79,7 @@ test('5, 200 MB upload, reload at 40 %, choose the file again: no stored part is
     const all = await ada.rest.get<readonly ProductionView[]>(`/productions?episode_id=${episodeId}`);
     return all[0];
   });
+  await ada.rest.post(`/productions/${production.id}/stop`);
   expect(stored.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   const { file_url: source } = await ada.rest.get<{ file_url: string }>(`/productions/${production.id}`);
   const digest = createHash('sha256');
