@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findResource } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { Problem } from '@longwave/problems';
+import { executeAsManagement } from '../src/background/execute-as-management.ts';
 import { startJobRunner, type JobHandler } from '../src/background/job-runner.ts';
-import { claimJob, insertJob, type InternalJobKind } from '../src/background/job-table.ts';
+import { claimJob, insertJob, leaseOf, type InternalJobKind } from '../src/background/job-table.ts';
 import { createCompileHandler } from '../src/advertising/serving-plans/compile-serving-plan.ts';
 import { transaction } from '@longwave/postgres';
 import { until } from '@longwave/test-kit';
@@ -178,6 +179,24 @@ test('a job whose subject has ended meanwhile ends at once', async () => {
   await until(async () => (await jobOf(requested)).state === 'stopped');
   expect(tries).toBe(1);
   expect(running.errors).toEqual([]);
+});
+
+test('a job whose report is refused for its form is not tried again: the failure is reported and the error told', async () => {
+  await empty();
+  const requested = await plan(createWorld(management));
+  let tries = 0;
+  await using running = runner({
+    compile_serving_plan: handlerOf(async ({ workspace_id: workspaceId, subject_id: id, ...job }) => {
+      tries += 1;
+      const envelope = { workspaceId, idempotencyKey: `${job.lease_id}:fail`, reason: leaseOf(job) };
+      const changes = { problem: { code: 'Not one of ours', detail: '' } };
+      await executeAsManagement(management.execute, envelope, { type: 'serving_plan.fail', id, changes });
+    }),
+  });
+  await until(async () => (await jobOf(requested)).state === 'done');
+  expect((await stateOf(requested)).attributes['problem']).toEqual(fail.problem);
+  expect(tries).toBe(1);
+  expect(running.errors).toMatchObject([{ code: 'validation_failed' }]);
 });
 
 test('a stopping service releases its jobs at once, and the attempt does not count', async () => {

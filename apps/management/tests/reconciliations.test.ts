@@ -205,8 +205,9 @@ describe('a file', () => {
     const w = createWorld(management);
     const { id: lineItemId } = (await w.booked()).lineItem;
     const ledger = createTestLedger(management.clock);
-    const text = `Line,Date,Impressions\n${lineItemId},${dateOf(w, 1)},many\n=cmd(),${dateOf(w, 1)},5\n`;
-    const opened = await openReconciliation(w, lineItemId, { sources: [await fileSource(w, text)] });
+    const text = `Line,Date,Impressions\n${lineItemId},${dateOf(w, 1)},many\n=cmd(),${dateOf(w, 1)},5\nMüller,${dateOf(w, 1)},5\n`;
+    const sources = [await fileSource(w, Buffer.from(text, 'latin1'))];
+    const opened = await openReconciliation(w, lineItemId, { sources });
     expect(await refusalOf(w.send('reconciliation.match_again', opened, {}))).toMatchObject({
       code: 'state_not_allowed',
     });
@@ -218,6 +219,7 @@ describe('a file', () => {
         findings: [
           { source: 'gam', line: 2, code: 'not_a_count' },
           { source: 'gam', line: 3, code: 'formula' },
+          { source: 'gam', line: 4, code: 'not_utf8' },
         ],
       },
     });

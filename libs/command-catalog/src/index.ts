@@ -74,7 +74,12 @@ export { statisticsExports } from './hosting/statistics-export.ts';
 export { artwork, chapters, markers, storedTranscripts, templatePart } from './hosting/media-files.ts';
 export { trackingScopes } from './advertising/tracking-endpoint.ts';
 export { billingStatements, maxStatementLines } from './commerce/billing-statement.ts';
-export { reconciliationAmbiguities, reconciliations, reconciliationVerdicts } from './commerce/reconciliation.ts';
+export {
+  findingCodes,
+  reconciliationAmbiguities,
+  reconciliations,
+  reconciliationVerdicts,
+} from './commerce/reconciliation.ts';
 export { maxForecastDays } from './commerce/forecast.ts';
 export { reportFormats, reportRuns } from './workspace/report-run.ts';
 export { contentSnapshots } from './exchange/content-snapshot.ts';

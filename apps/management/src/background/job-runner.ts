@@ -65,6 +65,8 @@ const backOff = (attempt: number) => Math.min(15_000, 500 * 2 ** Math.min(attemp
 
 /** Refusals that no further attempt can change: the subject has ended meanwhile. */
 const staleRefusals: readonly ProblemCode[] = ['state_not_allowed', 'not_found'];
+/** Refusals of what a handler sends: a fault of ours, which another attempt would only repeat. */
+const faultyReports: readonly ProblemCode[] = ['validation_failed'];
 
 /**
  * Runs management's own jobs. Each kind has its own concurrency, so that a long job never delays another kind. A job is held under a lease
@@ -96,7 +98,8 @@ export function startJobRunner(options: {
         { type: fail.commandType, id: job.subject_id, changes: { problem: fail.problem } },
       );
     } catch (error) {
-      if (!isProblem(error, ...staleRefusals)) throw error;
+      if (!isProblem(error, ...staleRefusals, ...faultyReports)) throw error;
+      if (isProblem(error, ...faultyReports)) onError(error, job);
       await dropJob(pool, job.id, job.lease_id);
     }
   }
@@ -108,8 +111,9 @@ export function startJobRunner(options: {
     } catch (error) {
       if (signal.aborted) return;
       if (isProblem(error, 'lease_lost')) return;
-      if (isProblem(error, ...staleRefusals)) return await giveUp(job, handler);
-      throw error;
+      if (!isProblem(error, ...staleRefusals, ...faultyReports)) throw error;
+      if (isProblem(error, ...faultyReports)) onError(error, job);
+      await giveUp(job, handler);
     } finally {
       if (isShutdown(signal)) await releaseLease(pool, job.id, job.lease_id, { uncounted: true });
     }

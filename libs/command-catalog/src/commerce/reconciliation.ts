@@ -96,11 +96,18 @@ const amount = z.int().min(0);
 /** Half of what one adjustment may have, so that a difference fits into it. */
 const units = amount.max(500_000_000_000);
 
+/** What can be wrong with a source (docs/reconciliation.md). */
+export const findingCodes = [
+  ...(['missing_column', 'duplicate_column', 'wrong_columns', 'too_many_columns', 'empty_file'] as const),
+  ...(['not_utf8', 'control_character', 'broken_quotes', 'line_too_long', 'id_too_long', 'formula'] as const),
+  ...(['not_a_count', 'not_a_date', 'empty_id', 'too_many_rows', 'file_too_large', 'too_many_units'] as const),
+] as const;
+
 /** A line of a file that cannot be read, or something about the whole source. */
 const finding = z.strictObject({
   source: externalSource,
   line: z.int().min(1).optional(),
-  code: z.string().regex(/^[a-z_]{1,64}$/),
+  code: z.enum(findingCodes),
   detail: z.string().max(500),
 });
 

@@ -1,3 +1,5 @@
+import type { findingCodes } from '@longwave/command-catalog';
+
 /** A row of a source: what it counted for one of its ids. */
 export interface CountedRow {
   /** Line of the file, or place of the evidence row from 1 on. */
@@ -15,7 +17,8 @@ export interface CountedRow {
 /** Why a line is not a row. */
 export interface Finding {
   readonly line?: number;
-  readonly code: string;
+  /** One that the command which records findings takes. */
+  readonly code: (typeof findingCodes)[number];
   readonly detail: string;
 }
 

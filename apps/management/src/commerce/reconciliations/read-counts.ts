@@ -23,7 +23,7 @@ function createFindings() {
   const findings: Finding[] = [];
   return {
     findings,
-    add: (line: number, code: string, detail: string) => {
+    add: (line: number, code: Finding['code'], detail: string) => {
       if (findings.length < maxFindings) findings.push({ line, code, detail });
     },
     isFull: () => findings.length >= maxFindings,

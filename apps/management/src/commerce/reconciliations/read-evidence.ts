@@ -12,7 +12,7 @@ const pageRows = 1000;
 const tooManyRows = {
   code: 'too_many_rows',
   detail: `A report has at most ${maxRows.toLocaleString('en')} ids and days. Cut the period.`,
-};
+} as const;
 /** Grains that a day consists of. */
 const withinDays: readonly string[] = ['hour', 'day'];
 
