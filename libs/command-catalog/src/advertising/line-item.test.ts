@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { forecastCommands } from '../commerce/forecast.ts';
 import { lineItemCommands } from './line-item-commands.ts';
 import { lineItems } from './line-item.ts';
 
@@ -46,4 +47,15 @@ test('line items change state by these commands between these states, and in no 
 test('every state of a line item, except those of a review, is entered by some command', () => {
   const entered = Object.values(expected).flatMap(([, to]) => to ?? []);
   expect(lineItems.states.filter((state) => !entered.includes(state))).toEqual(['pending_review', 'declined']);
+});
+
+test('a line item and a forecast name each position of a break once; one that was stored with more is still read', () => {
+  const often = Array<string>(20_000).fill('pre');
+  const refusals = [
+    lineItemCommands['line_item.create'].changes.shape.break_positions,
+    lineItemCommands['line_item.revise'].changes.shape.break_positions,
+    forecastCommands['forecast.request'].changes.shape.prospective.unwrap().shape.break_positions,
+  ].map((positions) => [often, ['pre', 'pre'], ['post', 'pre', 'mid']].map((all) => positions.safeParse(all).success));
+  expect(refusals).toEqual(Array(3).fill([false, false, true]));
+  expect(lineItems.attributes.shape.break_positions.safeParse(['pre', 'pre', 'mid', 'pre']).success).toBe(true);
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { instant, reference, shortText, stateReason, timeWindow, unitPrice } from '../fields.ts';
 import { defineResource } from '../definition.ts';
 import { externalIds } from './external-ids.ts';
-import { countingBasis } from './placement.ts';
+import { adPosition, countingBasis } from './placement.ts';
 import { storedTargeting, targeting } from './targeting.ts';
 
 const goal = z
@@ -62,7 +62,11 @@ export const lineItemSettings = {
   rate,
   pacing,
   targeting,
-  break_positions: z.array(z.enum(['pre', 'mid', 'post'])).min(1),
+  break_positions: z
+    .array(adPosition)
+    .min(1)
+    .max(3)
+    .refine((all) => new Set(all).size === all.length, { error: 'Name each position once.' }),
   frequency_caps: z.array(frequencyCap).max(10),
   creative_rotation: z.enum(['weighted', 'sequential']),
   /** The billed events: decisions, bytes sent, ads delivered (docs/counting.md), or a client's reports. */
@@ -116,6 +120,8 @@ export const lineItems = defineResource({
   attributes: z.strictObject({
     campaign_id: reference('cmp'),
     ...plain,
+    /** Earlier releases took a position more than once. */
+    break_positions: z.array(adPosition).min(1),
     pacing: newLineItem.pacing,
     targeting: storedTargeting,
     frequency_caps: newLineItem.frequency_caps,

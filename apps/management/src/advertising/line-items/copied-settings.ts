@@ -28,6 +28,7 @@ export function copiedSettings(
   } = lineItem;
   return {
     ...settings,
+    break_positions: [...new Set(settings.break_positions)],
     targeting: {
       ...targeting,
       podcasts: listed(targeting.podcasts),

@@ -136,7 +136,7 @@ function planTerms(lineItem: LineItem, campaign: Campaign, advertiser: Advertise
     goal: { unit: goal.unit, ...(goal.quantity !== undefined && { quantity: goal.quantity }) },
     billable: type !== 'house' && rate.model !== 'none',
     cpm_micros: rate.model === 'cpm' ? Number(rate.price!.amount_micros) : null,
-    break_positions: lineItem.break_positions,
+    break_positions: [...new Set(lineItem.break_positions)],
     frequency_caps: lineItem.frequency_caps ?? [],
     separation_groups: [...new Set(groups)].sort(),
     ad_product_categories: [...new Set(advertiser.ad_product_categories)].sort(),
