@@ -44,6 +44,25 @@ export const ageBinOf = (ageHours: number): number =>
 /** Opportunities that a curve of the network weighs as much as, by point of the curve. */
 const priorWeight = { age: 200, week: 300 };
 
+const ageOf = (bin: number): number => (bin < hourlyAges ? bin : (bin - hourlyAges + 3) * dayHours);
+/** What such a time of ages says of those beside it. */
+const neighbourHours = 7 * dayHours;
+
+/** Ages that no episode has shown go on from the nearest that one has, in the shape of `flatDecay`. */
+function fillUnseen(shares: Float64Array, exposed: Float64Array): void {
+  const seen = Array.from(exposed.keys()).filter((bin) => exposed[bin]! > 0);
+  if (seen.length === 0 || seen.length === bins) return;
+  const flat = Float64Array.from([...flatDecay.hours, ...flatDecay.days]);
+  const distance = (a: number, b: number) => Math.abs(ageOf(a) - ageOf(b));
+  for (let bin = 0; bin < bins; bin++) {
+    if (exposed[bin]! > 0) continue;
+    const nearest = seen.reduce((best, one) => (distance(one, bin) < distance(best, bin) ? one : best));
+    const beside = seen.filter((one) => distance(one, nearest) <= neighbourHours);
+    const scale = sumOf(beside.map((one) => shares[one]!)) / sumOf(beside.map((one) => flat[one]!));
+    shares[bin] = scale * flat[bin]!;
+  }
+}
+
 /** The decay that sums say, shrunk to another one. */
 export function decayOf({ observed, exposed }: CurveSums, prior: Decay | undefined): Decay {
   const shares = new Float64Array(bins);
@@ -54,6 +73,7 @@ export function decayOf({ observed, exposed }: CurveSums, prior: Decay | undefin
     const exposure = exposed[bin]! + (weight > 0 ? weight / before : 0);
     shares[bin] = exposure > 0 ? (length * (observed[bin]! + weight)) / exposure : 0;
   }
+  if (!prior) fillUnseen(shares, exposed);
   const all = sumOf(shares);
   if (!(all > 0)) return prior ?? flatDecay;
   for (let bin = 0; bin < bins; bin++) shares[bin]! /= all;

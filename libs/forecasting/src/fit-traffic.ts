@@ -38,6 +38,17 @@ const learningEpisodes = 3;
 
 const positive = (values: readonly number[]) => values.filter((one) => one > 0);
 
+/** Levels of the episodes that were heard from their release on; where there is none, of all. */
+function tellingOf({ episodes }: ObservedPodcast, levels: readonly number[]) {
+  const all = episodes.map(({ published, from }, at) => ({
+    published,
+    isWhole: from === published,
+    level: levels[at]!,
+  }));
+  const whole = all.filter(({ isWhole, level }) => isWhole && level > 0);
+  return whole.length > 0 ? whole : all;
+}
+
 function fitNetworkOf(podcasts: readonly ObservedPodcast[]): NetworkCurves {
   let week: Float64Array = new Float64Array(weekHours).fill(1);
   let decays = sizeClasses.map(() => flatDecay);
@@ -57,7 +68,8 @@ function fitNetworkOf(podcasts: readonly ObservedPodcast[]): NetworkCurves {
     decays = ages.map((sums) => decayOf(sums, common));
   }
   const firstLevels = podcasts.flatMap((observed) => {
-    const first = positive(ownLevels(observed, { week, decay: decays[observed.sizeClass]! })).slice(0, 3);
+    const own = ownLevels(observed, { week, decay: decays[observed.sizeClass]! });
+    const first = positive(tellingOf(observed, own).map(({ level }) => level)).slice(0, 3);
     const { podcastId, language, contentCategories } = observed.history;
     return first.length === 0 ? [] : [{ podcastId, language, contentCategories, level: medianOf(first) }];
   });
@@ -100,10 +112,10 @@ interface LevelLaw {
 
 /** The law of an episode's level: log-normal, from the last 8, or all of 8 weeks, that were seen for two days or more. */
 function levelLaw(observed: ObservedPodcast, levels: readonly number[], network: NetworkCurves): LevelLaw {
-  const { episodes, nowHour, history } = observed;
-  const seen = episodes
-    .map(({ published }, at) => ({ published, level: levels[at]! }))
-    .filter(({ published, level }) => level > 0 && published <= nowHour - 2 * dayHours);
+  const { nowHour, history } = observed;
+  const seen = tellingOf(observed, levels).filter(
+    ({ published, level }) => level > 0 && published <= nowHour - 2 * dayHours,
+  );
   const last = seen
     .filter(({ published }, at) => at >= seen.length - levelEpisodes || published > nowHour - levelHours)
     .map(({ level }) => Math.log(level));
@@ -160,9 +172,10 @@ function fitObserved(
     ({ publishedAtMs, knownAtMs = -Infinity }) => publishedAtMs <= nowMs && knownAtMs <= nowMs,
   );
   const seen = nowHour - firstHour;
+  const tail = tailOf(observed, curves.week);
   return {
-    ...{ podcastId: history.podcastId, sizeClass, ...curves, level },
-    tail: tailOf(observed, curves.week),
+    ...{ podcastId: history.podcastId, sizeClass, ...curves, level, tail },
+    isNew: seen < learningHours || !(level > 0 || tail > 0),
     cadence: findCadence(
       releases
         .map(({ publishedAtMs }) => publishedAtMs)

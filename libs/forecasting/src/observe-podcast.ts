@@ -14,6 +14,8 @@ export interface ObservedEpisode {
   readonly published: number;
   /** Of its first 56 days, as far as they are known. */
   readonly hours: readonly HourCount[];
+  /** Hour of UTC from which on they are known: that of the podcast's first traffic, where the episode is older. */
+  readonly from: number;
 }
 
 /** What was known of a podcast at a time. */
@@ -31,6 +33,10 @@ export interface ObservedPodcast {
   readonly weekHourOf: LocalTime['weekHourOf'];
 }
 
+/** Whether an episode was heard here from its release on, and not before somewhere else. */
+const isSeenWhole = ({ published }: { readonly published: number }, firstHour: number): boolean =>
+  published >= firstHour - dayHours;
+
 /** By opportunities a day: < 100, < 1k, < 10k, more. */
 const sizeClassOf = (perDay: number): SizeClass => (perDay < 100 ? 0 : perDay < 1000 ? 1 : perDay < 10_000 ? 2 : 3);
 
@@ -43,7 +49,7 @@ export function observePodcast(history: PodcastHistory, nowMs: number, { weekHou
   let [firstHour, recent] = [nowHour, 0];
   const episodes = known
     .filter(({ publishedAtMs }) => publishedAtMs <= nowMs)
-    .map((episode): ObservedEpisode => {
+    .map((episode) => {
       const published = Math.floor(episode.publishedAtMs / hourMs);
       const hours: HourCount[] = [];
       for (const count of episode.hours) {
@@ -61,10 +67,12 @@ export function observePodcast(history: PodcastHistory, nowMs: number, { weekHou
   return {
     ...{ history, nowHour, firstHour, tail, weekHourOf },
     sizeClass: sizeClassOf(recent / days),
-    episodes: episodes.filter(
-      ({ published }, at) =>
-        published >= firstHour - dayHours && (at >= episodes.length - minEpisodes || published > nowHour - tailAge),
-    ),
+    episodes: episodes
+      .filter(
+        ({ published }, at) =>
+          published > firstHour - tailAge && (at >= episodes.length - minEpisodes || published > nowHour - tailAge),
+      )
+      .map((one) => ({ ...one, from: isSeenWhole(one, firstHour) ? one.published : firstHour })),
     scheduled: known.filter(({ publishedAtMs }) => publishedAtMs > nowMs),
   };
 }
@@ -77,12 +85,12 @@ export interface ShapeCurves {
 /** Share of an episode's 56 days that was seen so far, in the shape of the curves. */
 export function seenShare(
   { nowHour, weekHourOf }: ObservedPodcast,
-  { published }: ObservedEpisode,
+  { published, from }: ObservedEpisode,
   curves: ShapeCurves,
 ) {
   let seen = 0;
   const end = Math.min(nowHour, published + tailAge);
-  for (let hour = published; hour < end; hour++)
+  for (let hour = from; hour < end; hour++)
     seen += decayAt(curves.decay, hour - published) * curves.week[weekHourOf(hour)]!;
   return seen;
 }
@@ -111,9 +119,9 @@ export function addAges(
   week: Float64Array,
 ): void {
   const { nowHour, weekHourOf } = observed;
-  observed.episodes.forEach(({ published, hours }, at) => {
+  observed.episodes.forEach(({ published, from, hours }, at) => {
     const end = Math.min(nowHour, published + tailAge);
-    for (let hour = published; hour < end; hour++)
+    for (let hour = from; hour < end; hour++)
       sums.exposed[ageBinOf(hour - published)]! += levels[at]! * week[weekHourOf(hour)]!;
     for (const [hour, opportunities] of hours)
       if (hour >= published) sums.observed[ageBinOf(hour - published)]! += opportunities;

@@ -51,6 +51,8 @@ export interface PodcastCurves {
   /** Episodes that are out or scheduled. */
   readonly episodes: readonly ExpectedEpisode[];
   readonly cadence: Cadence;
+  /** Fewer than 14 days of history, or nothing that says what an episode of it gets. */
+  readonly isNew: boolean;
   /** Fewer than 14 days of history, or fewer than 3 episodes. */
   readonly learning: boolean;
 }

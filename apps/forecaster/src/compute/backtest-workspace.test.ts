@@ -55,7 +55,7 @@ test('the intervals of a forecast come from the backtests of its workspace where
   const perPodcast = ratios.map((one) => ({ ...one, volume: 2 as const }));
   const [own, usual] = [ask({ ...inputs, backtests: perPodcast }), ask(inputs)];
   expect([own.method, usual.method]).toEqual(['backtest', 'prior']);
-  expect(own.high - own.low).toBeLessThan((usual.high - usual.low) / 2);
+  expect(own.high! - own.low).toBeLessThan((usual.high! - usual.low) / 2);
 });
 
 test('without facts there is nothing to test', () => {

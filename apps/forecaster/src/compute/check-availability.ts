@@ -1,9 +1,10 @@
 import type { PlanLineItem } from '@longwave/events';
-import type { DeliveryBaseline, TrafficModel } from '@longwave/forecasting';
+import type { DeliveryBaseline } from '@longwave/forecasting';
 import { findAhead } from './find-ahead.ts';
 import { aheadOf, type ForecastInputs } from './forecast-inputs.ts';
 import { interactivePlays, type KeepBaseline } from './keep-baselines.ts';
 import { findHidden, withHidden, withHiddenSold } from './rare-values.ts';
+import { isTooLittleKnown } from './too-little-known.ts';
 
 /** The answer to a seller who waits; numbers are whole units. */
 export interface CheckedAvailability {
@@ -20,26 +21,6 @@ export interface CheckedAvailability {
   /** Of a sponsorship or an exclusive line item: per cent that others of these were sold of a break that it fits, at most. */
   readonly shareTakenPct: number;
   readonly bookingVersion: number;
-}
-
-const dayMs = 86_400_000;
-/** Facts of fewer days refuse nothing. */
-const learnedMs = 14 * dayMs;
-
-/**
- * Whether too little is known: of the workspace, or of every podcast that fits. Where none fits, of every one that it may be in: where
- * facts are enough, nothing is nothing.
- */
-function isLearning(
-  { past, nowMs }: ForecastInputs,
-  { targeting: { podcasts } }: PlanLineItem,
-  { podcasts: known }: TrafficModel,
-  fitting: readonly string[],
-): boolean {
-  const [first] = past.plays;
-  if (!first || nowMs - first.atMs < learnedMs) return true;
-  const named = podcasts.include.length > 0 ? podcasts.include : [...known.keys()];
-  return (fitting.length > 0 ? fitting : named).every((id) => known.get(id)?.learning ?? true);
 }
 
 /**
@@ -82,7 +63,7 @@ export function checkAvailability(
   // What a line item that delivers has had is its own.
   const { found, had } = findAhead({ committed }, line, baseline, interactivePlays);
   const [capacity, available] = [Math.floor(found.capacity + had), Math.floor(found.available + had)];
-  const learning = isLearning(inputs, line, model, [...found.matched.byPodcast.keys()]);
+  const learning = isTooLittleKnown(inputs, line, model, [...found.matched.byPodcast.keys()]);
   const exceeds = (units: number) => quantity !== undefined && quantity > units;
   const most = !learning && exceeds(available) ? findMost(inputs, line, baselineOf, baseline) : undefined;
   const nearest = most ? Math.max(available, Math.floor(most.available + had)) : available;

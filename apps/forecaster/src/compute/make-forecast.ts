@@ -13,6 +13,7 @@ import { aheadOf, deliveryInputs, modelOf, type ForecastInputs } from './forecas
 import { intervalIn } from './interval-in.ts';
 import { datesOf } from './local-dates.ts';
 import { hidesTargeted } from './rare-values.ts';
+import { isTooLittleKnown } from './too-little-known.ts';
 
 export type ForecastResult = ChangesInput<'forecast.complete'>;
 type Range = ForecastResult['by_day'][number];
@@ -30,20 +31,34 @@ function spread(estimate: number, { low, high }: Interval): (units: number) => O
   return (units) => ({ p10: whole(units * down), p50: whole(units), p90: whole(units * up) });
 }
 
-const confidenceOf = ({ level, low, high, method }: Interval) => ({
-  level,
-  low: whole(low),
-  high: whole(high),
-  method,
+/** @param isUnknown whether a zero is for want of facts: then nothing says how much there may be at most */
+const confidenceOf = ({ level, low, high, method }: Interval, isUnknown: boolean) => ({
+  ...{ level, low: whole(low), method },
+  ...(!isUnknown && { high: whole(high) }),
 });
 
-/** What the result says of its inputs. */
-function basisOf(inputs: ForecastInputs, model: TrafficModel, range: TimeRange, line: PlanLineItem | undefined) {
+/** What a forecast is about. */
+interface Question {
+  readonly model: TrafficModel;
+  readonly range: TimeRange;
+  readonly line: PlanLineItem | undefined;
+}
+
+/**
+ * What the result says of its inputs, and how sure its main number is.
+ * @param found podcasts that fit, how much of them there is before anybody has it, and the interval of the main number
+ */
+function basisOf(
+  inputs: ForecastInputs,
+  { model, range, line }: Question,
+  found: { readonly fitting: readonly string[]; readonly capacity: number; readonly interval: Interval },
+) {
   const { past, booking, nowMs } = inputs;
   const { plays } = past;
   const [first] = plays;
   const weights = plays.reduce((sum, { weight }) => sum + weight, 0);
   const squares = plays.reduce((sum, { weight }) => sum + weight * weight, 0);
+  const tooLittle = isTooLittleKnown(inputs, line, model, found.fitting);
   const learning = [...model.podcasts.values()].filter((podcast) => podcast.learning).map(({ podcastId }) => podcastId);
   return {
     as_of: new Date(nowMs).toISOString(),
@@ -54,11 +69,13 @@ function basisOf(inputs: ForecastInputs, model: TrafficModel, range: TimeRange, 
       rows: plays.length,
       effective: squares > 0 ? Math.round(weights ** 2 / squares) : 0,
     },
+    confidence: confidenceOf(found.interval, tooLittle && whole(found.capacity) === 0),
     learning_podcasts: learning.slice(0, 200),
     assumptions: [
       'releases_by_cadence',
       'every_ad_in_every_format',
       ...(plays.length === 0 ? ['no_plays_yet'] : []),
+      ...(tooLittle ? ['too_little_known'] : []),
       ...(line && hidesTargeted(line, plays) ? ['rare_values_hidden'] : []),
     ],
     modifiers: booking.head.modifiers
@@ -81,8 +98,9 @@ function forecastOfTraffic(inputs: ForecastInputs, range: TimeRange, line: PlanL
   const interval = intervalIn(inputs, range, traffic.opportunities);
   const rangeOf = spread(traffic.opportunities, interval);
   const dateOf = datesOf(booking.head.timeZone);
+  const fitting = traffic.byPodcast.filter(({ opportunities }) => opportunities > 0).map(({ podcastId }) => podcastId);
   return {
-    ...basisOf(inputs, model, range, line),
+    ...basisOf(inputs, { model, range, line }, { fitting, capacity: traffic.opportunities, interval }),
     ...empty,
     capacity: rangeOf(traffic.opportunities),
     by_day: traffic.byDay.map((day) => ({ day: dateOf(day.dayMs), ...rangeOf(day.opportunities) })),
@@ -94,7 +112,6 @@ function forecastOfTraffic(inputs: ForecastInputs, range: TimeRange, line: PlanL
       position: position as 'pre' | 'mid' | 'post',
       ...rangeOf(opportunities),
     })),
-    confidence: confidenceOf(interval),
   };
 }
 
@@ -108,8 +125,10 @@ function forecastOfAvailability(inputs: ForecastInputs, range: TimeRange, line: 
   const rangeOf = spread(found.available, interval);
   const total = (ahead: Omit<Range, 'day'>) => ({ p10: ahead.p10 + had, p50: ahead.p50 + had, p90: ahead.p90 + had });
   const dateOf = datesOf(booking.head.timeZone);
+  const ends = { ...interval, low: interval.low + had, high: interval.high + had };
+  const fitting = [...found.matched.byPodcast.keys()];
   return {
-    ...basisOf(inputs, model, range, line),
+    ...basisOf(inputs, { model, range, line }, { fitting, capacity: found.capacity + had, interval: ends }),
     ...empty,
     capacity: total(capacities(found.capacity)),
     available: total(rangeOf(found.available)),
@@ -122,7 +141,6 @@ function forecastOfAvailability(inputs: ForecastInputs, range: TimeRange, line: 
       ...{ line_item_id: lineItemId, loses: whole(loses), tier },
       ...(ofGoal !== undefined && { of_goal: whole(ofGoal) }),
     })),
-    confidence: confidenceOf({ ...interval, low: interval.low + had, high: interval.high + had }),
   };
 }
 
@@ -145,7 +163,7 @@ function forecastOfDelivery(
   const told = lines.filter(({ lineItemId }) => asked?.has(lineItemId) ?? true).slice(0, 1000);
   const dateOf = datesOf(booking.head.timeZone);
   return {
-    ...basisOf(inputs, model, range, undefined),
+    ...basisOf(inputs, { model, range, line: undefined }, { fitting: [], capacity: opportunities, interval }),
     ...empty,
     line_items: told.map((line) => ({
       line_item_id: line.lineItemId,
@@ -156,7 +174,6 @@ function forecastOfDelivery(
         by_day: line.byDay.map((day) => ({ day: dateOf(day.dayMs), quantity: whole(day.p50) })),
       }),
     })),
-    confidence: confidenceOf(interval),
   };
 }
 

@@ -75,11 +75,12 @@ const result = {
   confidence: z.strictObject({
     level: z.number(),
     low: count,
-    high: count,
+    /** Absent where the number is zero for want of facts: nothing says how much there may be. */
+    high: count.optional(),
     method: z.enum(['backtest', 'prior']),
   }),
   sample: z.strictObject({ days: count, rows: count, effective: count }),
-  /** Podcasts with facts of less than 14 days. */
+  /** Podcasts with facts of less than 14 days, or fewer than 3 episodes. */
   learning_podcasts: z.array(z.string()).max(200),
   /** Codes that docs/forecasting.md explains. */
   assumptions: z.array(z.string().max(64)).max(20),
