@@ -3,7 +3,7 @@ import { findResource } from '@longwave/command-pipeline';
 import { forecastJobInputs, servingPlanSchema, type ServingPlanDocument } from '@longwave/events';
 import type { BookingHead, ReadBookingResponse } from '@longwave/rpc/forecast';
 import { transaction } from '@longwave/postgres';
-import { createSendBooking } from '../src/commerce/forecasts/send-booking.ts';
+import { createSendBooking, type SendBooking } from '../src/commerce/forecasts/send-booking.ts';
 import { readPlanLine } from '../src/commerce/forecasts/read-booked-plan.ts';
 import { availabilityOf, forecastResult } from './_examples-forecasts.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
@@ -16,13 +16,13 @@ beforeAll(async () => {
 });
 afterAll(async () => management[Symbol.asyncDispose]());
 
-/** What the forecaster is told of a workspace. */
+/** What the forecaster is told of a workspace. @param send which may have kept the plan of an earlier question; absent: knows nothing */
 async function bookingOf(
   w: World,
   knownDigest = '',
+  send: SendBooking = createSendBooking(management.pool, management.clock),
 ): Promise<{ head: BookingHead; plan: ServingPlanDocument | undefined }> {
   const messages: ReadBookingResponse[] = [];
-  const send = createSendBooking(management.pool, management.clock);
   await send({ workspaceId: w.workspaceId, knownDigest }, async (message) => void messages.push(message));
   const [head, ...pieces] = messages.map(({ content }) => content!.value);
   const bytes = Buffer.concat(pieces as Uint8Array[]);
@@ -123,6 +123,64 @@ test('what is sold is told as a plan: reserved and paused line items take part, 
       ...{ stream_format: 'any', duration_ms: 30_000 },
     });
   });
+});
+
+test('a kept plan is the one that would be read anew, whatever changes it: any of its parts, the zone, or the time', async () => {
+  const w = createWorld(management);
+  const workspace = await w.workspace();
+  const send = createSendBooking(management.pool, management.clock);
+  const digests = new Set<string>();
+  const expectSame = async () => {
+    const [kept, anew] = [await bookingOf(w, '', send), await bookingOf(w)];
+    expect(kept).toEqual(anew);
+    digests.add(kept.head.planDigest);
+    return anew.plan!.line_items;
+  };
+  await expectSame();
+  const { campaign, creative } = await w.booked(w.shortFlight());
+  await expectSame();
+  const long = await w.booked(w.longFlight(), campaign);
+  expect(await expectSame()).toHaveLength(2);
+  await w.send('creative.suspend', creative, { cause: 'A claim is checked.' });
+  await expectSame();
+  const effective_at = new Date(w.now().getTime() + hour / 2).toISOString();
+  const goal = { unit: 'impressions', quantity: 20 };
+  const amended = await w.send('line_item.amend', long.lineItem, { goal, effective_at });
+  await expectSame();
+  const unit = await w.send('inventory_unit.create', null, {
+    ...{ name: 'all', kind: 'network', source_ref: {} },
+    min_cpm: { amount_micros: '1000000', currency: 'EUR' },
+  });
+  await w.send('inventory_unit.activate', unit, {});
+  await expectSame();
+  const separation_group = 'cars';
+  const grouped = await w.send('campaign.revise', campaign, { separation_group });
+  expect((await expectSame()).map((line) => line.separation_groups)).toEqual([['cars'], ['cars']]);
+  w.ahead(hour + 1);
+  expect((await expectSame()).map((line) => line.line_item_id)).toEqual([long.lineItem.id]);
+  await w.send('line_item.pause', amended, { cause: 'It pauses.' });
+  await expectSame();
+  await w.send('campaign.cancel', grouped, { cause: 'The order ended.' });
+  await expectSame();
+  await w.send('workspace.configure', workspace, { time_zone: 'Europe/Berlin' });
+  await expectSame();
+  expect(digests.size).toBeGreaterThan(7);
+});
+
+test('a plan that is kept is not read again', async () => {
+  const w = createWorld(management);
+  await w.booked();
+  const send = createSendBooking(management.pool, management.clock);
+  const first = await bookingOf(w, '', send);
+  await w.podcast();
+  // No command does this: only what is read again would show it.
+  await management.pool.query(
+    `update resource set attributes = jsonb_set(attributes, '{priority}', '9')
+     where workspace_id = $1 and resource_type = 'line_items'`,
+    [w.workspaceId],
+  );
+  expect(await bookingOf(w, '', send)).toEqual(first);
+  expect(await bookingOf(w)).not.toEqual(first);
 });
 
 test('the version of the bookings grows with everything that changes what is sold, and with nothing that is refused', async () => {

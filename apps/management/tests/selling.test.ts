@@ -4,7 +4,7 @@ import { transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { CheckAvailability } from '../src/commerce/forecasts/check-availability.ts';
 import { findBookingVersion } from '../src/commerce/forecasts/booking-version-table.ts';
-import { findPlanWorkspace, readBookedPlan } from '../src/commerce/forecasts/read-booked-plan.ts';
+import { findPlanWorkspace, readBookedParts } from '../src/commerce/forecasts/read-booked-plan.ts';
 import { decodeJwt } from 'jose';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { hour, person } from './_values.ts';
@@ -38,8 +38,8 @@ const slots =
       management.pool,
       async (tx) => {
         const workspace = await findPlanWorkspace(tx, workspaceId);
-        const { line_items: sold } = await readBookedPlan(tx, workspace, management.clock());
-        const others = sold.filter(({ line_item_id: id }) => id !== line.line_item_id);
+        const { lines } = await readBookedParts(tx, workspace, management.clock());
+        const others = lines.map((sold) => sold.line).filter(({ line_item_id: id }) => id !== line.line_item_id);
         const left = BigInt(total - others.reduce((sum, { goal }) => sum + (goal.quantity ?? 0), 0));
         const contending = others.map(({ line_item_id: lineItemId, goal, type: tier }) => ({
           ...{ lineItemId, tier, loses: 5n, ofGoal: BigInt(goal.quantity ?? 0) },

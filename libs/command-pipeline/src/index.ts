@@ -21,7 +21,7 @@ export type { CheckRequester, CheckWorkspace } from './execute/command-context.t
 export { checkTexts, ifMatchForm, permissionProblem } from './execute/check-request.ts';
 export { endWaiting } from './review/waiting-operation.ts';
 export { startOutboxRelay } from './outbox/relay-outbox.ts';
-export { listNewestChanges } from './read/change-feed-table.ts';
+export { listChangedSince, listNewestChanges } from './read/change-feed-table.ts';
 export { openCursor, sealCursor, type CursorKeys } from './read/cursor.ts';
 export type { ChangesQuery } from './read/list-changes.ts';
 export { findAnywhere, findLink, findResource, listByIds, listInStates, listLinked } from './read/find-resources.ts';

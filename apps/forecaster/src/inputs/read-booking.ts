@@ -1,6 +1,7 @@
 import { servingPlanSchema, type ServingPlanDocument } from '@longwave/events';
 import type { RpcClient } from '@longwave/rpc';
 import type { BookingHead, BookingServiceService } from '@longwave/rpc/forecast';
+import { createGates } from '@longwave/service-kit';
 import { LRUCache } from 'lru-cache';
 
 /** What is sold in a workspace: the plan that there would be if all of it served. */
@@ -12,12 +13,16 @@ export interface Booking {
 /** Plans that a process keeps; one of 10,000 line items has some 10 MB. */
 const maxPlans = 20;
 
-/** Reads what is sold in a workspace; a plan that has not changed is not sent again. */
+/**
+ * Reads what is sold in a workspace; a plan that has not changed is not sent again. Who asks while it is read for somebody else waits for
+ * that, and then asks what has changed since: a plan that comes late is read and parsed once for all who wait.
+ */
 export function createReadBooking(
   client: Pick<RpcClient<typeof BookingServiceService>, 'readBooking'>,
 ): (workspaceId: string, deadlineMs: number) => Promise<Booking> {
   const kept = new LRUCache<string, { readonly digest: string; readonly plan: ServingPlanDocument }>({ max: maxPlans });
-  return async (workspaceId, deadlineMs) => {
+  const oneAtATime = createGates(1);
+  const read = async (workspaceId: string, deadlineMs: number): Promise<Booking> => {
     const known = kept.get(workspaceId);
     let head: BookingHead | undefined;
     const pieces: Uint8Array[] = [];
@@ -32,4 +37,5 @@ export function createReadBooking(
     kept.set(workspaceId, { digest: head.planDigest, plan });
     return { head, plan };
   };
+  return (workspaceId, deadlineMs) => oneAtATime(workspaceId)(() => read(workspaceId, deadlineMs));
 }

@@ -1,6 +1,7 @@
 import type { SamplePlay } from '@longwave/forecasting';
 import type { RpcClient } from '@longwave/rpc';
 import type { PlayHour, ReadSampleResponse, SampleServiceService } from '@longwave/rpc/serving';
+import { createGates } from '@longwave/service-kit';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 
@@ -87,7 +88,8 @@ const since = <T>(list: readonly T[], fromMs: number, atOf: (item: T) => number)
   list.filter((item) => atOf(item) >= fromMs);
 
 /**
- * Reads the past of workspaces and keeps it: the next question reads only the hours that were not there before.
+ * Reads the past of workspaces and keeps it: the next question reads only the hours that were not there before. Who asks while it is read for
+ * somebody else waits for that.
  * @returns the past of a workspace as of a time
  */
 export function createReadPast(
@@ -97,7 +99,8 @@ export function createReadPast(
     maxSize: maxKeptPlays,
     sizeCalculation: ({ plays, hours }) => 1 + plays.length + Math.ceil(hours.length / 4),
   });
-  return async (workspaceId, nowMs, deadlineMs) => {
+  const oneAtATime = createGates(1);
+  const read = async (workspaceId: string, nowMs: number, deadlineMs: number): Promise<Past> => {
     const untilMs = Math.floor(nowMs / hourMs) * hourMs;
     const [sampleFromMs, historyFromMs] = [untilMs - sampleDays * dayMs, untilMs - historyDays * dayMs];
     const before = kept.get(workspaceId);
@@ -123,6 +126,7 @@ export function createReadPast(
     kept.set(workspaceId, past);
     return past;
   };
+  return (workspaceId, nowMs, deadlineMs) => oneAtATime(workspaceId)(() => read(workspaceId, nowMs, deadlineMs));
 }
 
 /** The last hour is there, or it is sampled some minutes from now. */

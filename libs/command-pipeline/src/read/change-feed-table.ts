@@ -1,4 +1,4 @@
-import type { Pool } from '@longwave/postgres';
+import type { Pool, Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 import type { ResourceRow } from '../store/resource-row.ts';
 import type { ListFilter, Scope } from './list-table.ts';
@@ -55,6 +55,39 @@ export async function findNewestChange(pool: Pool, workspaceId: string): Promise
     values: [workspaceId],
   });
   return rows[0] ?? beforeChanges;
+}
+
+/** Resources of some types that changed after a place in a workspace's chain. */
+export interface ChangedSince {
+  /** The place of the newest change of the workspace, of any type; -1 before the first. */
+  readonly seq: number;
+  /** Each once, at most `limit`. */
+  readonly changed: readonly Readonly<Columns<'change', 'resource_type' | 'resource_id'>>[];
+}
+
+/**
+ * What changed in a workspace after a place, as the transaction sees it: nothing is ever added at or before `seq`, because a command takes
+ * its place when all before it are committed.
+ */
+export async function listChangedSince(
+  tx: Transaction,
+  workspaceId: string,
+  { after, types, limit }: { readonly after: number; readonly types: readonly string[]; readonly limit: number },
+): Promise<ChangedSince> {
+  const { rows: newest } = await tx.query<Columns<'change', 'seq'>>({
+    name: 'find_newest_seq',
+    text: 'select seq from change where workspace_id = $1 order by seq desc limit 1',
+    values: [workspaceId],
+  });
+  const seq = newest[0]?.seq ?? -1;
+  if (seq <= after) return { seq, changed: [] };
+  const { rows } = await tx.query<Columns<'change', 'resource_type' | 'resource_id'>>({
+    name: 'list_changed_since',
+    text: `select distinct resource_type, resource_id from change
+           where workspace_id = $1 and seq > $2 and resource_type = any($3) limit $4`,
+    values: [workspaceId, after, types, limit],
+  });
+  return { seq, changed: rows };
 }
 
 /** The places of the newest changes of workspaces, as texts to compare; a workspace without a change is missing. */

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
 import { listInStates, type ResourceRow } from '@longwave/command-pipeline';
 import { transaction, type Pool } from '@longwave/postgres';
 import type { ReadBookingRequest, ReadBookingResponse } from '@longwave/rpc/forecast';
-import canonicalize from 'canonicalize';
+import { createGates } from '@longwave/service-kit';
 import { findBookingVersion } from './booking-version-table.ts';
 import { listFreshReleases, type Release } from './fresh-release-table.ts';
-import { findPlanWorkspace, readBookedPlan } from './read-booked-plan.ts';
+import { createReadPlan, piecesOf, type ReadPlan } from './keep-booked-plans.ts';
+import { findPlanWorkspace } from './read-booked-plan.ts';
 
 const pieceBytes = 2 ** 20;
 /** The furthest that a forecast looks. */
@@ -14,7 +14,7 @@ const aheadMs = 366 * 86_400_000;
 const freshMs = 2 * 86_400_000;
 
 /** What is sold in a workspace, and what else a forecast needs of it, as of one snapshot. */
-async function read(pool: Pool, workspaceId: string, now: Date) {
+async function read(pool: Pool, readPlan: ReadPlan, workspaceId: string, now: Date) {
   return transaction(
     pool,
     async (tx) => {
@@ -22,12 +22,9 @@ async function read(pool: Pool, workspaceId: string, now: Date) {
       const modifiers = await listInStates(tx, workspaceId, 'traffic_modifiers', ['active']);
       const scheduled = await listInStates(tx, workspaceId, 'episodes', ['scheduled']);
       const fresh = await listFreshReleases(tx, workspaceId, new Date(now.getTime() - freshMs));
-      const plan = await readBookedPlan(tx, workspace, now);
-      return {
-        bookingVersion: await findBookingVersion(tx, workspaceId),
-        timeZone: workspace.timeZone,
-        ...{ modifiers, scheduled, fresh, plan },
-      };
+      const plan = await readPlan(tx, workspace, now);
+      const bookingVersion = await findBookingVersion(tx, workspaceId);
+      return { ...{ bookingVersion, now, modifiers, scheduled, fresh, plan }, timeZone: workspace.timeZone };
     },
     'REPEATABLE READ',
   );
@@ -41,24 +38,27 @@ const scheduledOf = (episodes: readonly ResourceRow<'episodes'>[], now: Date): R
     }))
     .filter(({ atMs }) => atMs > now.getTime() && atMs < now.getTime() + aheadMs);
 
-/** Sends what is sold in a workspace to the forecaster: the head, then the plan in pieces unless the reader has it. */
-export const createSendBooking =
-  (pool: Pool, clock: () => Date) =>
-  async (
-    { workspaceId, knownDigest }: Pick<ReadBookingRequest, 'workspaceId' | 'knownDigest'>,
-    send: (message: ReadBookingResponse) => Promise<void>,
-  ): Promise<void> => {
-    const now = clock();
-    const { plan, bookingVersion, timeZone, modifiers, scheduled, fresh } = await read(pool, workspaceId, now);
-    // A plan of the same content has the same digest, whenever it is read.
-    const digestOf = (content: object) => createHash('sha256').update(canonicalize(content)!).digest('hex');
-    const planDigest = digestOf({ ...plan, effective_from: '' });
+/** Sends what is sold in a workspace to the forecaster. */
+export type SendBooking = (
+  request: Pick<ReadBookingRequest, 'workspaceId' | 'knownDigest'>,
+  send: (message: ReadBookingResponse) => Promise<void>,
+) => Promise<void>;
+
+/** Sends the head, then the plan in pieces unless the reader has it. Plans are kept for the next question. */
+export function createSendBooking(pool: Pool, clock: () => Date): SendBooking {
+  const readPlan = createReadPlan();
+  const oneAtATime = createGates(1);
+  return async ({ workspaceId, knownDigest }, send) => {
+    // Who asks while a plan is made for somebody else waits for it, and then reads what is new.
+    const { now, plan, bookingVersion, timeZone, modifiers, scheduled, fresh } = await oneAtATime(workspaceId)(() =>
+      read(pool, readPlan, workspaceId, clock()),
+    );
     await send({
       content: {
         $case: 'head',
         value: {
           bookingVersion: BigInt(bookingVersion),
-          planDigest,
+          planDigest: plan.digest,
           timeZone,
           modifiers: modifiers.map(({ id, attributes: { window, factor, scope } }) => ({
             trafficModifierId: id,
@@ -74,8 +74,7 @@ export const createSendBooking =
         },
       },
     });
-    if (planDigest === knownDigest) return;
-    const bytes = Buffer.from(JSON.stringify(plan));
-    for (let at = 0; at < bytes.length; at += pieceBytes)
-      await send({ content: { $case: 'plan', value: bytes.subarray(at, at + pieceBytes) } });
+    if (plan.digest === knownDigest) return;
+    for (const piece of piecesOf(plan, pieceBytes)) await send({ content: { $case: 'plan', value: piece } });
   };
+}
