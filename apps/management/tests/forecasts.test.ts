@@ -6,7 +6,8 @@ import { transaction } from '@longwave/postgres';
 import { createSendBooking, type SendBooking } from '../src/commerce/forecasts/send-booking.ts';
 import { readPlanLine } from '../src/commerce/forecasts/read-booked-plan.ts';
 import { availabilityOf, forecastResult } from './_examples-forecasts.ts';
-import { startTestManagement, type TestManagement } from './_management.ts';
+import { startTestForecaster } from './_forecaster.ts';
+import { refusalOf, startTestManagement, type TestManagement } from './_management.ts';
 import { hour, service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
 
@@ -182,6 +183,34 @@ test('a plan that is kept is not read again', async () => {
   expect(await bookingOf(w, '', send)).toEqual(first);
   expect(await bookingOf(w)).not.toEqual(first);
 });
+
+test('with a real forecaster all that is available is sold, and no more', async () => {
+  management.aheadMs = 0;
+  await using forecaster = await startTestForecaster(management, 20);
+  management.checkAvailability = forecaster.checkAvailability;
+  try {
+    const w = createWorld(management);
+    const expires_at = new Date(w.now().getTime() + hour).toISOString();
+    const reserve = async (quantity: number) =>
+      w.send('line_item.reserve', await w.approvedLineItem({ goal: { unit: 'impressions', quantity } }), {
+        expires_at,
+      });
+    const refused = await refusalOf(reserve(1_000_000));
+    expect(refused.code).toBe('inventory_not_available');
+    const { available, capacity } = refused.context.members as { available: number; capacity: number };
+    // A day of 20 plays an hour is left of the window.
+    expect(capacity).toBeGreaterThan(300);
+    expect(capacity).toBeLessThan(700);
+    const sold = await reserve(available);
+    expect(sold).toMatchObject({ lifecycle_state: 'reserved', attributes: { availability: { available } } });
+    expect(sold.attributes['availability']).not.toHaveProperty('learning');
+    const over = await refusalOf(reserve(100));
+    expect(over.code).toBe('inventory_not_available');
+    expect((over.context.members as { available: number }).available).toBeLessThan(100);
+  } finally {
+    management.checkAvailability = undefined;
+  }
+}, 60_000);
 
 test('the version of the bookings grows with everything that changes what is sold, and with nothing that is refused', async () => {
   const w = createWorld(management);
