@@ -160,6 +160,13 @@ describe('the help of a command', () => {
     expect(help).toMatch(/^EVENT is one of:\n {2}advertiser\.activated, /m);
   });
 
+  test('shows every form of an object inside the objects of a list', () => {
+    const help = helpOf('break_plan.create').replaceAll(/\s+/g, ' ');
+    expect(help).toContain(
+      '"anchor": {"kind": marker, "key"?: TEXT} or {"kind": time, "position_ms": N} or {"kind": rule,',
+    );
+  });
+
   test('has an example that the command reads', () => {
     for (const { command_type: type } of described) {
       const example = /^Example:\n {2}npx longwave manage run \S+(?: ID)?(.*)$/m.exec(helpOf(type))?.[1];

@@ -96,11 +96,15 @@ export function exampleOf(schema: JsonSchema): unknown {
   }
 }
 
-/** The form of an object for people, `?` after the name of what may be absent: `{"max": N, "per": episode|break}`. */
+/**
+ * The form of an object for people, `?` after the name of what may be absent: `{"max": N, "per": episode|break}`. An object inside has
+ * each of its forms: `{"anchor": {"kind": marker} or {"kind": time, "position_ms": N}}`.
+ */
 export function objectForm({ properties = {}, required = [] }: JsonSchema): string {
-  const fields = Object.entries(properties).map(
-    ([key, inner]) => `"${key}"${required.includes(key) ? '' : '?'}: ${placeholderOf(key, inner)}`,
-  );
+  const fields = Object.entries(properties).map(([key, inner]) => {
+    const forms = objectsIn(inner).map(objectForm);
+    return `"${key}"${required.includes(key) ? '' : '?'}: ${forms.join(' or ') || placeholderOf(key, inner)}`;
+  });
   return `{${fields.join(', ')}}`;
 }
 
