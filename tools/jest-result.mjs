@@ -1,6 +1,6 @@
 /**
  * A jest reporter that writes what a project's tests came to into `$TEST_RESULTS/<project>.json`, for tools/test.mjs: how many passed,
- * the names of those that were skipped, and where those that failed are, with the first lines of what they met. A project
+ * the seconds of each file, the names of those that were skipped, and where those that failed are, with the first lines of what they met. A project
  * whose process does not end after its tests has one more failure, and is ended.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -46,6 +46,12 @@ export default class ResultFile {
       passed: withStatus('passed').length,
       // A file that cannot even be loaded counts as one failure.
       failed: withStatus('failed').length + results.numRuntimeErrorTestSuites,
+      seconds: Object.fromEntries(
+        results.testResults.map(({ testFilePath, perfStats: { start, end } }) => [
+          path.relative(this.rootDir, testFilePath),
+          Math.max(0, end - start) / 1000,
+        ]),
+      ),
       failures: results.testResults.flatMap((suite) => failuresOf(suite, this.rootDir)),
       skipped: withStatus('pending', 'skipped', 'todo', 'disabled').map(({ fullName }) => fullName),
     };

@@ -79,7 +79,7 @@ const pythonPrograms = [
   },
 ];
 
-const tally = { passed: 0, failed: 0, failures: [], skipped: [] };
+const tally = { passed: 0, failed: 0, failures: [], skipped: [], files: [] };
 /** Foreign engines that could not be had, each with the reason. */
 const missingEngines = [];
 const engines = new AsyncDisposableStack();
@@ -113,6 +113,21 @@ async function check(target) {
   tally.failures.push({ test: target, message: output.trimEnd() });
 }
 
+const sumOf = (files) => Math.round(files.reduce((sum, { seconds }) => sum + seconds, 0));
+
+/** Test files of what is sold and charged: pacing, forecasts, reconciliations, makegoods, statements. */
+const ofCommerce =
+  /pac(?:ing|er)|lease|forecast|selling|seller|reconcil|makegood|billing|money|funnel|verdicts|alert|ledger-units|cohort/;
+
+/** Says where the time goes: two files at a time share the cores. */
+function printSlowest() {
+  const slowest = tally.files.toSorted((a, b) => b.seconds - a.seconds).slice(0, 12);
+  console.log('\nThe slowest files:');
+  for (const { name, seconds } of slowest) console.log(`  ${String(Math.round(seconds)).padStart(4)} s  ${name}`);
+  const commerce = sumOf(tally.files.filter(({ name }) => ofCommerce.test(name)));
+  console.log(`Pacing, forecasts and billing: ${commerce} of ${sumOf(tally.files)} s of all files.`);
+}
+
 /** Adds up the files that jest wrote, one per project that has tests. */
 function addTestResults(projects) {
   for (const project of projects) {
@@ -127,9 +142,11 @@ function addTestResults(projects) {
     tally.passed += summary.passed;
     tally.failed += summary.failed;
     tally.failures.push(...summary.failures.map((one) => ({ ...one, test: `${project} ${one.test}` })));
+    const files = Object.entries(summary.seconds).map(([name, seconds]) => ({ name: `${project} ${name}`, seconds }));
+    tally.files.push(...files);
     tally.skipped.push(...summary.skipped.map((name) => `${project}: ${name}`));
     console.log(
-      `${summary.failed ? '✗' : '✓'} ${project.padEnd(nameWidth)} ${summary.passed} passed, ${summary.failed} failed`,
+      `${summary.failed ? '✗' : '✓'} ${project.padEnd(nameWidth)} ${summary.passed} passed, ${summary.failed} failed, ${sumOf(files)} s`,
     );
   }
 }
@@ -296,6 +313,7 @@ try {
   console.log(`✗ tests could not be run: ${error?.stack ?? error}`);
 }
 
+if (tally.files.length) printSlowest();
 if (tally.skipped.length)
   for (const line of ['\nSkipped:', ...[...tally.skipped, ...missingEngines].map((text) => `  – ${text}`)])
     console.log(line);
