@@ -200,9 +200,33 @@ function sellerRows(): readonly Row[] {
   ];
 }
 
+const way = path.join(workspaceRoot, 'apps/management/tests/_seller-way.ts');
+const reserved = z.array(z.tuple([z.number(), z.number(), z.number()]));
+const wayMeasured = z.strictObject({ first: reserved, next: reserved, refused: reserved });
+
+/** The whole way of `line_item.reserve`, through management and a forecaster with a small past. */
+function wayRows(): readonly Row[] {
+  const text = execFileSync(process.execPath, [way], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  const { first, next, refused } = wayMeasured.parse(JSON.parse(text.trim().split('\n').at(-1)!));
+  const row = (name: string, times: typeof first): Row => {
+    const [clock, management, forecaster] = [0, 1, 2].map((place) => median(times.map((one) => one[place]!)));
+    const processor = `${management!.toFixed(2)} s of management’s processor, ${forecaster!.toFixed(2)} s of the forecaster’s`;
+    return {
+      ...{ name: `line_item.reserve, ${name} (${processor}) at ${lineItems.toLocaleString('en')} line items` },
+      ...{ unit: 's', ours: clock!, baseline: 2, baselineName: 'the aim', ratio: clock! / 2 },
+    };
+  };
+  return [
+    row('the first one', first),
+    row(`each after one that sold, median of ${next.length}`, next),
+    row(`refused, median of ${refused.length}`, refused),
+  ];
+}
+
 /** Accuracy and time of forecasts (docs/forecasting.md#accuracy). In these rows a smaller ratio is better. */
 export const forecastRates = async (): Promise<readonly Row[]> => [
   ...sellerRows(),
+  ...wayRows(),
   ...timeRows(),
   ...samplingRows(seeds[0]!),
   ...accuracyRows(),
