@@ -44,6 +44,7 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON, or as it is when it is a text. */
   readonly body?: unknown;
+  readonly signal?: AbortSignal;
 }
 
 /** Parts of the server that a test has of its own. */
@@ -166,7 +167,7 @@ export async function serveHttp(
       return token;
     },
     /** Sends a request to a path below the base path. */
-    async call(path: string, { method, token, headers = {}, body }: HttpRequest = {}): Promise<HttpAnswer> {
+    async call(path: string, { method, token, headers = {}, body, signal }: HttpRequest = {}): Promise<HttpAnswer> {
       const isJson = body !== undefined && !('content-type' in headers);
       const response = await fetch(`${origin}${basePath}${path}`, {
         method: method ?? (body === undefined ? 'GET' : 'POST'),
@@ -175,6 +176,7 @@ export async function serveHttp(
           ...(isJson && { 'content-type': 'application/json' }),
           ...headers,
         },
+        ...(signal && { signal }),
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
       const text = await response.text();

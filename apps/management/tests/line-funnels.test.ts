@@ -6,6 +6,7 @@ import { Window, type ReadReportRequest, type ReadReportResponse } from '@longwa
 import { createReadLineFunnel, type LineFunnelDeps } from '../src/commerce/funnel/read-line-funnel.ts';
 import { serveHttp, withoutTrace, type HttpWorld } from './_http.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
+import { until } from '@longwave/test-kit';
 import { person } from './_values.ts';
 import { createWorld } from './_world.ts';
 
@@ -17,6 +18,10 @@ const questions: string[] = [];
 let isAway = false;
 /** Who is in front by the forecaster, which is away without. */
 let winnerId: string | undefined;
+/** What bounds the line item in the second hour. */
+let shortBy = 'day';
+/** Where the funnel waits: what it was asked with. */
+let waiting: { readonly signals: AbortSignal[]; readonly until: Promise<void> } | undefined;
 
 /** Internal-serving and the sink: they know the numbers of two hours, whoever asks. */
 const first = () => management.clock().getTime() - (management.clock().getTime() % hourMs) - 2 * hourMs;
@@ -35,9 +40,14 @@ const pacing = {
   readPacingHours: async ({ workspaceId, lineItemId }: { workspaceId: string; lineItemId: string }) => {
     ask('hours', workspaceId, lineItemId);
     const hour = { target: 30, committed: 28.5, granted: 31n, used: 30n };
-    return { hours: [{ hourMs: BigInt(first() + hourMs), ...hour, shortBy: 'day' }] };
+    return { hours: [{ hourMs: BigInt(first() + hourMs), ...hour, shortBy }] };
   },
-  readFunnel: async ({ workspaceId, lineItemId }: { workspaceId: string; lineItemId: string }) => {
+  readFunnel: async (
+    { workspaceId, lineItemId }: { workspaceId: string; lineItemId: string },
+    { signal }: { readonly signal: AbortSignal },
+  ) => {
+    waiting?.signals.push(signal);
+    await waiting?.until;
     ask('funnel', workspaceId, lineItemId);
     const offered = { requests: 50n, breaks: 80n, opportunities: 120n };
     const none = { requests: 0n, breaks: 0n, opportunities: 0n };
@@ -142,6 +152,47 @@ test('a line item is told by the hour what was offered, what was decided about i
   );
   const without = await http.call(path, { token: http.tokenFor(w.actor) });
   expect([without.status, without.json.fit, without.json.total]).toEqual([200, null, json.total]);
+  questions.length = 0;
+});
+
+test('where slots are kept for later by the plan alone, no other setting is proposed', async () => {
+  const w = createWorld(management);
+  const { lineItem } = await w.booked();
+  shortBy = 'plan';
+  const { json } = await http.call(`/workspaces/${w.workspaceId}/line-items/${lineItem.id}/funnel`, {
+    token: http.tokenFor(w.actor),
+  });
+  shortBy = 'day';
+  expect(json.total.verdicts.map(({ code, change }: { code: string; change: string }) => [code, change])).toEqual([
+    ['no_lease', null],
+    ['outranked', 'priority'],
+    ['won', null],
+  ]);
+  questions.length = 0;
+});
+
+test('two are answered at a time by workspace, a third is told to wait; the work of one whose caller has left ends', async () => {
+  const w = createWorld(management);
+  const { lineItem } = await w.booked();
+  const go = Promise.withResolvers<void>();
+  waiting = { signals: [], until: go.promise };
+  const { signals } = waiting;
+  const call = (init: object = {}) =>
+    http.call(`/workspaces/${w.workspaceId}/line-items/${lineItem.id}/funnel`, {
+      ...{ token: http.tokenFor(w.actor), ...init },
+    });
+  const gone = new AbortController();
+  const two = [call(), call({ signal: gone.signal }).catch(() => undefined)];
+  await until(() => signals.length === 2);
+  const third = await call();
+  expect([third.status, third.json.code]).toEqual([429, 'rate_limited']);
+  gone.abort();
+  await until(() => signals.some(({ aborted }) => aborted));
+  waiting = undefined;
+  go.resolve();
+  expect((await two[0])!.status).toBe(200);
+  await Promise.all(two);
+  expect((await call()).status).toBe(200);
   questions.length = 0;
 });
 

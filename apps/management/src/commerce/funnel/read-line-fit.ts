@@ -29,14 +29,14 @@ export async function readLineFit(
   { pool, clock, explainFit }: LineFitDeps,
   workspaceId: string,
   lineItemId: string,
-  range: { readonly fromMs: bigint; readonly toMs: bigint },
+  { signal, ...range }: { readonly fromMs: bigint; readonly toMs: bigint; readonly signal: AbortSignal },
 ): Promise<LineFit> {
   const lineItem = await findResource(pool, workspaceId, 'line_items', lineItemId);
   const line = lineItem && (await readPlanLine(pool, lineItem, lineItem.attributes, clock()));
   if (!line) return null;
   try {
     const request = { workspaceId, lineItem: Buffer.from(JSON.stringify(line)), ...range };
-    const found = await explainFit(request, { deadlineMs: answerMs });
+    const found = await explainFit(request, { deadlineMs: answerMs, signal });
     const ids = found.winners.map((winner) => winner.lineItemId);
     const named = new Map((await listByIds(pool, workspaceId, 'line_items', ids)).map((row) => [row.id, row]));
     return {

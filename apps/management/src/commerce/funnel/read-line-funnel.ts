@@ -1,4 +1,5 @@
 import { verdictCodes } from '@longwave/ad-decision';
+import { Problem } from '@longwave/problems';
 import type { RpcClient } from '@longwave/rpc';
 import type { AudienceServiceService, ReadReportRequest } from '@longwave/rpc/audience';
 import type { LinePacing, PacingServiceService } from '@longwave/rpc/serving';
@@ -8,6 +9,8 @@ import { settingOf } from './setting-of.ts';
 
 /** How long the services that know the numbers may take. */
 const answerMs = 10_000;
+/** Answers of a workspace that are made at a time: each asks five questions of the services. */
+const maxAtOnce = 2;
 
 export interface LineFunnelDeps
   extends LineFitDeps, Pick<RpcClient<typeof PacingServiceService>, 'readPacing' | 'readPacingHours' | 'readFunnel'> {
@@ -44,6 +47,7 @@ async function readAds(
   workspaceId: string,
   lineItemId: string,
   range: ReadReportRequest['range'],
+  signal: AbortSignal,
 ) {
   const names = Object.keys(metrics) as (keyof typeof metrics)[];
   const messages = readReport(
@@ -51,7 +55,7 @@ async function readAds(
       ...{ workspaceId, range, dimensions: ['hour'], metrics: names, timeZone: '', advertisers: [] },
       filters: [{ dimension: 'line_item', keys: [lineItemId] }],
     },
-    { deadlineMs: answerMs },
+    { deadlineMs: answerMs, signal },
   );
   const hours = new Map<string, Partial<Numbers>>();
   let completeUntilMs = 0n;
@@ -67,8 +71,10 @@ async function readAds(
   return { hours, completeUntilMs };
 }
 
-/** The numbers of all hours together; verdicts in the order of the checks. */
+/** The numbers of all hours together; verdicts in the order of the checks. What waits for later by its plan alone is helped by no setting. */
 function totalOf(hours: readonly Hour[]): LineFunnel['total'] {
+  const short = new Set(hours.flatMap(({ pacing }) => pacing?.short_by ?? []));
+  const isKeptForLater = short.size === 1 && short.has('plan');
   const verdicts = hours.flatMap((hour) => hour.verdicts);
   return {
     ...noNumbers,
@@ -77,7 +83,9 @@ function totalOf(hours: readonly Hour[]): LineFunnel['total'] {
       const own = verdicts.filter((verdict) => verdict.code === code);
       const sum = (field: 'considered' | 'not_looked_at') => own.reduce((all, verdict) => all + verdict[field], 0);
       const sums = { considered: sum('considered'), not_looked_at: sum('not_looked_at') };
-      return own.length > 0 ? [{ code, ...sums, change: settingOf(code) }] : [];
+      return own.length > 0
+        ? [{ code, ...sums, change: code === 'no_lease' && isKeptForLater ? null : settingOf(code) }]
+        : [];
     }),
   };
 }
@@ -95,17 +103,22 @@ const pacingOf = (line: LinePacing | undefined): LineFunnel['pacing'] =>
  * Reads why a line item was given no more: what its workspace offered and the verdicts on it from internal-serving, what became of its slots
  * from the ledger of ads, what it fits from the sample of the forecaster, with where it stood by the hour. The caller has checked that the line item is the workspace's.
  */
-export const createReadLineFunnel =
+const readerOf =
   ({ readPacing, readPacingHours, readFunnel, readReport, ...forFit }: LineFunnelDeps) =>
-  async (workspaceId: string, lineItemId: string, { from, to }: FunnelRange): Promise<LineFunnel> => {
+  async (
+    workspaceId: string,
+    lineItemId: string,
+    { from, to }: FunnelRange,
+    signal: AbortSignal,
+  ): Promise<LineFunnel> => {
     const range = { fromMs: BigInt(from.getTime()), toMs: BigInt(to.getTime()) };
-    const within = { deadlineMs: answerMs };
+    const within = { deadlineMs: answerMs, signal };
     const [{ lineItems }, paced, funnel, ads, fit] = await Promise.all([
       readPacing({ workspaceId, lineItemIds: [lineItemId] }, within),
       readPacingHours({ workspaceId, lineItemId, ...range }, within),
       readFunnel({ workspaceId, lineItemId, ...range }, within),
-      readAds(readReport, workspaceId, lineItemId, range),
-      readLineFit(forFit, workspaceId, lineItemId, range),
+      readAds(readReport, workspaceId, lineItemId, range, signal),
+      readLineFit(forFit, workspaceId, lineItemId, { ...range, signal }),
     ]);
     const hours = new Map<string, Hour>();
     const add = (hour: string, numbers: Partial<Hour>) =>
@@ -141,5 +154,30 @@ export const createReadLineFunnel =
       hours: inOrder,
     });
   };
+
+/** Reads funnels, two of a workspace at a time, each as long as the caller waits. Throws `rate_limited` for a third one. */
+export function createReadLineFunnel(deps: LineFunnelDeps) {
+  const read = readerOf(deps);
+  const reading = new Map<string, number>();
+  return async (...[workspaceId, ...question]: Parameters<typeof read>): Promise<LineFunnel> => {
+    const others = reading.get(workspaceId) ?? 0;
+    if (others >= maxAtOnce)
+      throw new Problem(
+        'rate_limited',
+        'Two of these are being answered for this workspace. Wait until one is there.',
+        {
+          retryAfterSeconds: 2,
+        },
+      );
+    reading.set(workspaceId, others + 1);
+    try {
+      return await read(workspaceId, ...question);
+    } finally {
+      const left = reading.get(workspaceId)! - 1;
+      if (left > 0) reading.set(workspaceId, left);
+      else reading.delete(workspaceId);
+    }
+  };
+}
 
 export type ReadLineFunnel = ReturnType<typeof createReadLineFunnel>;

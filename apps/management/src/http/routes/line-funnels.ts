@@ -4,7 +4,7 @@ import { Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { lineFunnelSchema } from '../../commerce/funnel/line-funnel.ts';
 import type { FunnelRange } from '../../commerce/funnel/read-line-funnel.ts';
-import { json, type ManagementRoute } from '../management-route.ts';
+import { json, whileCallerWaits, type ManagementRoute } from '../management-route.ts';
 
 const hourMs = 3_600_000;
 /** The longest time that one answer covers. */
@@ -43,13 +43,14 @@ has slots of those that it fits. It needs a role that sees campaigns (owner, adm
   scope: 'management:read',
   query: funnelQuery,
   answers: { 200: { description: 'The numbers.', body: { name: 'LineItemFunnel', schema: lineFunnelSchema } } },
-  refusals: ['permission_denied', 'not_found', 'temporarily_unavailable', 'timeout'],
-  answer: async ({ actor, workspaceId, parameter, query }, { readAccess, readLineFunnel, clock }) => {
+  refusals: ['permission_denied', 'not_found', 'rate_limited', 'temporarily_unavailable', 'timeout'],
+  answer: async (call, { readAccess, readLineFunnel, clock }) => {
+    const { actor, workspaceId, parameter, query } = call;
     const id = parameter('line_item_id');
     await readAccess.getVisible(actor, workspaceId, 'line_items', id);
     if (accessOf(actor, workspaceId, { roles: campaignRoles }).outcome !== 'permitted')
       throw new Problem('permission_denied', 'You may not see campaigns here.');
-    return json(await readLineFunnel(workspaceId, id, rangeOf(query, clock())));
+    return json(await readLineFunnel(workspaceId, id, rangeOf(query, clock()), whileCallerWaits(call)));
   },
 };
 
