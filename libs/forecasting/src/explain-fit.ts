@@ -19,6 +19,31 @@ interface FitOptions extends MatchOptions {
   /** Everything that is sold. Of two line items in it, one that stands behind the other took nothing from it. */
   readonly lines: readonly PlanLineItem[];
   readonly maxWinners: number;
+  /** What fewer listeners have is told as nobody's: its breaks are counted with the largest number. Absent: everything is told. */
+  readonly leastListeners?: number;
+}
+
+/** Weights, and the plays of whom they are; each play without a code of its listener is another one's. */
+interface Tally {
+  sum: number;
+  readonly listeners: Set<string | SamplePlay>;
+}
+
+function addTo<K>(tallies: Map<K, Tally>, key: K, play: SamplePlay): void {
+  const tally = tallies.get(key) ?? { sum: 0, listeners: new Set() };
+  tallies.set(key, tally);
+  tally.sum += play.weight;
+  tally.listeners.add(play.listener || play);
+}
+
+/** The sums of those that enough listeners have; the others are added to the largest of these. None where none has. */
+function foldFew<K>(tallies: ReadonlyMap<K, Tally>, leastListeners: number): ReadonlyMap<K, number> {
+  const enough = [...tallies].filter(([, { listeners }]) => listeners.size >= leastListeners);
+  const told = new Map(enough.map(([key, { sum }]) => [key, sum]));
+  const [largest] = enough.toSorted(([, a], [, b]) => b.sum - a.sum);
+  if (!largest) return told;
+  for (const [key, { sum }] of tallies) if (!told.has(key)) told.set(largest[0], told.get(largest[0])! + sum);
+  return told;
 }
 
 /** Whether one line item may have a slot before another one. Between equals chance and urgency decide. */
@@ -35,38 +60,42 @@ function mayOutrank(winner: PlanLineItem, line: PlanLineItem): boolean {
 export function explainFit(
   line: PlanLineItem,
   plays: readonly SamplePlay[],
-  { lines, maxWinners, ...options }: FitOptions,
+  { lines, maxWinners, leastListeners = 0, ...options }: FitOptions,
 ): Fit {
   const verdictsOf = createVerdicts(indexAlone(line, options));
   const sold = new Map(lines.map((one) => [one.line_item_id, one]));
-  const dropped = new Map<VerdictCode, number>();
-  const held = new Map<string, number>();
-  let [breaks, fits] = [0, 0];
+  /** Breaks by verdict, `won` where they fit. */
+  const found = new Map<VerdictCode, Tally>();
+  const held = new Map<string, Tally>();
   for (const play of plays) {
-    const { weight, lineItemIds } = play;
+    const { lineItemIds } = play;
     const positions = new Set<string>();
     verdictsOf(play).forEach((verdict, at) => {
-      breaks += weight;
-      if (verdict !== 'won') return void dropped.set(verdict, (dropped.get(verdict) ?? 0) + weight);
-      fits += weight;
-      positions.add(play.breaks[at]!.position);
+      addTo(found, verdict, play);
+      if (verdict === 'won') positions.add(play.breaks[at]!.position);
     });
     if (positions.size === 0 || lineItemIds.includes(line.line_item_id)) continue;
     for (const id of lineItemIds) {
       const winner = sold.get(id);
       const competes =
         !winner || (winner.break_positions.some((one) => positions.has(one)) && mayOutrank(winner, line));
-      if (competes) held.set(id, (held.get(id) ?? 0) + weight);
+      if (competes) addTo(held, id, play);
     }
   }
+  const told = foldFew(found, leastListeners);
   return {
-    ...{ rows: plays.length, breaks, fits },
+    ...{
+      rows: plays.length,
+      breaks: [...told.values()].reduce((sum, one) => sum + one, 0),
+      fits: told.get('won') ?? 0,
+    },
     stages: verdictCodes.flatMap((code) => {
-      const lost = dropped.get(code);
+      const lost = code === 'won' ? undefined : told.get(code);
       return lost === undefined ? [] : [{ code, breaks: lost }];
     }),
     winners: [...held]
-      .map(([lineItemId, slots]) => ({ lineItemId, slots }))
+      .filter(([, { listeners }]) => listeners.size >= leastListeners)
+      .map(([lineItemId, { sum: slots }]) => ({ lineItemId, slots }))
       .toSorted((a, b) => b.slots - a.slots || (a.lineItemId < b.lineItemId ? -1 : 1))
       .slice(0, maxWinners),
   };

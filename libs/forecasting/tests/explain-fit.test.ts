@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { PlanLineItem } from '@longwave/events';
+import { anyTargeting, type PlanLineItem } from '@longwave/events';
 import { explainFit, findMatched } from '../src/index.ts';
 import { bookedWeek } from './_world.ts';
 
@@ -16,6 +16,36 @@ test('every break of the sample fits, or has the one check that the line item fa
     expect(fits + stages.reduce((sum, one) => sum + one.breaks, 0)).toBeCloseTo(breaks, 6);
     expect(rows).toBe(plays.length);
   }
+});
+
+test('what fewer listeners than the least have is told with the largest number, and they hold no slots; a single play cannot be asked for', () => {
+  const [line] = plan.line_items;
+  const country = (include: string[]) => ({ ...anyTargeting, countries: { include, exclude: [] } });
+  const own = {
+    ...line!,
+    break_positions: ['pre' as const, 'mid' as const, 'post' as const],
+    targeting: country(['LI']),
+  };
+  const heard = (one: number, given: object) => ({ ...plays[0]!, weight: 1, listener: `l${one}`, ...given });
+  const asked = (people: number) => [
+    ...Array.from({ length: people }, (_, one) => heard(one, { country: 'LI', lineItemIds: ['rival'] })),
+    ...Array.from({ length: 60 }, (_, one) => heard(100 + one, { country: 'DE' })),
+    // Many plays of one listener are one listener's.
+    ...Array.from({ length: 60 }, () => heard(0, { country: 'LI', lineItemIds: ['rival'] })),
+  ];
+  const of = (people: number) => explainFit(own, asked(people), { ...options, leastListeners: 50 });
+  const breaksOf = (count: number) => count * plays[0]!.breaks.length;
+  expect(of(49)).toMatchObject({
+    ...{ fits: 0, breaks: breaksOf(169), winners: [] },
+    stages: [{ code: 'targeting_country', breaks: breaksOf(169) }],
+  });
+  expect(of(50)).toMatchObject({
+    ...{ fits: breaksOf(110), winners: [{ lineItemId: 'rival', slots: 110 }] },
+    stages: [{ code: 'targeting_country', breaks: breaksOf(60) }],
+  });
+  expect(explainFit(own, asked(9).slice(0, 30), { ...options, leastListeners: 50 })).toMatchObject({
+    ...{ rows: 30, breaks: 0, fits: 0, stages: [], winners: [] },
+  });
 });
 
 test('winners have slots of plays that the line item fits and got nothing of; nobody behind it is one, nor who serves elsewhere in the play', () => {

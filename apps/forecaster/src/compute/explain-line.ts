@@ -7,6 +7,8 @@ const dayMs = 86_400_000;
 /** Plays that are asked: 0.1 s. */
 const maxRows = 40_000;
 const maxWinners = 5;
+/** As for values of the sample: what fewer people have is not told of them. */
+const leastListeners = 50;
 
 /** The answer about the breaks that a line item fits; numbers are whole units. */
 export interface ExplainedLine {
@@ -36,7 +38,7 @@ export function explainLine(
   const plays = past.plays.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
   const asked = thinSample(plays, maxRows);
   const { rows, breaks, fits, stages, winners } = explainFit(line, asked, {
-    ...{ lines: plan.line_items, floors: plan.floors, maxWinners },
+    ...{ lines: plan.line_items, floors: plan.floors, maxWinners, leastListeners },
   });
   return {
     ...{ fromMs, toMs, rows, breaks: Math.round(breaks), fits: Math.round(fits) },
