@@ -23,7 +23,7 @@ const instant = (ms: bigint) => new Date(Number(ms)).toISOString();
 
 /**
  * Asks the forecaster which breaks of sampled plays a line item fits as it is now, and who has slots of those. Null where it could serve nowhere, and
- * where nobody answers in time: the other numbers of the funnel do not wait for it.
+ * where nobody answers in time or waits any more: the other numbers of the funnel do not wait for it.
  */
 export async function readLineFit(
   { pool, clock, explainFit }: LineFitDeps,
@@ -33,7 +33,7 @@ export async function readLineFit(
 ): Promise<LineFit> {
   const lineItem = await findResource(pool, workspaceId, 'line_items', lineItemId);
   const line = lineItem && (await readPlanLine(pool, lineItem, lineItem.attributes, clock()));
-  if (!line) return null;
+  if (!line || signal.aborted) return null;
   try {
     const request = { workspaceId, lineItem: Buffer.from(JSON.stringify(line)), ...range };
     const found = await explainFit(request, { deadlineMs: answerMs, signal });
