@@ -73,6 +73,12 @@ test('the page that books a first campaign runs as it is written, from the adver
     TOKEN: await managementToken(world, ada, ['management:diagnostics']),
     LINE: /^li_[0-9a-z]{26}/m.exec(stdout)![0],
   });
-  expect(JSON.parse(why)).toMatchObject({ candidates: [{ verdict: 'won' }], picks: [expect.anything()] });
+  expect(JSON.parse(why)).toMatchObject({
+    candidates: [
+      { break_key: 'pre', verdict: 'won' },
+      { break_key: 'mid', verdict: 'targeting_position' },
+    ],
+    picks: [expect.anything()],
+  });
   await reconcileAndMakeGood(ada, workspace, /^li_[0-9a-z]{26}/m.exec(stdout)![0]);
 });

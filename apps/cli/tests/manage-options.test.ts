@@ -167,6 +167,12 @@ describe('the help of a command', () => {
     );
   });
 
+  test('has an example with one of the fields of which a command needs one', () => {
+    expect(helpOf('billing_statement.generate')).toMatch(
+      /manage run billing_statement\.generate --campaign_id cmp_… --period '/,
+    );
+  });
+
   test('has an example that the command reads', () => {
     for (const { command_type: type } of described) {
       const example = /^Example:\n {2}npx longwave manage run \S+(?: ID)?(.*)$/m.exec(helpOf(type))?.[1];
@@ -181,8 +187,16 @@ describe('the help of a command', () => {
 test('a refused field is answered with its form, an example and the help of the command', () => {
   const command = commandOf(catalog, 'line_item.create');
   const errors = [
-    { path: '/changes/rate/price/amount_micros', detail: '“rate.price.amount_micros” is wrong.' },
-    { path: '/changes/break_positions/0', detail: '“break_positions.0” must be “pre”, “mid” or “post”.' },
+    {
+      path: '/changes/rate/price/amount_micros',
+      code: 'invalid_format',
+      detail: '“rate.price.amount_micros” is wrong.',
+    },
+    {
+      path: '/changes/break_positions/0',
+      code: 'invalid_value',
+      detail: '“break_positions.0” must be “pre”, “mid” or “post”.',
+    },
   ];
   const problem = {
     status: 422,
@@ -198,10 +212,22 @@ test('a refused field is answered with its form, an example and the help of the 
     '  See: npx longwave manage run line_item.create --help',
   ]);
   const paused = new Refusal(
-    JSON.stringify({ ...problem, errors: [{ path: '/changes/cause', detail: '“cause” is required.' }] }),
+    JSON.stringify({
+      ...problem,
+      errors: [{ path: '/changes/cause', code: 'invalid_type', detail: '“cause” is required.' }],
+    }),
     422,
   );
   expect(explainRefusal(paused, commandOf(catalog, 'campaign.pause')).message).toContain("--cause 'some words'");
+});
+
+test('a value whose form is right is refused without a hint of its form', () => {
+  const errors = [{ path: '/changes/units', code: 'above_shortfall', detail: 'Only 40 units are missing.' }];
+  const problem = { status: 422, code: 'validation_failed', detail: 'Only 40 units are missing.', errors };
+  const { message } = explainRefusal(new Refusal(JSON.stringify(problem), 422), commandOf(catalog, 'makegood.propose'));
+  expect(message).toBe(
+    'Only 40 units are missing. (validation_failed)\n  See: npx longwave manage run makegood.propose --help',
+  );
 });
 
 test('types are found by their noun too, and what is misspelt or of another kind is answered with what is meant', () => {

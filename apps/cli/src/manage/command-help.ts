@@ -1,7 +1,7 @@
 import { typed } from '../command.ts';
 import type { Command, JsonSchema } from './catalog.ts';
 import { exampleOf, longListOf, objectForm, optionExample, placeholderOf } from './field-text.ts';
-import { fieldsIn, objectsIn, type Field } from './fields.ts';
+import { alternativesOf, fieldsIn, objectsIn, type Field } from './fields.ts';
 import { describedLines, wrapped } from './table.ts';
 
 const reviewNote: Readonly<Record<string, string>> = {
@@ -36,9 +36,12 @@ function longLists(fields: readonly Field[]): string[] {
   return [...byWord.values()].map(({ word, values }) => `${word} is one of:\n${wrapped(values.join(', '), '  ')}`);
 }
 
-/** A command line with what the command cannot do without. */
-function exampleLine({ command_type: type, from }: Command, fields: readonly Field[]): string {
-  const needed = fields.filter(({ name, isRequired }) => isRequired && !name.includes('.'));
+/** A command line with what the command cannot do without; of several ways to satisfy it, the first. */
+function exampleLine({ command_type: type, from, changes_schema: schema }: Command, fields: readonly Field[]): string {
+  const [way] = alternativesOf(schema);
+  const needed = fields.filter(
+    ({ name, isRequired }) => (isRequired || way?.required?.includes(name) === true) && !name.includes('.'),
+  );
   const options = needed.map(({ name, schema }) => optionExample(name, schema));
   return [`  ${typed} manage run ${type}`, ...(from === null ? [] : ['ID']), ...options].join(' ');
 }

@@ -12,6 +12,12 @@ function fieldAt(fields: readonly Field[], pointer: string): Field | undefined {
   return names.map((name) => fields.find((field) => field.name === name)).find((each) => each !== undefined);
 }
 
+/** Codes of errors of form, by the check of a schema; those of rules are about a value whose form is right. */
+const formCodes: ReadonlySet<string> = new Set([
+  ...['invalid_type', 'invalid_format', 'invalid_value', 'invalid_union', 'invalid_key', 'invalid_element'],
+  ...['too_small', 'too_big', 'not_multiple_of', 'unknown_field', 'custom'],
+]);
+
 /** Values that a refusal lists; the help of the command lists them all. */
 const maxShown = 30;
 
@@ -23,13 +29,14 @@ function formOf({ name, schema }: Field): string {
   return `  --${name} takes ${form}, for example ${optionExample(name, schema)}`;
 }
 
-/** A refusal of a command's fields with the options that mend it: their form, an example, and the command's help. */
+/** A refusal of a command's fields with the options that mend it: the form of those that have a wrong one, an example, and the command's help. */
 export function explainRefusal(refusal: Refusal, command: Command): Error {
   const { problem } = refusal;
   if (problem?.code !== 'validation_failed') return refusal;
   const { recovery_url: _catalog, ...shown } = problem;
   const fields = fieldsIn(command.changes_schema);
-  const wrong = new Set((problem.errors ?? []).flatMap(({ path }) => fieldAt(fields, path) ?? []));
+  const misformed = (problem.errors ?? []).filter(({ code }) => formCodes.has(code));
+  const wrong = new Set(misformed.flatMap(({ path }) => fieldAt(fields, path) ?? []));
   return new Error(
     [problemText(shown), ...[...wrong].map(formOf), `  See: ${typed} manage run ${command.command_type} --help`].join(
       '\n',

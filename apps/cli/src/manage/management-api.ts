@@ -11,7 +11,7 @@ const problemSchema = z.object({
   trace_id: z.string().optional(),
   operation_id: z.string().optional(),
   recovery_url: z.string().optional(),
-  errors: z.array(z.object({ path: z.string(), detail: z.string() })).optional(),
+  errors: z.array(z.object({ path: z.string(), code: z.string(), detail: z.string() })).optional(),
 });
 export type ManagementProblem = z.infer<typeof problemSchema>;
 

@@ -174,7 +174,8 @@ export const billingStatementCommands = {
       .refine(({ period, corrects }) => (period === undefined) !== (corrects === undefined), {
         message: 'Name a period, or the statement that a credit note corrects.',
         path: ['period'],
-      }),
+      })
+      .meta({ oneOf: [{ required: ['period'] }, { required: ['corrects'] }] }),
     roles,
     mode: 'async',
     endedBy: 'billing_statement.discard',
