@@ -20,20 +20,24 @@ beforeAll(async () => {
 afterAll(async () => world?.[Symbol.asyncDispose]());
 
 /** Runs what the pages of reconciliations and makegoods show, with a line item that has delivered one ad of a thousand. */
-async function reconcileAndMakeGood(person: Person, workspace: string, lineItem: string): Promise<void> {
+async function reconcileAndMakeGood(person: Person, lineItem: string): Promise<void> {
   const today = `${new Date().toISOString().slice(0, 10)}T00:00:00Z`;
   const counts = path.join(world.folder, 'counts.csv');
   writeFileSync(counts, `Line item ID,Date,Impressions\n${lineItem},${today.slice(0, 10)},90\n`);
   const shell = {
     ...{ XDG_CONFIG_HOME: await signedIn(world, person), HOME: world.folder, LINE: lineItem, COUNTS: counts },
     ...{ START: today, END: new Date(Date.parse(today) + 86_400_000).toISOString() },
-    ...{ API_URL: world.fleet.urls.api, WORKSPACE: workspace, TOKEN: await managementToken(world, person) },
   };
   const matched = await runBlock('docs/reconciliation.md', 'reconcile', shell);
   expect(matched).toMatch(/"theirs": 90/);
   const [reconciliation] = /rec_[0-9a-z]{26}/.exec(matched)!;
   const decided = await runBlock('docs/reconciliation.md', 'decide', { ...shell, RECONCILIATION: reconciliation });
-  expect(decided).toBe('succeeded\n');
+  expect(decided).toMatch(/^item +source .*\n[\s\S]*\nsucceeded\n$/);
+  const shown = async (...words: string[]) =>
+    (await run('npx', ['longwave', 'manage', ...words], { cwd: root, env: { PATH: process.env['PATH'], ...shell } }))
+      .stdout;
+  expect(await shown('funnel', lineItem)).toMatch(/^ {2}confirmed +1$/m);
+  expect(await shown('alerts', '--state', 'open')).toBe('There are none.\n');
   const stop = ['manage', 'run', 'line_item.stop', lineItem, '--cause', 'It is over.', '--wait'];
   await run('npx', ['longwave', ...stop], { cwd: root, env: { PATH: process.env['PATH'], ...shell } });
   const made = await runBlock('docs/makegoods.md', 'makegood', shell);
@@ -80,5 +84,5 @@ test('the page that books a first campaign runs as it is written, from the adver
     ],
     picks: [expect.anything()],
   });
-  await reconcileAndMakeGood(ada, workspace, /^li_[0-9a-z]{26}/m.exec(stdout)![0]);
+  await reconcileAndMakeGood(ada, /^li_[0-9a-z]{26}/m.exec(stdout)![0]);
 });

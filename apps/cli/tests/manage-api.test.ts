@@ -1,11 +1,17 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { describeCatalog, productCatalog } from '@longwave/command-catalog';
+import { showAlerts } from '../src/manage/alerts.ts';
 import { writeChanges } from '../src/manage/changes.ts';
 import { showDecisions, showTrace } from '../src/manage/decisions.ts';
+import { writeDocument } from '../src/manage/document.ts';
+import { showFunnel } from '../src/manage/funnel.ts';
+import { showItems } from '../src/manage/items.ts';
 import { openManagementApi, Refusal, type ManagementApi } from '../src/manage/management-api.ts';
 import { get, list, showCommands } from '../src/manage/read-commands.ts';
 import { writeReceipts } from '../src/manage/receipts.ts';
@@ -159,7 +165,10 @@ describe('work that failed', () => {
     const window = ['--window.start', '2026-12-01T00:00:00Z', '--window.end', '2026-12-02T00:00:00Z'];
     const line = ['report.run', '--definition_id', 'rpd_1', '--definition_version', '1', ...window, ...inWorkspace];
     expect(await runCommand(api, [...line, '--wait', '--print', 'id'], (said) => void told.push(said))).toBe('rpr_1');
-    expect(told).toEqual(['failed', 'It failed: analytics_unavailable: The plan has no analytics.']);
+    expect(told).toEqual([
+      'failed',
+      'It failed: analytics_unavailable: The plan has no analytics. “manage get rpr_1” shows more.',
+    ]);
     expect(process.exitCode).toBe(1);
   });
 
@@ -205,6 +214,73 @@ test('decisions are listed with the line items that won, and a trace is shown; w
     '/workspaces/ws_1/decisions?line_item_id=li_1',
     ...['/workspaces/ws_1/decisions/dec_1/trace', '/workspaces/ws_1/decisions/dec_1/trace'],
   ]);
+});
+
+test('items of a reconciliation are a table with our number beside theirs, and --json for programs', async () => {
+  const item = {
+    ...{ item_id: 'itm_1', source: 'gam', line_item_id: 'li_1', day: '2026-11-01', ours: 100, theirs: 90 },
+    ...{ delta_pct: -10, ambiguity: 'provisional', verdict: null },
+  };
+  answers.push(json({ rows: [item], next_cursor: 'c' }), json({ rows: [item] }), json({ rows: [] }));
+  expect(await showItems(api, ['rec_1', '--undecided', ...inWorkspace])).toMatch(
+    /^item .*\nitm_1 +gam +li_1 +2026-11-01 +100 +90 +-10 % +provisional\n… and more: --all$/,
+  );
+  expect(JSON.parse(await showItems(api, ['rec_1', '--json', ...inWorkspace]))).toEqual([item]);
+  expect(await showItems(api, ['rec_1', ...inWorkspace])).toBe('There are none.');
+  const items = '/workspaces/ws_1/reconciliations/rec_1/items?';
+  expect(paths()).toEqual([`${items}undecided=true`, items, items]);
+});
+
+test('alerts say what they are about, and a discrepancy where its items are', async () => {
+  const alert = { state: 'open', raised_at: '2026-11-23T12:00:00.000Z', line_item_id: 'li_1' };
+  const behind = { ...alert, kind: 'behind_plan', raised: { units: 30, goal: 1000, short_by: 'plan' } };
+  const differs = {
+    ...{ ...alert, kind: 'discrepancy' },
+    raised: { units: 0, goal: 1000, discrepancy: { reconciliation_id: 'rec_1', source: 'gam', days: 3 } },
+  };
+  answers.push(json({ rows: [behind, differs] }));
+  expect((await showAlerts(api, ['--state', 'open', ...inWorkspace])).split('\n')).toEqual([
+    'behind_plan  open  2026-11-23T12:00:00.000Z  li_1  30 units, goal 1000, short by plan',
+    'discrepancy  open  2026-11-23T12:00:00.000Z  li_1  goal 1000, source gam on 3 days: manage items rec_1',
+  ]);
+  expect(paths()).toEqual(['/workspaces/ws_1/alerts?state=open']);
+});
+
+test('a funnel says where a line item stands, what was decided about it, and what held it back in each hour', async () => {
+  const numbers = { requests: 9, breaks: 8, opportunities: 7, decided: 3, served: 2, delivered: 2, confirmed: 1 };
+  const funnel = {
+    ...{ line_item_id: 'li_1', from: '2026-11-23T12:00:00.000Z', to: '2026-11-23T13:00:00.000Z', fit: null },
+    pacing: { state: 'on_plan', urgency: 0, goal: 1000, used: 3, committed: 2.6, target: 3 },
+    total: { ...numbers, verdicts: [{ code: 'outranked', considered: 4, not_looked_at: 16, change: 'priority' }] },
+    hours: [
+      { hour: '2026-11-23T12:00:00.000Z', ...numbers, pacing: { target: 3, committed: 2.6, short_by: 'day' } },
+      { hour: '2026-11-23T13:00:00.000Z', ...numbers, pacing: null },
+    ],
+  };
+  answers.push(json(funnel), json(funnel));
+  const shown = await showFunnel(api, ['li_1', ...inWorkspace]);
+  expect(shown).toContain('now on_plan, urgency 0: goal 1000, used 3, committed 3, target 3');
+  expect(shown).toMatch(/^ {2}outranked +4 +16 +ask a forecast with another priority$/m);
+  expect(shown).toMatch(/^ {2}2026-11-23T12:00:00\.000Z +3 +3 +3 +1 +day$/m);
+  expect(JSON.parse(await showFunnel(api, ['li_1', '--from', '2026-11-23', '--json', ...inWorkspace]))).toEqual(funnel);
+  const path = '/workspaces/ws_1/line-items/li_1/funnel';
+  expect(paths()).toEqual([path, `${path}?from=2026-11-23`]);
+});
+
+test('a document of a statement is written as it is stored, and refused when its bytes are others', async () => {
+  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/file`;
+  const signed = (sha256: string) => (_: unknown, to: ServerResponse) =>
+    void to.end(JSON.stringify({ url: url(), sha256 }));
+  const written = async () => {
+    const out = new PassThrough();
+    await writeDocument(api, ['bil_1', '--format', 'csv', ...inWorkspace], out);
+    return text(out.end());
+  };
+  const digest = createHash('sha256').update('number\r\n').digest('hex');
+  answers.push(signed(digest), plain('number\r\n'), signed(digest), plain('numbre\r\n'));
+  expect(await written()).toBe('number\r\n');
+  await expect(written()).rejects.toThrow('cut off or changed');
+  expect(paths()[0]).toBe('/workspaces/ws_1/billing-statements/bil_1/document?format=csv');
 });
 
 describe('changes', () => {

@@ -1,5 +1,9 @@
-import { showDecisions, showTrace } from './decisions.ts';
+import { showAlerts } from './alerts.ts';
 import { writeChanges } from './changes.ts';
+import { showDecisions, showTrace } from './decisions.ts';
+import { writeDocument } from './document.ts';
+import { showFunnel } from './funnel.ts';
+import { showItems } from './items.ts';
 import type { ManagementApi } from './management-api.ts';
 import { diff, get, history, list, showCommands, showTypes, showWorkspaces } from './read-commands.ts';
 import { writeReceipts } from './receipts.ts';
@@ -148,6 +152,55 @@ export const manageCommands: readonly ManageCommand[] = [
     summary: 'the file of a report (rpr_…)',
     options: [['--format csv|jsonl', 'CSV with a header (the default), or one JSON object a line']],
     run: (api, args) => writeResult(api, args, process.stdout),
+  },
+  {
+    name: 'document',
+    usage: 'STATEMENT',
+    example: 'document bil_01jcq7v8z4n2m6k9s3x5t1r0wd --format csv > statement.csv',
+    summary: 'a document of an issued statement (bil_…)',
+    options: [['--format csv|html|json', 'records of CSV, a page to print (the default), or canonical JSON']],
+    run: (api, args) => writeDocument(api, args, process.stdout),
+  },
+  {
+    name: 'items',
+    usage: 'RECONCILIATION',
+    example: 'items rec_01jcq7v8z4n2m6k9s3x5t1r0wd --undecided',
+    summary: 'what a source and our ledger count, item by item; what people must decide comes first',
+    options: [
+      ['--undecided', 'only items without a verdict'],
+      ['--source NAME', 'only items of this source'],
+      ['--line_item_id ID', 'only items of this line item'],
+      ['--limit N', 'rows of a page: 50, at most 200'],
+      everyPage,
+      asJson,
+    ],
+    run: showItems,
+  },
+  {
+    name: 'funnel',
+    usage: 'LINE_ITEM',
+    example: 'funnel li_01jcq7v8z4n2m6k9s3x5t1r0wd --from 2026-12-01T00:00:00Z',
+    summary: 'where a line item stands, and why it was given no more slots',
+    options: [
+      ['--from TIME, --to TIME', 'whole hours of this time, at most 31 days; the last 24 hours when absent'],
+      asJson,
+    ],
+    run: showFunnel,
+  },
+  {
+    name: 'alerts',
+    usage: '',
+    example: 'alerts --state open',
+    summary: 'what is wrong with line items and podcasts, those that were raised last first',
+    options: [
+      ['--state open|closed', 'only these'],
+      ['--kind KIND', 'only alerts of this kind'],
+      ['--line_item_id ID, --podcast_id ID', 'only alerts of one line item or podcast'],
+      ['--limit N', 'rows of a page: 50, at most 200'],
+      everyPage,
+      asJson,
+    ],
+    run: showAlerts,
   },
   {
     name: 'decisions',

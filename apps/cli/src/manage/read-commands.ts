@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isOperationId, readCatalog, resourceTypeOf, subjectTypeOf, typeOf } from './catalog.ts';
 import type { ManagementApi } from './management-api.ts';
+import { readPages } from './pages.ts';
 import { columns } from './table.ts';
 import { queryOf, readWords } from './words.ts';
 import { listWorkspaces, workspaceOf } from './workspace.ts';
@@ -14,7 +15,6 @@ const rowSchema = z.looseObject({
   updated_at: z.string(),
   attributes: z.looseObject({}),
 });
-const pageSchema = z.looseObject({ rows: z.array(rowSchema), next_cursor: z.string().optional() });
 
 /** The name by which people know a resource, if its type has one. */
 const nameIn = ({ attributes }: z.infer<typeof rowSchema>): string => {
@@ -66,20 +66,13 @@ export async function list(api: ManagementApi, args: readonly string[]) {
   const query = queryOf({ state, text, parent, ids, sort, limit, updated_since: values['updated-since'] });
   const type = resourceTypeOf(await readCatalog(api), positionals[0]!);
   const base = `/workspaces/${await workspaceOf(api, values.workspace)}/resources/${type}`;
-  const rows = [];
-  let cursor: string | undefined;
-  do {
-    if (cursor !== undefined) query.set('cursor', cursor);
-    const page = pageSchema.parse(await api.ask({ path: `${base}?${query.toString()}` }));
-    rows.push(...page.rows);
-    cursor = page.next_cursor;
-  } while (cursor !== undefined && values.all);
+  const { rows, hasMore } = await readPages(api, { path: base, query, row: rowSchema, all: values.all });
   if (values.json) return json(rows);
   if (rows.length === 0) return 'There are none.';
   const table = columns(
     rows.map((row) => [row.id, `version ${row.version}`, row.lifecycle_state, row.updated_at, nameIn(row)]),
   );
-  return cursor === undefined ? table : `${table}\n… and more: --all`;
+  return hasMore ? `${table}\n… and more: --all` : table;
 }
 
 /** Where a resource of this id is. */

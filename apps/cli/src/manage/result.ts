@@ -1,11 +1,8 @@
-import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { Refusal, type ManagementApi } from './management-api.ts';
+import { signedFileSchema, writeSignedFile } from './signed-file.ts';
 import { readWords } from './words.ts';
 import { workspaceOf } from './workspace.ts';
-
-const resultSchema = z.object({ url: z.url(), sha256: z.string() });
 
 const runSchema = z.object({
   lifecycle_state: z.string(),
@@ -37,17 +34,10 @@ export async function writeResult(api: ManagementApi, args: readonly string[], o
   const workspace = `/workspaces/${await workspaceOf(api, values.workspace)}`;
   const run = `${workspace}/report-runs/${encodeURIComponent(id)}`;
   const query = values.format === undefined ? '' : `?format=${encodeURIComponent(values.format)}`;
-  const { url, sha256 } = resultSchema.parse(
+  const file = signedFileSchema.parse(
     await api
       .ask({ path: `${run}/result${query}` })
       .catch((refusal: unknown) => explainMissing(api, workspace, id, refusal)),
   );
-  const response = await fetch(url);
-  if (!response.ok || !response.body) throw new Error(`The object store answered ${response.status}. Ask again.`);
-  const hash = createHash('sha256');
-  for await (const chunk of Readable.fromWeb(response.body) as AsyncIterable<Buffer>) {
-    hash.update(chunk);
-    if (!out.write(chunk)) await new Promise((done) => void out.once('drain', done));
-  }
-  if (hash.digest('hex') !== sha256) throw new Error('The file was cut off or changed on its way. Ask again.');
+  await writeSignedFile(file, out);
 }

@@ -38,8 +38,13 @@ const at = (value: unknown, [key, ...rest]: readonly string[]): unknown =>
       : undefined;
 
 /** Why an operation did not succeed; undefined when it did, or goes on. */
-function reasonOf({ state, problem, state_reason: reason }: Operation): string | undefined {
-  if (state === 'failed') return `It failed: ${problem ? `${problem.code}: ${problem.detail}` : 'no reason is given.'}`;
+function reasonOf({ state, subject, problem, state_reason: reason }: Operation): string | undefined {
+  if (state === 'failed') {
+    // Lines of a source that cannot be read stand with the resource.
+    const more = problem?.code === 'source_unreadable' ? 'names the lines in `findings`.' : 'shows more.';
+    const why = `It failed: ${problem ? `${problem.code}: ${problem.detail}` : 'no reason is given.'}`;
+    return subject.version > 0 ? `${why} “manage get ${subject.id}” ${more}` : why;
+  }
   return state === 'cancelled' ? `It was cancelled${reason === undefined ? '.' : `: ${reason}`}` : undefined;
 }
 
