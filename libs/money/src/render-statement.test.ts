@@ -63,6 +63,14 @@ test('the page says what is charged, and shows names as text', () => {
   expect(page).not.toContain('<Co>');
 });
 
+test('on the page amounts are right-aligned with their heading, facts beside their names, in tables of one width', () => {
+  const page = text(statement, 'html');
+  expect(page).toContain('margin:1rem 0;width:100%}');
+  expect(page).toContain('.lines :is(td,th):last-child{text-align:right}');
+  expect(page).toMatch(/<table class="facts">\n<tr><td>From<[\s\S]*<table class="lines">\n<tr><th>Line item</);
+  expect(page).toContain('<td>2026-12-01 02:00 UTC, counted by version 3</td>');
+});
+
 test('amounts are written with all digits of their currency', () => {
   expect(formatAmount(-1_234_500_000n, 'EUR')).toBe('-1234.50');
   expect(formatAmount(5_000n, 'BHD')).toBe('0.005');
