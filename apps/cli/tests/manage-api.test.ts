@@ -216,6 +216,13 @@ test('decisions are listed with the line items that won, and a trace is shown; w
   ]);
 });
 
+test('resources without a name are told apart by their number, kind, time and subject', async () => {
+  const row = { id: 'bil_1', version: 2, lifecycle_state: 'issued', updated_at: '2026-12-02T09:00:00.000Z' };
+  const period = { start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' };
+  answers.push(catalog, json({ rows: [{ ...row, attributes: { campaign_id: 'cmp_1', period, number: 12 } }] }));
+  expect(await list(api, ['billing_statements', ...inWorkspace])).toMatch(/ 12 {2}2026-11-01 to 2026-12-01 {2}cmp_1$/);
+});
+
 test('items of a reconciliation are a table with our number beside theirs, and --json for programs', async () => {
   const item = {
     ...{ item_id: 'itm_1', source: 'gam', line_item_id: 'li_1', day: '2026-11-01', ours: 100, theirs: 90 },

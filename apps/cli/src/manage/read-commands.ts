@@ -16,10 +16,21 @@ const rowSchema = z.looseObject({
   attributes: z.looseObject({}),
 });
 
-/** The name by which people know a resource, if its type has one. */
+/** What tells a resource without a name from others of its type: its number, kind and time, what it is about, and how much. */
+const marks = ['number', 'kind', 'period', 'window', 'campaign_id', 'for_line_item', 'units'] as const;
+
+const timesSchema = z.object({ start: z.string(), end: z.string() });
+
+function markText(value: unknown): string[] {
+  if (typeof value === 'string' || typeof value === 'number') return [String(value)];
+  const { data: times } = timesSchema.safeParse(value);
+  return times ? [`${times.start.slice(0, 10)} to ${times.end.slice(0, 10)}`] : [];
+}
+
+/** The name by which people know a resource; without one, what tells it from others of its type. */
 const nameIn = ({ attributes }: z.infer<typeof rowSchema>): string => {
   const found = ['name', 'legal_name', 'title', 'filename'].map((key) => attributes[key]);
-  return found.find((each) => typeof each === 'string') ?? '';
+  return found.find((each) => typeof each === 'string') ?? marks.flatMap((key) => markText(attributes[key])).join('  ');
 };
 
 /** `manage workspaces` */
