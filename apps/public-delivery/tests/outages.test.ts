@@ -98,6 +98,8 @@ describe.each(['refused', 'black-hole'] as const)('while PostgreSQL is away (%s)
     proxy = await startFaultProxy();
     proxy.aimAt({ host: database.hostname, port: Number(database.port) });
     Object.assign(database, { hostname: '127.0.0.1', port: String(proxy.port) });
+    // As an address in production, which names no time for a connection.
+    database.search = '';
     alone = await bench.start({
       DATABASE_URL: database.href,
       ...{ CACHE_FOLDER: `${bench.folder}/cache-${how}`, JOURNAL_FOLDER: `${bench.folder}/journal-${how}` },
