@@ -27,6 +27,8 @@ const writePlans = (file: string) =>
 export async function startHostingFleet(env: Record<string, string> = {}): Promise<TestFleet> {
   const own = temporaryDataFolder();
   const fleet = await startTestFleet({
+    // Browsers of tests say who they are: an address is sent few mails an hour.
+    trustedProxies: '127.0.0.1/32',
     env: {
       'auth-server': { PLANS_FILE: writePlans(own.inside('plans.json')) },
       management: env,

@@ -168,10 +168,15 @@ test('one tab sends a file; another one, which was given it too, waits, and send
   const { file } = makeFile('two-tabs.wav', bytesOf(2));
   const context = await browser.newContext();
   const [first, second] = [await openPage(context), await openPage(context)];
-  let isHeld = true;
-  world.meet(() => (isHeld ? 'hold' : 'pass'));
+  let [isHeld, held] = [true, 0];
+  world.meet(() => {
+    if (!isHeld) return 'pass';
+    held += 1;
+    return 'hold';
+  });
   await choose(first, file);
-  await until('the first', async () => (await phases(first)).includes('sending'));
+  // None of its requests is still on its way when the store takes parts again.
+  await until('both parts of the first', async () => held === 2);
   await choose(second, file);
   await until('the second', async () => (await phases(second)).includes('elsewhere'));
   isHeld = false;

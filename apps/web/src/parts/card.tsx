@@ -31,6 +31,11 @@ export function Card({
 /** Cards side by side where there is room. */
 export const Cards = ({ children }: { readonly children: ReactNode }) => <div className={styles.grid}>{children}</div>;
 
+/** Cards one below the other, beside another one. */
+export const Column = ({ children }: { readonly children: ReactNode }) => (
+  <div className={styles.column}>{children}</div>
+);
+
 /** Names and values, one pair a line; a pair without a value is left out. */
 export const Pairs = ({ of }: { readonly of: readonly (readonly [name: string, value: ReactNode])[] }) => (
   <dl className={styles.pairs}>

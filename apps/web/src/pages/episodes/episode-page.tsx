@@ -5,7 +5,7 @@ import { t } from '../../messages/messages.ts';
 import { Artwork } from '../../parts/artwork.tsx';
 import { StateBadge } from '../../parts/badge.tsx';
 import { buttonClass } from '../../parts/button.tsx';
-import { Card, Cards, Pairs } from '../../parts/card.tsx';
+import { Card, Cards, Column, Pairs } from '../../parts/card.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Notes } from '../../parts/notes.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -95,8 +95,10 @@ function EpisodeDetails({ episode }: { readonly episode: Episode }) {
             <Notes of={episode.description} lang={podcast?.language} />
           )}
         </Card>
-        <RecordingCard productionId={episode.current_production_id} />
-        <Facts episode={episode} />
+        <Column>
+          <RecordingCard productionId={episode.current_production_id} />
+          <Facts episode={episode} />
+        </Column>
       </Cards>
     </Page>
   );

@@ -38,7 +38,7 @@ export function NotesField<V extends FormValues>({
       </FormField>
       <div className={styles.preview}>
         <div className={styles.caption}>{t('form.notes_preview')}</div>
-        {text.trim() === '' ? <p className={styles.none}>{t('details.no_notes')}</p> : <Notes of={text} lang={lang} />}
+        {text.trim() === '' ? <p className={styles.none}>{t('form.no_text')}</p> : <Notes of={text} lang={lang} />}
       </div>
     </div>
   );
