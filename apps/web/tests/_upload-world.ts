@@ -69,6 +69,8 @@ async function startStore(stack: AsyncDisposableStack) {
     if (met === 'cut') return void response.destroy();
     if (met === 'refuse') return void response.writeHead(403, { 'access-control-allow-origin': '*' }).end();
     const onward = ask({ host: upstream.hostname, port: upstream.port, method, path: url, headers: request.headers });
+    // What a page that goes away has begun ends with it.
+    response.once('close', () => onward.destroy());
     request.pipe(onward);
     const [answer] = (await once(onward, 'response')) as [IncomingMessage];
     if (isOfPage) log.push({ method, part, status: answer.statusCode ?? 0 });
