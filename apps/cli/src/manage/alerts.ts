@@ -26,7 +26,7 @@ const alertSchema = z.looseObject({
   raised: figuresSchema,
 });
 
-/** What an alert is about, in words: how it stood when it was raised. */
+/** The words of an alert: they say how its subject stood when it was raised. */
 function aboutText(figures: z.infer<typeof figuresSchema>): string {
   const { goal, units, short_by: short, budget_percent: budget, forecast, day, discrepancy, reservation } = figures;
   return [

@@ -16,7 +16,7 @@ const rowSchema = z.looseObject({
   attributes: z.looseObject({}),
 });
 
-/** What tells a resource without a name from others of its type: its number, kind and time, what it is about, and how much. */
+/** Tells a resource without a name from others of its type, by its number, kind, time, subject and quantity. */
 const marks = ['number', 'kind', 'period', 'window', 'campaign_id', 'for_line_item', 'units'] as const;
 
 const timesSchema = z.object({ start: z.string(), end: z.string() });

@@ -166,7 +166,7 @@ export function createKeepBaselines(): KeepBaseline {
     };
     let size = 0;
     const entries = [made, ...young.filter((one) => one !== known)].slice(0, maxPerWorkspace);
-    // What is larger than the bound as a whole would not be kept at all.
+    // The cache would not keep anything that is larger than the bound as a whole.
     kept.set(
       workspaceId,
       entries.filter((one) => (size += sizeOf(one)) < maxKept),

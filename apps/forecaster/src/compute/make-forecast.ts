@@ -37,7 +37,7 @@ const confidenceOf = ({ level, low, high, method }: Interval, isUnknown: boolean
   ...(!isUnknown && { high: whole(high) }),
 });
 
-/** What a forecast is about. */
+/** The subject of a forecast. */
 interface Question {
   readonly model: TrafficModel;
   readonly range: TimeRange;
@@ -45,7 +45,7 @@ interface Question {
 }
 
 /**
- * What the result says of its inputs, and how sure its main number is.
+ * Says of a result which inputs it has, and how sure its main number is.
  * @param found podcasts that fit, how much of them there is before anybody has it, and the interval of the main number
  */
 function basisOf(

@@ -86,7 +86,7 @@ const sumFixed = (rows: readonly SoldRow[], budget: Budget, campaignEnd: string,
     return sum + costs.reduce((most, one) => (one > most ? one : most), 0n);
   }, 0n);
 
-/** What is about to change: a line item as it would be sold, in place of what it is, or the budget itself. */
+/** The change that is asked for: a line item as it would be sold, in place of the one that is, or the budget itself. */
 interface BudgetChange {
   readonly selling?: Pick<SoldRow, 'id' | 'attributes'>;
   /** Whether the budget has less than before. */
