@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => management[Symbol.asyncDispose]());
 
-/** What the forecaster is told of a workspace. @param send which may have kept the plan of an earlier question; absent: knows nothing */
+/** Reads the booking that the forecaster is told of a workspace. @param send which may have kept the plan of an earlier question; absent: knows nothing */
 async function bookingOf(
   w: World,
   knownDigest = '',

@@ -145,9 +145,8 @@ export function createKeepBaselines(): KeepBaseline {
     const basis = `${widen ? 'wide' : 'sold'} ${modelBasisOf(inputs)}`;
     const sold = widen && keep(inputs, { fromMs, toMs });
     // A wider plan is decided in the plays of what is sold, which are those of a longer window at times.
-    const range = sold?.baseline.days ?? {
-      ...{ fromMs: Math.floor(fromMs / hourMs) * hourMs, toMs: Math.ceil(toMs / hourMs) * hourMs },
-    };
+    const hours = { fromMs: Math.floor(fromMs / hourMs) * hourMs, toMs: Math.ceil(toMs / hourMs) * hourMs };
+    const range = sold?.baseline.days ?? hours;
     const young = (kept.get(workspaceId) ?? []).filter((one) => nowMs - one.madeAtMs < maxAgeMs);
     const covers = ({ basis: own, baseline: { days } }: Entry) =>
       own === basis &&

@@ -23,7 +23,7 @@ export const campaignRules = (deps: Parameters<typeof sumCampaignUnits>[0]): Cam
   },
 
   'campaign.revise': {
-    // What a lower budget has to leave room for, the pacer knows.
+    // The pacer knows how much a lower budget has to leave room for.
     prepare: async ({ workspaceId, subjectId: campaignId, current: found, changes: { budget: asked } }) => {
       const isAsked = found && asked && isLowerBudget(found.budget, asked);
       const unitMicros = isAsked ? await sumCampaignUnits(deps, { workspaceId, campaignId }, asked) : undefined;

@@ -23,7 +23,7 @@ const everyMs = 300_000;
 const differenceOf = ({ ours, theirs }: Discrepancy) => Math.abs(ours - theirs);
 
 /**
- * Whoever sees the line item reads it, so what the source says stays in the reconciliation. Adjustments of a whole period may leave its last days
+ * Everybody who sees the line item reads it, so the numbers of the source stay in the reconciliation. Adjustments of a whole period may leave its last days
  * below zero; an alert counts units.
  */
 const findingOf = (one: Discrepancy): AlertFinding => ({

@@ -25,7 +25,7 @@ export function createTellFindings(
   },
 ) {
   const { kind, listWorkspaces, onError } = options;
-  /** What this process told last, by workspace, and since when. */
+  /** The findings that this process told last, by workspace, and since when. */
   const told = new Map<string, string>();
   let sinceMs = -Infinity;
 

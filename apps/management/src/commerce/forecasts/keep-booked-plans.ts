@@ -13,7 +13,7 @@ interface KeptLine {
   readonly untilMs: number;
 }
 
-/** What is sold in a workspace as of one snapshot, ready to be sent. */
+/** The plan of everything that is sold in a workspace as of one snapshot, ready to be sent. */
 interface BookedPlan {
   /** SHA-256 (hex) of the content: the same whenever and by whichever process it is made. */
   readonly digest: string;

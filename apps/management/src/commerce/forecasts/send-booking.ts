@@ -49,7 +49,7 @@ export function createSendBooking(pool: Pool, clock: () => Date): SendBooking {
   const readPlan = createReadPlan();
   const oneAtATime = createGates(1);
   return async ({ workspaceId, knownDigest }, send) => {
-    // Who asks while a plan is made for somebody else waits for it, and then reads what is new.
+    // A question waits while the plan is made for another one, and then reads what is new.
     const { now, plan, bookingVersion, timeZone, modifiers, scheduled, fresh } = await oneAtATime(workspaceId)(() =>
       read(pool, readPlan, workspaceId, clock()),
     );

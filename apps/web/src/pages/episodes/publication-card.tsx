@@ -1,17 +1,16 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Globe } from 'lucide-react';
-import { useState } from 'react';
 import type { Answer } from '../../api/queries.ts';
 import { useSend } from '../../api/send.ts';
 import { t } from '../../messages/messages.ts';
 import { StateBadge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { TypedDialog } from '../../parts/form/typed-dialog.tsx';
+import { ArchiveWay } from '../../parts/form/archive-way.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { showToast } from '../../parts/toast.tsx';
+import { Way } from '../../parts/way.tsx';
 import { ScheduleField } from './schedule-field.tsx';
-import styles from './episode-details-page.module.css';
 
 type Episode = Answer<'/episodes/{id}'>;
 interface OfEpisode {
@@ -26,12 +25,11 @@ function PublishNow({ episode, isUnsaved }: OfEpisode) {
   const publish = () => mutate({ path: { id: episode.id }, body: {} });
   return (
     <>
-      <div className={styles.way}>
-        <p>{t(isUnsaved ? 'publish.save_first' : 'publication.publish_help')}</p>
+      <Way help={t(isUnsaved ? 'publish.save_first' : 'publication.publish_help')}>
         <Button icon={Globe} busy={isPending || isUnsaved} onClick={publish}>
           {t('publish.now')}
         </Button>
-      </div>
+      </Way>
       {error !== null && <ProblemBanner error={error} />}
     </>
   );
@@ -44,12 +42,11 @@ function TakeOut({ episode }: Pick<OfEpisode, 'episode'>) {
   const takeOut = () => mutate({ path: { id: episode.id }, body: {} });
   return (
     <>
-      <div className={styles.way}>
-        <p>{t(isPlanned ? 'publication.cancel_help' : 'publication.unpublish_help')}</p>
+      <Way help={t(isPlanned ? 'publication.cancel_help' : 'publication.unpublish_help')}>
         <Button busy={isPending} onClick={takeOut}>
           {t(isPlanned ? 'publication.cancel' : 'publication.unpublish')}
         </Button>
-      </div>
+      </Way>
       {error !== null && <ProblemBanner error={error} />}
     </>
   );
@@ -61,30 +58,14 @@ function Archive({ episode }: Pick<OfEpisode, 'episode'>) {
     showToast(t('end.archived'));
     return navigate({ to: '/podcasts/$podcastId', params: { podcastId: episode.podcast_id }, ignoreBlocker: true });
   });
-  const [isAsking, setAsking] = useState(false);
-  const close = () => {
-    setAsking(false);
-    end.reset();
-  };
   return (
-    <>
-      <div className={styles.way}>
-        <p>{t('publication.archive_help')}</p>
-        <Button kind="danger" onClick={() => setAsking(true)}>
-          {t('end.archive')}
-        </Button>
-      </div>
-      <TypedDialog
-        isOpen={isAsking}
-        onClose={close}
-        onGo={() => end.mutate({ path: { id: episode.id } })}
-        act={end}
-        title="publication.archive"
-        name={episode.title}
-        help={t('publication.archive_help')}
-        goes="end.archive"
-      />
-    </>
+    <ArchiveWay
+      act={end}
+      onGo={() => end.mutate({ path: { id: episode.id } })}
+      title="publication.archive"
+      name={episode.title}
+      help={t('publication.archive_help')}
+    />
   );
 }
 

@@ -4,8 +4,8 @@ import { useSend } from '../../api/send.ts';
 import { t } from '../../messages/messages.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { Field } from '../../parts/field.tsx';
 import { isWebAddress } from '../../parts/form/text-checks.ts';
+import { WebAddressField } from '../../parts/form/web-address-field.tsx';
 import { Page } from '../../parts/page.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import styles from './import-page.module.css';
@@ -38,22 +38,12 @@ export function ImportPage() {
             if (isAddress && !begin.isPending) go();
           }}
         >
-          <Field
+          <WebAddressField
             label={t('import.address')}
             hint={t('import.address_hint')}
-            error={address !== '' && !isAddress ? t('form.web_address') : undefined}
-            required
-          >
-            {(control) => (
-              <input
-                {...control}
-                type="url"
-                autoComplete="off"
-                value={address}
-                onChange={(event) => setAddress(event.target.value)}
-              />
-            )}
-          </Field>
+            value={address}
+            onChange={setAddress}
+          />
           <label className={styles.choice}>
             <input type="checkbox" checked={publish} onChange={(event) => setPublish(event.target.checked)} />
             <span>

@@ -4,8 +4,8 @@ import { useSend } from '../../api/send.ts';
 import { t } from '../../messages/messages.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card, Pairs } from '../../parts/card.tsx';
-import { Field } from '../../parts/field.tsx';
 import { isWebAddress } from '../../parts/form/text-checks.ts';
+import { WebAddressField } from '../../parts/form/web-address-field.tsx';
 import { TypedDialog } from '../../parts/form/typed-dialog.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import styles from './feed-page.module.css';
@@ -40,21 +40,7 @@ export function RedirectCard({ podcast }: { readonly podcast: Answer<'/podcasts/
             if (isAddress) setAsking(true);
           }}
         >
-          <Field
-            label={t('redirect.address')}
-            error={address !== '' && !isAddress ? t('form.web_address') : undefined}
-            required
-          >
-            {(control) => (
-              <input
-                {...control}
-                type="url"
-                autoComplete="off"
-                value={address}
-                onChange={(event) => setAddress(event.target.value)}
-              />
-            )}
-          </Field>
+          <WebAddressField label={t('redirect.address')} value={address} onChange={setAddress} />
           <Button kind="danger" type="submit" busy={!isAddress}>
             {t('redirect.go')}
           </Button>
