@@ -42,10 +42,12 @@ export async function tabTo(page: Page, element: Locator): Promise<void> {
 
 /** Chooses a file with the keyboard: Enter on the button opens the dialog of the system. */
 export async function chooseByKeyboard(page: Page, button: Locator, file: string): Promise<void> {
-  await tabTo(page, button);
-  const chooser = page.waitForEvent('filechooser');
-  await page.keyboard.press('Enter');
-  await (await chooser).setFiles(file);
+  // The dialog is caught from the first Tab on: the browser has to know of it before Enter.
+  const [chooser] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    tabTo(page, button).then(() => page.keyboard.press('Enter')),
+  ]);
+  await chooser.setFiles(file);
 }
 
 /** Drops a file of the disk onto an element, as a hand does. */
