@@ -46,7 +46,7 @@ function measure(manifest, html) {
   const largest = languages.toSorted((a, b) => sent(manifest[b].file) - sent(manifest[a].file)).slice(0, 1);
   const files = [...new Set([...named, ...Object.values(filesOf(manifest, [...entry, ...largest])).flat()])];
   const first = (ending) => files.filter((file) => file.endsWith(ending));
-  const pages = Object.keys(manifest).filter((name) => name.startsWith('src/pages/'));
+  const pages = Object.keys(manifest).filter((name) => /^src\/(pages|messages\/\w+)\//.test(name));
   return [
     { what: 'scripts of the first load', size: kb(first('.js')), limit: limits.scripts },
     { what: 'styles of the first load', size: kb(first('.css')), limit: limits.styles },

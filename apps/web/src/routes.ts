@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { accountQuery, usageQuery } from './api/account.ts';
+import { withTexts } from './messages/load-texts.ts';
 import { episodeQuery } from './pages/episodes/episode-queries.ts';
 import { episodesQuery, podcastQuery, podcastsQuery } from './pages/podcasts/podcast-queries.ts';
 import { parseTableSearch } from './parts/table-rows.ts';
@@ -58,7 +59,10 @@ const importPodcast = createRoute({
   getParentRoute: () => rootRoute,
   path: '/podcasts/import',
   staticData: { place: 'podcasts' },
-  component: lazyRouteComponent(() => import('./pages/podcasts/import-page.tsx'), 'ImportPage'),
+  component: lazyRouteComponent(
+    withTexts('feed', () => import('./pages/podcasts/import-page.tsx')),
+    'ImportPage',
+  ),
 });
 
 /** The head and the tabs of one podcast. */
@@ -87,14 +91,20 @@ const podcastDetails = createRoute({
 const podcastFeed = createRoute({
   getParentRoute: () => podcast,
   path: '/feed',
-  component: lazyRouteComponent(() => import('./pages/podcasts/feed-page.tsx'), 'FeedPage'),
+  component: lazyRouteComponent(
+    withTexts('feed', () => import('./pages/podcasts/feed-page.tsx')),
+    'FeedPage',
+  ),
 });
 
 const importReport = createRoute({
   getParentRoute: () => podcast,
   path: '/import',
   validateSearch: parseTableSearch,
-  component: lazyRouteComponent(() => import('./pages/podcasts/import-report-page.tsx'), 'ImportReportPage'),
+  component: lazyRouteComponent(
+    withTexts('feed', () => import('./pages/podcasts/import-report-page.tsx')),
+    'ImportReportPage',
+  ),
 });
 
 const podcastSettings = createRoute({

@@ -1,5 +1,5 @@
 import type { Messages } from '@lingui/core';
-import type { Language } from './messages.ts';
+import { addTexts, currentLanguage, type Area, type Language } from './messages.ts';
 
 /** The compiled texts of a language. */
 export interface Texts {
@@ -7,14 +7,30 @@ export interface Texts {
   readonly texts: Messages;
 }
 
+type Load = () => Promise<{ readonly default: unknown }>;
+
 /** Each language is a file of its own: a browser loads one. `vite/compile-messages.ts` compiles what is imported. */
-const files: Readonly<Record<Language, () => Promise<{ readonly default: unknown }>>> = {
+const files: Readonly<Record<Language, Load>> = {
   en: () => import('./en.json'),
   de: () => import('./de.json'),
 };
 
-/** Loads the texts of a language. */
+/** Texts of pages that the first page does not need. */
+const areas: Readonly<Record<Area, Readonly<Record<Language, Load>>>> = {
+  feed: { en: () => import('./feed/en.json'), de: () => import('./feed/de.json') },
+};
+
+/** Loads the texts of a language that every page needs. */
 export async function fetchTexts(language: Language): Promise<Texts> {
   const { default: texts } = await files[language]();
   return { language, texts: texts as Messages };
 }
+
+/** A page of an area, for `lazyRouteComponent`: it is there once its texts are, which are loaded beside it. */
+export const withTexts =
+  <T>(area: Area, page: () => Promise<T>) =>
+  async (): Promise<T> => {
+    const [loaded, { default: texts }] = await Promise.all([page(), areas[area][currentLanguage()]()]);
+    addTexts(texts as Messages);
+    return loaded;
+  };

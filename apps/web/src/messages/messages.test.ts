@@ -5,8 +5,17 @@ import { expect, test } from '@jest/globals';
 import { chooseLanguage, languages, t, activateTexts } from './messages.ts';
 
 const source = path.resolve(import.meta.dirname, '..');
+/** The folder of what every page needs, and that of each area. */
+const folders = readdirSync(import.meta.dirname, { withFileTypes: true, encoding: 'utf8' })
+  .flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+  .concat('.');
+const textsIn = (folder: string, language: string) =>
+  JSON.parse(readFileSync(path.join(import.meta.dirname, folder, `${language}.json`), 'utf8')) as Record<
+    string,
+    string
+  >;
 const textsOf = (language: string) =>
-  JSON.parse(readFileSync(path.join(import.meta.dirname, `${language}.json`), 'utf8')) as Record<string, string>;
+  Object.assign({}, ...folders.map((folder) => textsIn(folder, language))) as Record<string, string>;
 const english = textsOf('en');
 const german = textsOf('de');
 
@@ -14,9 +23,15 @@ const german = textsOf('de');
 const placesOf = (text: string) =>
   [...text.matchAll(/\{(\w+)(?:,|\})/g)].map(([, name]) => name).filter((name, at, all) => all.indexOf(name) === at);
 
-test('English and German have the same texts, in the order of their keys', () => {
-  expect(Object.keys(german)).toEqual(Object.keys(english));
-  expect(Object.keys(english)).toEqual(Object.keys(english).toSorted());
+test.each(folders)('English and German have the same texts in %s, in the order of their keys', (folder) => {
+  const keys = Object.keys(textsIn(folder, 'en'));
+  expect(Object.keys(textsIn(folder, 'de'))).toEqual(keys);
+  expect(keys).toEqual(keys.toSorted());
+});
+
+test('no text stands in two areas', () => {
+  const all = folders.flatMap((folder) => Object.keys(textsIn(folder, 'en')));
+  expect(all.filter((key, at) => all.indexOf(key) !== at)).toEqual([]);
 });
 
 test('every text has the same places in both languages, and can be compiled', () => {

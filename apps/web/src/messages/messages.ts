@@ -1,8 +1,15 @@
 import { setupI18n, type Messages } from '@lingui/core';
 import type english from './en.json';
+import type feed from './feed/en.json';
+
+/** The texts of each area: a folder of that name, loaded with the pages of the area (`withTexts`). */
+interface AreaTexts {
+  readonly feed: typeof feed;
+}
+export type Area = keyof AreaTexts;
 
 /** The name of one text of the console. */
-export type MessageKey = keyof typeof english;
+export type MessageKey = keyof typeof english | { [A in Area]: keyof AreaTexts[A] }[Area];
 
 /** What a text has places for. */
 export type MessageValues = Readonly<Record<string, string | number | Date>>;
@@ -19,6 +26,11 @@ export const currentLanguage = (): Language => i18n.locale as Language;
 /** Uses the compiled texts of a language from now on. Called once, before the first text is shown. */
 export function activateTexts(language: Language, texts: Messages): void {
   i18n.loadAndActivate({ locale: language, messages: texts });
+}
+
+/** Uses further texts of the language that is shown. */
+export function addTexts(texts: Messages): void {
+  i18n.load(i18n.locale, texts);
 }
 
 /** The text of a key in the person's language. */
