@@ -110,6 +110,7 @@ test('after a navigation the heading of the new page has the focus; a closed men
   const focused = () => page.evaluate<string>('document.activeElement.textContent');
   await page.getByRole('link', { name: 'Podcasts', exact: true }).press('Enter');
   await page.getByRole('link', { name: 'Harbour Light' }).waitFor();
+  await until('the focus on the heading', () => page.evaluate("document.activeElement.matches('h1')"));
   expect(await focused()).toBe('Podcasts');
   await page.getByRole('button', { name: 'Ada Quay' }).press('Enter');
   // Asked from outside: the policy of the page lets no text be run by the page itself.
