@@ -1,7 +1,7 @@
 import { compileMessage } from '@lingui/message-utils/compileMessage';
 import type { Plugin } from 'vite';
 
-/** Compiles `messages/**/*.json` (ICU by key) to what `@lingui/core` reads, so that no parser is sent to browsers. */
+/** Compiles the texts in `messages` (ICU by key) to what `@lingui/core` reads, so that no parser is sent to browsers. */
 export function compileMessages(): Plugin {
   return {
     name: 'longwave:compile-messages',
