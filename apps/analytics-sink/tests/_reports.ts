@@ -16,6 +16,7 @@ const reportOf = ({ from = '2025-10-01T00:00Z', to = '2025-12-01T00:00Z', ...ask
   window: Window.CALENDAR_UTC,
   timeZone: '',
   advertisers: [],
+  lineItemTypes: [],
   ...ask,
 });
 

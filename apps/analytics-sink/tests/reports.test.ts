@@ -111,7 +111,7 @@ async function recordBusyDays(): Promise<void> {
   const decisions = ['ws_1', 'ws_1', 'ws_2'].map((workspace_id, nth) => ({
     ...{ decision_id: `dec_${nth}`, workspace_id, podcast_id: 'pod_1', episode_id: 'ep_1', country: 'DE' },
     decided_at: '2025-11-02T09:59:59.000Z',
-    slots: [{ ...slot, serving_id: `decided_${nth}`, slot: nth }],
+    slots: [{ ...slot, serving_id: `decided_${nth}`, slot: nth, position: nth === 0 ? ('pre' as const) : undefined }],
   }));
   await recordDecisions(pool, decisions, lists.listsVersion);
   const event = {
@@ -138,7 +138,7 @@ async function recordBusyDays(): Promise<void> {
   ]);
 }
 
-/** Ten plays of two breaks an hour, each with an empty slot in the second one. */
+/** Ten plays of two breaks an hour, each with an empty slot in the second one; a release before counted the filled ones without positions. */
 const opportunitiesOf = (workspace_id: string, hours: readonly string[]) =>
   hours.flatMap((hour) => {
     const play = { workspace_id, hour, podcast_id: 'pod_1', episode_id: 'ep_1', country: 'DE' };
@@ -147,7 +147,7 @@ const opportunitiesOf = (workspace_id: string, hours: readonly string[]) =>
       { ...play, break_key: '', no_ad_reason: '', requests: 10, opportunities: 0 },
       { ...slots, break_key: 'pre', no_ad_reason: '' },
       { ...slots, break_key: 'mid', no_ad_reason: '' },
-      { ...slots, break_key: 'mid', no_ad_reason: 'no_lease' },
+      { ...slots, break_key: 'mid', no_ad_reason: 'no_lease', positions: { mid: 7, post: 3 } },
     ];
   });
 
@@ -199,6 +199,51 @@ test('a filter keeps the rows of its keys, a region is told with its country, an
     rowsOf({ ...ads, dimensions: [], advertisers, filters: [{ dimension: 'advertiser', keys: [key] }] });
   expect(await filtered('adv_1')).toEqual(['14']);
   expect(await filtered('adv_2')).toEqual([]);
+});
+
+test('an ad and a slot have the position of their break where the facts say it, and a line item has the type that management knows', async () => {
+  await recordBusyDays();
+  // Decided before it is delivered, and known by its decision alone.
+  const delivered = await rowsOf({ metrics: ['ads_delivered'], dimensions: ['position'] });
+  expect(delivered).toEqual(['unknown 14']);
+  expect(await rowsOf({ metrics: ['ads_decided'], dimensions: ['position'] })).toEqual(['pre 1', 'unknown 1']);
+  const slots = { metrics: ['ad_opportunities', 'ads_unfilled'], dimensions: ['position'] };
+  expect(await rowsOf(slots)).toEqual(['mid 14 14', 'post 6 6', 'unknown 40 0']);
+  const ofMids = [{ dimension: 'position', keys: ['mid'] }];
+  expect(await rowsOf({ ...slots, dimensions: ['break'], filters: ofMids })).toEqual(['mid 14 14']);
+  const lineItemTypes = [{ lineItemId: 'li_1', type: 'guaranteed' }];
+  const ads = { metrics: ['ads_delivered', 'ad_starts'], dimensions: ['type'] };
+  expect(await rowsOf(ads)).toEqual(['unknown 14 9']);
+  expect(await rowsOf({ ...ads, lineItemTypes })).toEqual(['guaranteed 14 9']);
+  expect(await rowsOf({ ...ads, lineItemTypes, filters: [{ dimension: 'type', keys: ['house'] }] })).toEqual([]);
+});
+
+test('every stage of a serving has the position that its decision said, whenever the decision came', async () => {
+  const ad = withServing('srv_late', { fact_id: 'late', listener_key: 'late' });
+  await recordFacts(pool, [seen(), ad], lists, createCountingMemory());
+  const ask = { metrics: ['ads_decided', 'ads_served', 'ads_confirmed'], dimensions: ['position'] };
+  expect(await rowsOf(ask)).toEqual(['unknown 0 1 1']);
+  const slot = { campaign_id: 'cmp_1', line_item_id: 'li_1', creative_id: 'crv_1', break_key: 'pre', billable: true };
+  const decision = {
+    ...{ decision_id: 'dec_late', workspace_id: 'ws_1', podcast_id: 'pod_1', episode_id: 'ep_1', country: 'DE' },
+    decided_at: '2025-11-02T09:59:59.000Z',
+    slots: [{ ...slot, serving_id: 'srv_late', slot: 0, position: 'mid' as const }],
+  };
+  await recordDecisions(pool, [decision], lists.listsVersion);
+  expect(await rowsOf(ask)).toEqual(['mid 1 1 1']);
+});
+
+test('positions of an hour that is counted again are those of the larger number, and one that a release before counts keeps them', async () => {
+  const [, , , row] = opportunitiesOf('ws_1', ['2025-11-02T09:00:00.000Z']);
+  const before = { ...row!, positions: undefined };
+  const grown = { ...row!, opportunities: 12, positions: { mid: 12 } };
+  const ask = { metrics: ['ads_unfilled'], dimensions: ['position'] };
+  for (const rows of [[row!, before], [before]]) await saveOpportunities(pool, [{ rows }]);
+  expect(await rowsOf(ask)).toEqual(['mid 7', 'post 3']);
+  for (const rows of [[grown, row!], [row!]]) await saveOpportunities(pool, [{ rows }]);
+  expect(await rowsOf(ask)).toEqual(['mid 12']);
+  await saveOpportunities(pool, [{ rows: [{ ...before, opportunities: 13 }] }]);
+  expect(await rowsOf(ask)).toEqual(['mid 12', 'unknown 1']);
 });
 
 test('a report has no number of another workspace, whatever its filters name', async () => {

@@ -299,6 +299,7 @@ test('a podcast of whose slots unusually many stay empty in a week raises an ale
       requests: 0,
       breaks: 0,
       opportunities,
+      positions: undefined,
     },
   });
   const countedAgo = (hours: number, counts: ReturnType<typeof slots>[]) =>

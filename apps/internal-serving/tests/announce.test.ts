@@ -83,6 +83,7 @@ test('every decision that filled slots is published once it is stored, with exac
         creative_id: pick.creativeId,
         break_key: pick.breakKey,
         slot: pick.slot,
+        position: 'pre',
         billable: pick.billable,
       })),
     },

@@ -20,8 +20,8 @@ let pool: Pool;
 const decisions: NewDecision[] = [];
 
 const sampling = (read = readerOf(pool)) => createSampleHours(pool, read, () => new Date(first + 4 * hourMs));
-const breakOf = (key: string, maxSlots: number) => ({
-  ...{ key, position: 'mid' as const, maxSlots, maxDurationMs: 60_000, positionMs: 0, slotRules: [] },
+const breakOf = (key: string, maxSlots: number, position: 'pre' | 'mid' | 'post' = 'mid') => ({
+  ...{ key, position, maxSlots, maxDurationMs: 60_000, positionMs: 0, slotRules: [] },
 });
 
 /** A play of one of three episodes that offers 1 to 3 slots in `pre`, often more in `mid`, and had its first slot filled or not. */
@@ -32,7 +32,10 @@ function play(nth: number): NewDecision {
     ...(nth % 3 > 0 && { answer: filledAnswer(decisionId) }),
   });
   const { context } = made.inputs;
-  const breaks = [breakOf('pre', 1 + (nth % 3)), ...(nth % 4 > 0 ? [breakOf('mid', nth % 4)] : [])];
+  const breaks = [
+    breakOf('pre', 1 + (nth % 3), nth % 6 ? 'pre' : 'post'),
+    ...(nth % 4 > 0 ? [breakOf('mid', nth % 4)] : []),
+  ];
   const answer = { ...made.answer, no_ad_reason: ['', 'no_lease', 'capped'][nth % 3]! };
   return {
     ...made,
@@ -64,6 +67,9 @@ function recount(ws: string) {
     requests: own.length,
     breaks: breaks.length,
     opportunities: breaks.reduce((sum, one) => sum + one.maxSlots, 0),
+    positions: (['pre', 'mid', 'post'] as const).map((position) =>
+      breaks.reduce((sum, one) => sum + (one.position === position ? one.maxSlots : 0), 0),
+    ),
     filled: own.reduce((sum, one) => sum + one.answer.picks.length, 0),
   };
 }
@@ -102,6 +108,9 @@ test('a process that dies while it counts or publishes loses nothing, and what i
     const [rows, expected] = [rowsOf(messages, ws), recount(ws)];
     expect(sum(rows, (row) => row.requests)).toBe(expected.requests);
     expect(sum(rows, (row) => row.opportunities)).toBe(expected.opportunities);
+    const byPosition = (['pre', 'mid', 'post'] as const).map((at) => sum(rows, (row) => row.positions?.[at] ?? 0));
+    expect(byPosition).toEqual(expected.positions);
+    expect(sum(byPosition, (slots) => slots)).toBe(expected.opportunities);
     expect(sum(rows, (row) => (row.no_ad_reason === '' ? row.opportunities : 0))).toBe(expected.filled);
   }
   expect(messages.at(-1)).toEqual({ rows: [], counted_until: new Date(first + 3 * hourMs).toISOString() });

@@ -59,6 +59,7 @@ describe('a run', () => {
         window: Window.CALENDAR_UTC,
         timeZone: 'Europe/Paris',
         advertisers: [],
+        lineItemTypes: [],
       },
     ]);
     const run = await reporting.find(w, id);
@@ -166,6 +167,16 @@ describe('a run', () => {
   });
 });
 
+test('a report by type knows the line items of the workspace, and no others', async () => {
+  const [w, other] = [createWorld(management), createWorld(management)];
+  const { lineItem } = await createBilling(management).flight(w, 60, cpm('12345678'));
+  await createBilling(management).flight(other, 60, cpm('12345678'));
+  const { id } = await queuedRun(w, { dimensions: ['type'], metrics: ['ads_delivered'], filters: {} });
+  const asked: ReadReportRequest[] = [];
+  await reporting.attempt(id, { readReport: sinkOf([], asked) });
+  expect(asked[0]?.lineItemTypes).toEqual([{ lineItemId: lineItem.id, type: lineItem.attributes['type'] }]);
+});
+
 describe('the plan of the workspace', () => {
   const now = new Date('2026-11-20T12:00:00Z');
   const finds = (changes: object) => ({ clock: () => now, findPlan: async () => ({ plan: { ...plan, ...changes } }) });
@@ -254,6 +265,10 @@ describe('money', () => {
     const elsewhere = { filters: { campaign: ['cmp_none'] } };
     expect(await reportOf(0, 60, elsewhere)).toEqual([]);
     expect(await reportOf(0, 30, { dimensions: ['currency', 'basis'] })).toEqual([month.slice(lineItem.id.length + 1)]);
+    const byType = { dimensions: ['type', 'currency', 'basis'] };
+    const type = String(lineItem.attributes['type']);
+    expect(await reportOf(0, 30, byType)).toEqual([month.replace(lineItem.id, type)]);
+    expect(await reportOf(0, 30, { ...byType, filters: { type: ['house'] } })).toEqual([]);
   });
 
   test('of several currencies or bases is never added, knows no hours, and stands in no report of other numbers', async () => {

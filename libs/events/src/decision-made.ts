@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { servedAdSchema } from './served-ad.ts';
+import { breakPosition, servedAdSchema } from './served-ad.ts';
 
 /** A stored decision that filled slots, as internal-serving publishes it: the first stage of the ad ledger. */
 export const decisionMadeSchema = z.object({
@@ -13,7 +13,8 @@ export const decisionMadeSchema = z.object({
   country: z.string(),
   /** "stream" for plays by HLS, "download" for files; absent in decisions of releases before it. */
   surface_class: z.enum(['stream', 'download']).optional(),
-  slots: z.array(servedAdSchema).min(1),
+  /** Position of the break; absent in decisions of releases before it. */
+  slots: z.array(servedAdSchema.extend({ position: breakPosition.optional() })).min(1),
 });
 
 export type DecisionMade = z.infer<typeof decisionMadeSchema>;

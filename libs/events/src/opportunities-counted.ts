@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { breakPosition } from './served-ad.ts';
 
 /** Opportunities of whole hours as internal-serving has counted them: numbers since the beginning of their hour, never differences. */
 export const opportunitiesCountedSchema = z.object({
@@ -19,6 +20,8 @@ export const opportunitiesCountedSchema = z.object({
       requests: z.int().min(0),
       /** Slots. */
       opportunities: z.int().min(0),
+      /** The slots by the position of their break; those that are missing have an unknown one. Absent in rows of plays and of releases before it. */
+      positions: z.partialRecord(breakPosition, z.int().min(0)).optional(),
     }),
   ),
   /** All hours before this one have been published, here and in messages before; absent but in the last message of a round. RFC 3339. */

@@ -1,6 +1,6 @@
 const timeDimensions = ['hour', 'day', 'week', 'month'] as const;
 const audienceDimensions = ['country', 'region', 'app', 'device', 'platform', 'operating_system'] as const;
-const lineItemDimensions = ['advertiser', 'campaign', 'line_item', 'creative'] as const;
+const lineItemDimensions = ['advertiser', 'campaign', 'line_item', 'type', 'creative'] as const;
 
 /** Dimensions of a report: the keys of its rows. */
 export const reportDimensions = [
@@ -9,6 +9,7 @@ export const reportDimensions = [
   'episode',
   ...lineItemDimensions,
   'break',
+  'position',
   'slot',
   'no_ad_reason',
   ...audienceDimensions,
@@ -25,10 +26,19 @@ export const reportFilterDimensions = reportDimensions.filter(
 export const reportFacts = {
   downloads: [...timeDimensions, 'podcast', 'episode', ...audienceDimensions],
   listeners: [...timeDimensions, 'podcast', 'episode', ...audienceDimensions],
-  ads: [...timeDimensions, 'podcast', 'episode', ...lineItemDimensions, 'break', 'slot', ...audienceDimensions],
+  ads: [
+    ...timeDimensions,
+    'podcast',
+    'episode',
+    ...lineItemDimensions,
+    'break',
+    'position',
+    'slot',
+    ...audienceDimensions,
+  ],
   requests: [...timeDimensions, 'podcast', 'episode', 'country'],
-  opportunities: [...timeDimensions, 'podcast', 'episode', 'break', 'country'],
-  unfilled: [...timeDimensions, 'podcast', 'episode', 'break', 'no_ad_reason', 'country'],
+  opportunities: [...timeDimensions, 'podcast', 'episode', 'break', 'position', 'country'],
+  unfilled: [...timeDimensions, 'podcast', 'episode', 'break', 'position', 'no_ad_reason', 'country'],
   player_reports: [...timeDimensions, 'podcast', ...lineItemDimensions],
 } as const satisfies Readonly<Record<string, readonly ReportDimension[]>>;
 export type ReportFacts = keyof typeof reportFacts;
@@ -87,7 +97,7 @@ export function reportConflicts(report: {
 }
 
 /** Dimensions of money, which has no hours: it is known of a window. */
-export const moneyDimensions = ['advertiser', 'campaign', 'line_item', 'currency', 'basis'] as const;
+export const moneyDimensions = ['advertiser', 'campaign', 'line_item', 'type', 'currency', 'basis'] as const;
 /** Metrics of money: what was earned in the window, and what statements have charged whose time ends in it, with its units. */
 export const moneyMetrics = ['revenue_micros', 'charged_micros', 'charged_units'] as const;
 export type MoneyDimension = (typeof moneyDimensions)[number];

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** Where a break is in an episode. */
+export const breakPosition = z.enum(['pre', 'mid', 'post']);
+
 /** One ad in one slot of one play, as facts, decisions and the ledger name it. */
 export const servedAdSchema = z.object({
   /** Names this serving in facts, ledger and delivery events. */

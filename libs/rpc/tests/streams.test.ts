@@ -18,7 +18,7 @@ type Handler = (
 
 const request: ReadReportRequest = {
   ...{ workspaceId: 'ws_1', range: undefined, window: undefined, timeZone: '' },
-  ...{ dimensions: [], metrics: [], filters: [], advertisers: [] },
+  ...{ dimensions: [], metrics: [], filters: [], advertisers: [], lineItemTypes: [] },
 };
 const message = (key: string): ReadReportResponse => ({
   content: { $case: 'rows', value: { rows: [{ keys: [key], values: [1n] }] } },

@@ -136,11 +136,11 @@ export async function recordDecisions(
   await transaction(pool, async (tx) => {
     const { rows } = await tx.query<Cohort & Columns<'ad_serving', 'serving_id'> & { readonly is_new: boolean }>(
       // Nothing but its decision can be stored of a serving that is new: who delivers it waits for its row.
-      `insert into ad_serving as s (serving_id, decided_at, line_item_id, workspace_id, surface_class, reached)
-       select serving_id, decided_at, line_item_id, workspace_id, coalesce(surface_class, $2), ${bitOf('decided')}
+      `insert into ad_serving as s (serving_id, decided_at, line_item_id, workspace_id, surface_class, position, reached)
+       select serving_id, decided_at, line_item_id, workspace_id, coalesce(surface_class, $2), position, ${bitOf('decided')}
        from json_populate_recordset(null::ad_serving, $1) order by serving_id
        on conflict (serving_id) do update set decided_at = excluded.decided_at, line_item_id = excluded.line_item_id,
-         workspace_id = excluded.workspace_id, surface_class = excluded.surface_class
+         workspace_id = excluded.workspace_id, surface_class = excluded.surface_class, position = excluded.position
        where s.decided_at is null
        returning serving_id, line_item_id, workspace_id, surface_class, ${quarterOf('decided_at')}::text as quarter, xmax = 0 as is_new`,
       [JSON.stringify([...slots.values()]), unnamedSurface],

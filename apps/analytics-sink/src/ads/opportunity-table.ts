@@ -15,12 +15,14 @@ export async function saveOpportunities(pool: Pool, messages: readonly Opportuni
     if (rows.length > 0)
       await tx.query(
         `insert into opportunity_hour as o (workspace_id, hour, podcast_id, episode_id, country, break_key, no_ad_reason, requests,
-           opportunities)
-         select workspace_id, hour, podcast_id, episode_id, country, break_key, no_ad_reason, max(requests), max(opportunities)
+           opportunities, positions)
+         select distinct on (1, 2, 3, 4, 5, 6, 7) workspace_id, hour, podcast_id, episode_id, country, break_key, no_ad_reason, requests,
+           opportunities, positions
          from json_populate_recordset(null::opportunity_hour, $1)
-         group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
+         order by 1, 2, 3, 4, 5, 6, 7, requests desc, opportunities desc, positions is null
          on conflict (workspace_id, hour, podcast_id, episode_id, country, break_key, no_ad_reason) do update
-           set requests = greatest(o.requests, excluded.requests), opportunities = greatest(o.opportunities, excluded.opportunities)`,
+           set requests = greatest(o.requests, excluded.requests), opportunities = greatest(o.opportunities, excluded.opportunities),
+             positions = case when excluded.opportunities >= o.opportunities then coalesce(excluded.positions, o.positions) else o.positions end`,
         [JSON.stringify(rows)],
       );
     if (until)

@@ -30,6 +30,7 @@ export const reportRequest = z
     window,
     timeZone: z.string().max(64),
     advertisers: z.array(z.strictObject({ campaignId: id, advertiserId: id })),
+    lineItemTypes: z.array(z.strictObject({ lineItemId: id, type: id })),
   })
   .transform(({ window: wire, timeZone, ...request }) => ({
     ...request,

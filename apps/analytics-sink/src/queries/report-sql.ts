@@ -42,8 +42,10 @@ const keysOf = (at: string, timeZone: string): Readonly<Record<ReportDimension, 
   advertiser: `coalesce(advertiser_id, 'unknown')`,
   campaign: 'campaign_id',
   line_item: 'line_item_id',
+  type: `coalesce(line_item_type, 'unknown')`,
   creative: 'creative_id',
   break: 'break_key',
+  position: `coalesce(position, 'unknown')`,
   slot: 'slot::text',
   no_ad_reason: 'no_ad_reason',
   country: dimensionKeys.country,
@@ -54,10 +56,22 @@ const keysOf = (at: string, timeZone: string): Readonly<Record<ReportDimension, 
   operating_system: dimensionKeys.operatingSystem,
 });
 
+/** The ledger with the position of each serving's break, as far as its decision said it. */
+const placedEntries = `(select e.*, s.position from ad_entry e left join ad_serving s on s.serving_id = e.serving_id) as placed`;
+
+/** Slots by position: those whose position was not counted are a row of their own, so that the rows always sum to the total. */
+const placedSlots = `(select o.workspace_id, o.hour, o.podcast_id, o.episode_id, o.country, o.break_key, o.no_ad_reason, p.position,
+    p.slots as opportunities
+  from opportunity_hour o cross join lateral (
+    select key as position, value::bigint as slots from jsonb_each_text(o.positions)
+    union all
+    select null, o.opportunities - coalesce((select sum(value::bigint) from jsonb_each_text(o.positions)), 0)) p) as placed`;
+
 /** The rows that facts are summed from, and each metric over them. Totals are read where they know all the dimensions. */
 function sourceOf(facts: ReportFacts, { window }: ReportRequest, named: ReadonlySet<ReportDimension>) {
   const isNamed = (...dimensions: ReportDimension[]) => dimensions.some((dimension) => named.has(dimension));
   const isOfAudience = isNamed('country', 'region', 'app', 'device', 'platform', 'operating_system');
+  const slots = isNamed('position') ? placedSlots : 'opportunity_hour';
   const events = (metric: keyof typeof playerEvents) => `sum(events) filter (where event = '${playerEvents[metric]}')`;
   switch (facts) {
     case 'downloads':
@@ -69,9 +83,9 @@ function sourceOf(facts: ReportFacts, { window }: ReportRequest, named: Readonly
     case 'listeners':
       return { rows: windowRows[window], at: 'started_at', values: { listeners: 'count(distinct listener_key)' } };
     case 'ads':
-      return isNamed('episode', 'break', 'slot')
+      return isNamed('episode', 'break', 'position', 'slot')
         ? {
-            rows: 'ad_entry',
+            rows: isNamed('position') ? placedEntries : 'ad_entry',
             at: 'hour',
             values: adMetrics((stage) => `sum(quantity) filter (where stage = '${stage}')`),
           }
@@ -83,10 +97,10 @@ function sourceOf(facts: ReportFacts, { window }: ReportRequest, named: Readonly
     case 'requests':
       return { rows: 'opportunity_hour', at: 'hour', values: { ad_requests: 'sum(requests)' } };
     case 'opportunities':
-      return { rows: 'opportunity_hour', at: 'hour', values: { ad_opportunities: 'sum(opportunities)' } };
+      return { rows: slots, at: 'hour', values: { ad_opportunities: 'sum(opportunities)' } };
     case 'unfilled':
       return {
-        rows: 'opportunity_hour',
+        rows: slots,
         at: 'hour',
         values: { ads_unfilled: `sum(opportunities) filter (where no_ad_reason <> '')` },
       };
@@ -101,9 +115,30 @@ function sourceOf(facts: ReportFacts, { window }: ReportRequest, named: Readonly
   }
 }
 
+/** What management knows of campaigns and line items, as joins. */
+function joinsOf(
+  { advertisers, lineItemTypes }: ReportRequest,
+  named: ReadonlySet<ReportDimension>,
+  parameter: Parameter,
+) {
+  const pairs = (left: readonly string[], right: readonly string[]) =>
+    ` left join unnest(${parameter(left)}::text[], ${parameter(right)}::text[]) as`;
+  const ofCampaigns = () =>
+    `${pairs(
+      advertisers.map((one) => one.campaignId),
+      advertisers.map((one) => one.advertiserId),
+    )} advertised (of_campaign_id, advertiser_id) on of_campaign_id = campaign_id`;
+  const ofLineItems = () =>
+    `${pairs(
+      lineItemTypes.map((one) => one.lineItemId),
+      lineItemTypes.map((one) => one.type),
+    )} typed (of_line_item_id, line_item_type) on of_line_item_id = line_item_id`;
+  return (named.has('advertiser') ? ofCampaigns() : '') + (named.has('type') ? ofLineItems() : '');
+}
+
 /** The sums of one kind of facts by the dimensions of the report; metrics of other facts are 0. */
 function sumsOf(facts: ReportFacts, request: ReportRequest, parameter: Parameter): string {
-  const { workspaceId, range, dimensions, metrics, filters, advertisers, timeZone } = request;
+  const { workspaceId, range, dimensions, metrics, filters, timeZone } = request;
   const named = new Set([...dimensions, ...filters.map(({ dimension }) => dimension)]);
   const { rows, at, values } = sourceOf(facts, request, named);
   const hasZone = dimensions.some((dimension) => ['day', 'week', 'month'].includes(dimension));
@@ -113,11 +148,7 @@ function sumsOf(facts: ReportFacts, request: ReportRequest, parameter: Parameter
     ...dimensions.map((dimension, index) => `${keys[dimension]} as key_${index}`),
     ...metrics.map((metric, index) => `coalesce(${numbers[metric] ?? '0'}, 0) as value_${index}`),
   ];
-  const joined = named.has('advertiser')
-    ? ` left join unnest(${parameter(advertisers.map(({ campaignId }) => campaignId))}::text[],
-          ${parameter(advertisers.map(({ advertiserId }) => advertiserId))}::text[]) as advertised (of_campaign_id, advertiser_id)
-        on of_campaign_id = campaign_id`
-    : '';
+  const joined = joinsOf(request, named, parameter);
   const conditions = [
     `workspace_id = ${parameter(workspaceId)}`,
     `${at} >= ${parameter(range.from)}`,

@@ -25,6 +25,7 @@ const maxWaiting = 10_000;
  * id would put a whole campaign on one partition.
  */
 function messageOf(decisionId: string, { workspaceId, atMs, answer, trace, inputs }: StoredDecision): BusMessage {
+  const positions = new Map(inputs?.context.breaks.map((one) => [one.key, one.position]));
   const payload: DecisionMade = {
     decision_id: decisionId,
     workspace_id: workspaceId,
@@ -40,6 +41,7 @@ function messageOf(decisionId: string, { workspaceId, atMs, answer, trace, input
       creative_id: pick.creative_id,
       break_key: pick.break_key,
       slot: pick.slot,
+      position: positions.get(pick.break_key),
       billable: pick.billable,
     })),
   };

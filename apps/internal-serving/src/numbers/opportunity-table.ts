@@ -18,11 +18,13 @@ export async function saveOpportunities(
   await pool.query({
     name: 'save-opportunities',
     text: `insert into opportunity_hour as o (workspace_id, hour, podcast_id, episode_id, country, break_key, no_ad_reason, requests, breaks,
-             opportunities)
-           select $1, $2, * from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[])
+             opportunities, positions)
+           select $1, $2, * from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[],
+             $11::jsonb[])
            on conflict (workspace_id, hour, podcast_id, episode_id, country, break_key, no_ad_reason) do update
              set requests = greatest(o.requests, excluded.requests), breaks = greatest(o.breaks, excluded.breaks),
-               opportunities = greatest(o.opportunities, excluded.opportunities)`,
+               opportunities = greatest(o.opportunities, excluded.opportunities),
+               positions = case when excluded.opportunities >= o.opportunities then coalesce(excluded.positions, o.positions) else o.positions end`,
     values: [
       ...[workspaceId, hour],
       counts.map((one) => one.podcastId),
@@ -33,6 +35,7 @@ export async function saveOpportunities(
       counts.map((one) => one.requests),
       counts.map((one) => one.breaks),
       counts.map((one) => one.opportunities),
+      counts.map((one) => (one.positions ? JSON.stringify(one.positions) : null)),
     ],
   });
 }
@@ -54,7 +57,7 @@ export async function listOpportunities(
     name: 'list-opportunities',
     text: `select workspace_id as "workspaceId", (extract(epoch from hour) * 1000)::float8 as "hourMs", podcast_id as "podcastId",
              episode_id as "episodeId", country, break_key as "breakKey", no_ad_reason as "noAdReason", requests::float8,
-             breaks::float8, opportunities::float8
+             breaks::float8, opportunities::float8, positions
            from opportunity_hour where hour >= $1 and hour < $2
            order by hour, workspace_id, podcast_id, episode_id, country, break_key, no_ad_reason offset $3 limit $4`,
     values: [from, to, offset, limit],

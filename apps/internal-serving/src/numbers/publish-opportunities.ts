@@ -17,6 +17,7 @@ const wireRow = (row: StoredOpportunities): OpportunitiesCounted['rows'][number]
   no_ad_reason: row.noAdReason,
   requests: row.requests,
   opportunities: row.opportunities,
+  ...(row.positions && { positions: row.positions }),
 });
 
 /**

@@ -22,6 +22,8 @@ interface MoneyQuestion {
   readonly metrics: readonly MoneyMetric[];
   /** Keys by dimension; all of them hold. */
   readonly filters: readonly { readonly dimension: string; readonly keys: readonly string[] }[];
+  /** Of all line items, when `type` is a dimension or a filter. */
+  readonly lineItemTypes: readonly { readonly lineItemId: string; readonly type: string }[];
   readonly signal: AbortSignal;
 }
 
@@ -40,6 +42,7 @@ export class MoneyNotCounted extends Error {}
 interface PricedLine {
   readonly campaignId: string;
   readonly advertiserId: string;
+  readonly type: string;
   readonly currency: string;
   readonly terms: LineItemTerms;
 }
@@ -58,7 +61,9 @@ async function listPriced(
   for (const [campaignId, advertiserId] of campaigns) {
     await transaction(pool, async (tx) => {
       const of = { type: 'line_items', name: 'campaign', toId: campaignId } as const;
-      const rows = (await listLinkedAt(tx, workspaceId, of, knownAt)).filter(({ id }) => has('line_item', id));
+      const rows = (await listLinkedAt(tx, workspaceId, of, knownAt)).filter(
+        ({ id, attributes }) => has('line_item', id) && has('type', attributes.type),
+      );
       const versions = await listFlightVersions(
         tx,
         rows.map(({ id }) => id),
@@ -70,7 +75,7 @@ async function listPriced(
         const [currency, ...others] = new Set(flightCurrencies(row.attributes, versions.get(row.id) ?? []));
         if (currency === undefined) continue;
         if (others.length > 0) throw new MoneyNotCounted(`${row.id} has had prices in several currencies.`);
-        priced.push({ campaignId, advertiserId, currency, terms });
+        priced.push({ campaignId, advertiserId, type: row.attributes.type, currency, terms });
       }
     });
     if (priced.length > maxMoneyLineItems)
@@ -126,21 +131,23 @@ export async function readMoney(pool: Pool, ledger: Ledger, question: MoneyQuest
     const workspace = await findResource(pool, workspaceId, 'workspaces', workspaceId);
     const calendar = daysOf(workspace?.attributes.time_zone ?? 'UTC');
     const turn = createTurns();
-    for (const [place, { campaignId, advertiserId, currency, terms }] of priced.entries()) {
+    for (const [place, { campaignId, advertiserId, type, currency, terms }] of priced.entries()) {
       await turn();
-      const of = { campaign: campaignId, advertiser: advertiserId, line_item: terms.line_item_id, currency };
+      const of = { campaign: campaignId, advertiser: advertiserId, line_item: terms.line_item_id, type, currency };
       for (const { rate, exact } of earnedWithin(terms, readings[place]!, charged, calendar))
         sums.add({ ...of, basis: rate.basis }, 'revenue_micros', exact);
     }
   }
   if (!metrics.includes('charged_micros') && !metrics.includes('charged_units')) return sums.rows();
+  const types = new Map(question.lineItemTypes.map(({ lineItemId, type }) => [lineItemId, type]));
   const ended = { campaignIds: [...campaigns.keys()], after: from, until: to };
   for await (const { campaign_id: campaign, currency, lines } of listCharged(pool, workspaceId, ended)) {
     question.signal.throwIfAborted();
     const of = { campaign, advertiser: campaigns.get(campaign)!, currency };
     for (const { line_item_id: lineItemId, basis, units, amount_micros: micros } of lines) {
-      if (!has('line_item', lineItemId)) continue;
-      const keys = { ...of, line_item: lineItemId, basis };
+      const type = types.get(lineItemId) ?? 'unknown';
+      if (!has('line_item', lineItemId) || !has('type', type)) continue;
+      const keys = { ...of, line_item: lineItemId, type, basis };
       sums.add(keys, 'charged_micros', { numerator: BigInt(micros), denominator: 1n });
       sums.add(keys, 'charged_units', { numerator: BigInt(units), denominator: 1n });
     }

@@ -52,7 +52,7 @@ async function readAds(
   const names = Object.keys(metrics) as (keyof typeof metrics)[];
   const messages = readReport(
     {
-      ...{ workspaceId, range, dimensions: ['hour'], metrics: names, timeZone: '', advertisers: [] },
+      ...{ workspaceId, range, dimensions: ['hour'], metrics: names, timeZone: '', advertisers: [], lineItemTypes: [] },
       filters: [{ dimension: 'line_item', keys: [lineItemId] }],
     },
     { deadlineMs: answerMs, signal },

@@ -72,12 +72,21 @@ function cutWindow({ window, time_zone: timeZone }: ReportRun, historyDays: numb
   };
 }
 
+const names = (run: ReportRun, dimension: string): boolean =>
+  [...run.dimensions, ...filtersOf(run).map((filter) => filter.dimension)].some((name) => name === dimension);
+
 /** Advertisers of all campaigns of the workspace, for a report that names them; a campaign never changes its advertiser. */
 async function listAdvertisers(pool: Pool, workspaceId: string, run: ReportRun) {
-  const named = [...run.dimensions, ...filtersOf(run).map(({ dimension }) => dimension)];
-  if (!named.includes('advertiser')) return [];
+  if (!names(run, 'advertiser')) return [];
   const campaigns = await listInStates(pool, workspaceId, 'campaigns', productCatalog.resources.campaigns.states);
   return campaigns.map(({ id, attributes }) => ({ campaignId: id, advertiserId: attributes.advertiser_id }));
+}
+
+/** Types of all line items of the workspace, for a report that names them; one that may have served never changes its type. */
+async function listLineItemTypes(pool: Pool, workspaceId: string, run: ReportRun) {
+  if (!names(run, 'type')) return [];
+  const lineItems = await listInStates(pool, workspaceId, 'line_items', productCatalog.resources.line_items.states);
+  return lineItems.map(({ id, attributes }) => ({ lineItemId: id, type: attributes.type }));
 }
 
 /** How the numbers of a range were counted, as the answers of the REST API say it. */
@@ -163,6 +172,7 @@ async function countReport(
 ) {
   const { history_window, ...range } = cutWindow(run, at.historyDays, at.now);
   const isEmpty = range.from === range.to;
+  const lineItemTypes = await listLineItemTypes(pool, workspaceId, run);
   const messages = readReport(
     {
       workspaceId,
@@ -175,6 +185,7 @@ async function countReport(
       window: wireWindows[run.counting_basis],
       timeZone: run.time_zone,
       advertisers: await listAdvertisers(pool, workspaceId, run),
+      lineItemTypes: isOfMoney(run) ? [] : lineItemTypes,
     },
     { deadlineMs: readMs, signal: at.signal },
   );
@@ -186,7 +197,7 @@ async function countReport(
     }
     if (!basis || isEmpty || !isOfMoney(run)) return;
     yield await readMoney(pool, ledger, {
-      ...{ workspaceId, signal: at.signal, filters: filtersOf(run), ...moneyFields(run) },
+      ...{ workspaceId, signal: at.signal, filters: filtersOf(run), ...moneyFields(run), lineItemTypes },
       ...{ from: new Date(range.from), to: new Date(range.to), knownAt: new Date(Number(basis.completeUntilMs)) },
     });
   }

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "opportunity_hour" ADD COLUMN     "positions" JSONB;
