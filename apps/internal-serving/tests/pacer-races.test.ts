@@ -137,6 +137,33 @@ test('what the guard gave today counts for the most of the day, also of a line i
   }
 });
 
+test('what the guard gave of a line item that has left its plan is spent of the budget of its campaign', async () => {
+  const { pool } = pacing;
+  const campaign = { campaignId: 'cmp_guarded', campaignBudgetMicros: 1_000_000, unitPriceMicros: 10_000_000 };
+  const [one, two] = [1, 2].map(() => plannedLine(pacing.world.nowMs, { ...campaign, goal: 100, basis: 'reserved' }));
+  pacing.world.lines = [one!];
+  const node = await pacing.newNode();
+  const pacer = await pacing.newPacer();
+  await pacer.tick();
+  await pacing.spend(node, one!.lineItemId, 20);
+  await pacer.tick();
+  await pool.query(`update serving_node set mode = 'none' where node_epoch = $1`, [node]);
+  await pool.query(`update serving_mode set wanted = 'guard'`);
+  await pacer.tick();
+  await pool.query(
+    `insert into line_item_count (line_item_id, hour, batch_id, goal_slots, share_servings, share_opportunities, mode)
+     values ($1, now(), gen_random_uuid(), 30, 0, 0, 'guard')`,
+    [one!.lineItemId],
+  );
+  // It ends while releases before count goals.
+  pacing.world.lines = [two!];
+  await pool.query(`update serving_mode set wanted = 'lease'`);
+  await pacer.tick();
+  await pacer.tick();
+  // 50 of the 100 units that the budget pays for are gone.
+  expect(await pacing.spend(node, two!.lineItemId, 1_000)).toBe(50);
+});
+
 test('a change of the mode that waits for longer than two minutes says whom it waits for, and how long it has waited', async () => {
   const { pool } = pacing;
   const older = createPool(() => pacing.url, 'serving', { name: 'internal-serving', max: 1 });

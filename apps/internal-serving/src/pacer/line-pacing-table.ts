@@ -227,15 +227,18 @@ export async function readHours(
 }
 
 /**
- * Raises what line items had given before leases; used at change-over, when no lease is open. What their days had before is not known any
- * more: counts by the hour say it.
+ * Raises what line items had given before leases, and what that cost at their last known price, of which the budgets of their campaigns
+ * are short also when they have left their plans; used at change-over, when no lease is open. What their days had before is not known
+ * any more: counts by the hour say it.
  */
 export async function carryCountsOver(
   session: Pick<Pool, 'query'>,
   counts: ReadonlyMap<string, number>,
 ): Promise<void> {
   await session.query(
-    `update line_pacing p set closed_used = greatest(p.closed_used, one.slots), day = null
+    `update line_pacing p set closed_used = greatest(p.closed_used, one.slots), day = null,
+       committed_micros = coalesce(p.committed_micros, p.committed * p.unit_price_micros / 1000, 0)
+         + greatest(0, greatest(p.closed_used, one.slots) - p.used) * coalesce(p.unit_price_micros, 0) / 1000.0
      from unnest($1::text[], $2::bigint[]) as one (line_item_id, slots) where p.line_item_id = one.line_item_id`,
     [[...counts.keys()], [...counts.values()]],
   );
