@@ -241,7 +241,7 @@ test('uses of one upload at the same moment as a PUT are all of the same bytes, 
   }
 });
 
-test('the peaks of a production have a signed address once the encoder has stored them, for whoever sees the production', async () => {
+test('the peaks and the audio of a production have signed addresses once the encoder has stored them, for whoever sees the production', async () => {
   const world = createWorld(management);
   const { production, lease } = await world.encoding();
   await expect(signer().signWaveform(world.workspaceId, production.id)).rejects.toMatchObject({ code: 'not_found' });
@@ -257,8 +257,12 @@ test('the peaks of a production have a signed address once the encoder has store
   };
   const files = [...world.completion.files, waveform];
   await world.send('production.complete', production, { ...world.completion, files }, service('encoder'), lease);
-  const { url } = await signer().signWaveform(world.workspaceId, production.id);
-  expect(await (await fetch(url)).text()).toBe('{"version":2}');
+  const { url, audioUrl: missing } = await signer().signWaveform(world.workspaceId, production.id);
+  expect([await (await fetch(url)).text(), missing]).toEqual(['{"version":2}', undefined]);
+  const rendition = world.completion.files.find(({ role }) => role === 'rendition')!;
+  await management.store.put(rendition.storage_key, Buffer.from('frames'), { contentType: 'audio/mpeg' });
+  const { audioUrl } = await signer().signWaveform(world.workspaceId, production.id);
+  expect(await (await fetch(audioUrl!)).text()).toBe('frames');
   await expect(signer().signWaveform(newId('ws'), production.id)).rejects.toMatchObject({ code: 'not_found' });
   // An address that fails says nothing to whoever draws it.
   await management.store.remove(key);

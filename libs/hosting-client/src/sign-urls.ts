@@ -23,7 +23,7 @@ export function urlSigning(channel: RpcChannel) {
     signExport: (asker: Asker, { workspaceId, exportId }: { workspaceId: string; exportId: string }) =>
       uploads.signExport({ workspaceId, exportId }, callOptions(asker)),
 
-    /** The address of the peaks of a production. */
+    /** The addresses of the peaks and of the encoded audio of a production. */
     signWaveform: (asker: Asker, { workspaceId, productionId }: { workspaceId: string; productionId: string }) =>
       uploads.signWaveform({ workspaceId, productionId }, callOptions(asker)),
   };

@@ -158,6 +158,10 @@ const waveform = z.strictObject({
       'Peaks of the sound as JSON of audiowaveform, version 2. GET it without a credential, before it expires.',
     ),
   expires_at: z.iso.datetime(),
+  audio_url: z
+    .url()
+    .describe('The encoded audio without ads, to listen to while editing; expires as well. It is no download.')
+    .optional(),
   silences: z
     .array(z.tuple([z.int().min(0), z.int().min(1)]))
     .describe('Beginning and end of each silence in milliseconds, in order.')
@@ -170,15 +174,17 @@ export const readWaveform = (path: string) =>
     method: 'GET',
     path,
     operation: 'productionWaveform',
-    summary: 'The address of the peaks of an encoded production, and its silences. 404 while it has none.',
+    summary:
+      'The addresses of the peaks and of the audio of an encoded production, and its silences. 404 while it has none.',
     object: { type: 'productions', from: 'path', field: 'id' },
     answer: { name: 'Waveform', schema: waveform },
     run: async ({ caller, object }, { management }) => {
       const { workspace_id: workspaceId, id: productionId, attributes } = object;
-      const { url, expiresAtMs } = await management.signWaveform(caller, { workspaceId, productionId });
+      const { url, audioUrl, expiresAtMs } = await management.signWaveform(caller, { workspaceId, productionId });
       const expires_at = new Date(Number(expiresAtMs)).toISOString();
       const { silences } = attributes;
-      return { status: 200, body: { url, expires_at, ...(silences && { silences }) } };
+      const audio = audioUrl !== undefined && { audio_url: audioUrl };
+      return { status: 200, body: { url, expires_at, ...audio, ...(silences && { silences }) } };
     },
   });
 

@@ -99,13 +99,23 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
       const asked = await findRevisionBefore(pool, row, 'last_signed_part', String(partNumber));
       return asked && signPart(workspaceId, found.upload_key, found.multipart_upload_id, partNumber);
     },
-    /** Of the peaks that the encoder made. Throws `not_found` while there are none, and where the store has them no more. */
-    async signWaveform(workspaceId: string, productionId: string): Promise<SignedUrl> {
+    /**
+     * Of the peaks that the encoder made, and of the audio that they are of. Throws `not_found` while there are no peaks, and where the store has them no
+     * more; `audioUrl` is undefined where it has no audio.
+     */
+    async signWaveform(
+      workspaceId: string,
+      productionId: string,
+    ): Promise<SignedUrl & { readonly audioUrl: string | undefined }> {
       const row = await findResource(pool, workspaceId, 'productions', productionId);
-      const key = row?.attributes.files.find(({ role }) => role === 'waveform')?.storage_key;
-      const file = key === undefined ? undefined : await store.find(key);
-      if (!file) throw new Problem('not_found', `Production ${productionId.slice(0, 64)} has no waveform.`);
-      return signed(await store.presignGet(file.key, { expiresInSeconds }));
+      const urlOf = async (role: 'waveform' | 'rendition') => {
+        const key = row?.attributes.files.find((file) => file.role === role)?.storage_key;
+        const file = key === undefined ? undefined : await store.find(key);
+        return file && store.presignGet(file.key, { expiresInSeconds });
+      };
+      const [url, audioUrl] = await Promise.all([urlOf('waveform'), urlOf('rendition')]);
+      if (url === undefined) throw new Problem('not_found', `Production ${productionId.slice(0, 64)} has no waveform.`);
+      return { ...signed(url), audioUrl };
     },
     async signCompletion(workspaceId: string, key: string, multipartUploadId: string): Promise<SignedUrl> {
       await multipart(workspaceId, key, multipartUploadId);
