@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findResource } from '@longwave/command-pipeline';
-import { forecastJobInputs, servingPlanSchema, type ServingPlanDocument } from '@longwave/events';
+import {
+  changePlan,
+  forecastJobInputs,
+  planChangesSchema,
+  servingPlanSchema,
+  type ServingPlanDocument,
+} from '@longwave/events';
 import type { BookingHead, ReadBookingResponse } from '@longwave/rpc/forecast';
 import { transaction } from '@longwave/postgres';
 import { createSendBooking, type SendBooking } from '../src/commerce/forecasts/send-booking.ts';
@@ -17,20 +23,35 @@ beforeAll(async () => {
 });
 afterAll(async () => management[Symbol.asyncDispose]());
 
-/** Reads the booking that the forecaster is told of a workspace. @param send which may have kept the plan of an earlier question; absent: knows nothing */
+interface Booking {
+  readonly head: BookingHead;
+  readonly plan: ServingPlanDocument | undefined;
+}
+
+/**
+ * Reads the booking that the forecaster is told of a workspace.
+ * @param known what it was told before; the plan is absent where it is the same
+ * @param send which may have kept the plan of an earlier question; absent: knows nothing
+ */
 async function bookingOf(
   w: World,
-  knownDigest = '',
+  known?: Booking,
   send: SendBooking = createSendBooking(management.pool, management.clock),
-): Promise<{ head: BookingHead; plan: ServingPlanDocument | undefined }> {
+): Promise<Booking> {
   const messages: ReadBookingResponse[] = [];
+  const knownDigest = known?.head.planDigest ?? '';
   await send({ workspaceId: w.workspaceId, knownDigest }, async (message) => void messages.push(message));
   const [head, ...pieces] = messages.map(({ content }) => content!.value);
   const bytes = Buffer.concat(pieces as Uint8Array[]);
-  return {
-    head: head as BookingHead,
-    plan: bytes.length > 0 ? servingPlanSchema.parse(JSON.parse(bytes.toString())) : undefined,
-  };
+  const sent = (): unknown => JSON.parse(bytes.toString());
+  const last = messages.at(-1)!.content!.$case;
+  const plan =
+    last === 'plan'
+      ? servingPlanSchema.parse(sent())
+      : last === 'changes'
+        ? changePlan(known!.plan!, planChangesSchema.parse(sent()))
+        : undefined;
+  return { head: head as BookingHead, plan };
 }
 
 const jobInputs = async (id: string) =>
@@ -112,12 +133,13 @@ test('what is sold is told as a plan: reserved and paused line items take part, 
   const draft = await w.lineItem();
   const reserved = await w.reservedLineItem();
   const paused = await w.pausedLineItem();
-  const { head, plan } = await bookingOf(w);
+  const told = await bookingOf(w);
+  const { head, plan } = told;
   const ids = plan!.line_items.map(({ line_item_id: id }) => id);
   expect([ids.includes(draft.id), ids.includes(reserved.id), ids.includes(paused.id)]).toEqual([false, true, true]);
   expect(plan!.line_items.every(({ creatives }) => creatives.length === 1)).toBe(true);
   // A reader who has the plan gets the head alone.
-  expect(await bookingOf(w, head.planDigest)).toEqual({ head, plan: undefined });
+  expect(await bookingOf(w, told)).toEqual({ head, plan: undefined });
   await transaction(management.pool, async (tx) => {
     const row = (await findResource(tx, w.workspaceId, 'line_items', draft.id))!;
     expect((await readPlanLine(tx, row, row.attributes, w.now()))?.creatives[0]?.media[0]).toMatchObject({
@@ -126,14 +148,21 @@ test('what is sold is told as a plan: reserved and paused line items take part, 
   });
 });
 
-test('a kept plan is the one that would be read anew, whatever changes it: any of its parts, the zone, or the time', async () => {
+test('a kept plan, whole or as what has changed, is the one that would be read anew, whatever changes it: any of its parts, the zone, or the time', async () => {
   const w = createWorld(management);
   const workspace = await w.workspace();
   const send = createSendBooking(management.pool, management.clock);
   const digests = new Set<string>();
+  let reader: Booking | undefined;
   const expectSame = async () => {
-    const [kept, anew] = [await bookingOf(w, '', send), await bookingOf(w)];
+    const [changed, kept, anew] = [
+      await bookingOf(w, reader, send),
+      await bookingOf(w, undefined, send),
+      await bookingOf(w),
+    ];
     expect(kept).toEqual(anew);
+    expect({ ...changed, plan: changed.plan ?? reader?.plan }).toEqual(anew);
+    reader = anew;
     digests.add(kept.head.planDigest);
     return anew.plan!.line_items;
   };
@@ -172,7 +201,7 @@ test('a plan that is kept is not read again', async () => {
   const w = createWorld(management);
   await w.booked();
   const send = createSendBooking(management.pool, management.clock);
-  const first = await bookingOf(w, '', send);
+  const first = await bookingOf(w, undefined, send);
   await w.podcast();
   // No command does this: only what is read again would show it.
   await management.pool.query(
@@ -180,7 +209,7 @@ test('a plan that is kept is not read again', async () => {
      where workspace_id = $1 and resource_type = 'line_items'`,
     [w.workspaceId],
   );
-  expect(await bookingOf(w, '', send)).toEqual(first);
+  expect(await bookingOf(w, undefined, send)).toEqual(first);
   expect(await bookingOf(w)).not.toEqual(first);
 });
 

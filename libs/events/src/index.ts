@@ -50,6 +50,7 @@ export { servedAdSchema } from './served-ad.ts';
 export { decisionMadeSchema, type DecisionMade } from './decision-made.ts';
 export { opportunitiesCountedSchema, type OpportunitiesCounted } from './opportunities-counted.ts';
 export { planPoliciesKey, planPoliciesSchema, type PlanPolicy } from './plan-policies.ts';
+export { changePlan } from './change-plan.ts';
 export {
   adPictureSchema,
   adTrackSchema,
@@ -57,9 +58,11 @@ export {
   defaultSeparation,
   hlsAudioFormat,
   hlsPictureFormat,
+  planChangesSchema,
   servingPlanSchema,
   type AdPicture,
   type AdTrack,
+  type PlanChanges,
   type PlanLineItem,
   type PlanTargeting,
   type Separation,

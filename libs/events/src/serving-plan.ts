@@ -175,6 +175,17 @@ export const servingPlanSchema = z.strictObject({
   line_items: z.array(planLineItem),
 });
 
+/** What makes one plan another one. */
+export const planChangesSchema = z.strictObject({
+  /** The other one without its line items. */
+  plan: servingPlanSchema.omit({ line_items: true }),
+  /** Those that the first one has otherwise, or not. */
+  line_items: z.array(planLineItem),
+  /** Ids of those that only the first one has. */
+  removed: z.array(z.string()),
+});
+
+export type PlanChanges = z.infer<typeof planChangesSchema>;
 export type ServingPlanDocument = z.infer<typeof servingPlanSchema>;
 export type PlanLineItem = z.infer<typeof planLineItem>;
 export type PlanTargeting = z.infer<typeof planTargeting>;

@@ -1,4 +1,4 @@
-import { servingPlanSchema, type ServingPlanDocument } from '@longwave/events';
+import { changePlan, planChangesSchema, servingPlanSchema, type ServingPlanDocument } from '@longwave/events';
 import type { RpcClient } from '@longwave/rpc';
 import type { BookingHead, BookingServiceService } from '@longwave/rpc/forecast';
 import { createGates } from '@longwave/service-kit';
@@ -14,7 +14,7 @@ export interface Booking {
 const maxPlans = 20;
 
 /**
- * Reads what is sold in a workspace; a plan that has not changed is not sent again. Who asks while it is read for somebody else waits for
+ * Reads what is sold in a workspace; of a plan that has changed only what is new is sent, where management knows what it was. Who asks while it is read for somebody else waits for
  * that, and then asks what has changed since: a plan that comes late is read and parsed once for all who wait.
  */
 export function createReadBooking(
@@ -25,15 +25,20 @@ export function createReadBooking(
   const read = async (workspaceId: string, deadlineMs: number): Promise<Booking> => {
     const known = kept.get(workspaceId);
     let head: BookingHead | undefined;
+    let isWhole = true;
     const pieces: Uint8Array[] = [];
     const request = { workspaceId, knownDigest: known?.digest ?? '' };
     for await (const { content } of client.readBooking(request, { deadlineMs })) {
       if (content?.$case === 'head') head = content.value;
-      if (content?.$case === 'plan') pieces.push(content.value);
+      if (content?.$case === 'plan' || content?.$case === 'changes') {
+        isWhole = content.$case === 'plan';
+        pieces.push(content.value);
+      }
     }
     if (!head) throw new Error('management sent a booking without its head');
     if (known && known.digest === head.planDigest) return { head, plan: known.plan };
-    const plan = servingPlanSchema.parse(JSON.parse(Buffer.concat(pieces).toString()));
+    const sent: unknown = JSON.parse(Buffer.concat(pieces).toString());
+    const plan = isWhole ? servingPlanSchema.parse(sent) : changePlan(known!.plan, planChangesSchema.parse(sent));
     kept.set(workspaceId, { digest: head.planDigest, plan });
     return { head, plan };
   };

@@ -1,27 +1,10 @@
-import { hash } from 'node:crypto';
 import { listByIds, listChangedSince, listLinked } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { LRUCache } from 'lru-cache';
 import type { PlanWorkspace } from '../../advertising/serving-plans/compile-plan.ts';
 import { contendingStates } from './booked-plan.ts';
-import { readBookedParts, type BookedLine, type BookedParts } from './read-booked-plan.ts';
-
-/** A line item of a kept plan. */
-interface KeptLine {
-  readonly json: string;
-  readonly digest: string;
-  readonly untilMs: number;
-}
-
-/** The plan of everything that is sold in a workspace as of one snapshot, ready to be sent. */
-interface BookedPlan {
-  /** SHA-256 (hex) of the content: the same whenever and by whichever process it is made. */
-  readonly digest: string;
-  /** JSON of the plan without its line items. */
-  readonly head: string;
-  /** By id, in its order. */
-  readonly lines: ReadonlyMap<string, KeptLine>;
-}
+import { keepPlan, type BookedPlan } from './kept-plan.ts';
+import { readBookedParts } from './read-booked-plan.ts';
 
 interface KeptPlan extends BookedPlan {
   /** The workspace's newest change when it was read. */
@@ -44,24 +27,10 @@ const partTypes = [
   'inventory_units',
 ] as const;
 
-const keptLine = ({ line, untilMs }: BookedLine): KeptLine => {
-  const json = JSON.stringify(line);
-  return { json, digest: hash('sha256', json), untilMs };
-};
-
-function keptPlan(
-  { plan, lines: read }: BookedParts,
-  kept: ReadonlyMap<string, KeptLine>,
-  at: Pick<KeptPlan, 'seq' | 'timeZone'>,
-): KeptPlan {
-  // When it was made is no part of it.
-  const head = JSON.stringify({ ...plan, effective_from: new Date(0).toISOString() });
-  const all = [...kept, ...read.map((one) => [one.line.line_item_id, keptLine(one)] as const)];
-  const lines = new Map(all.sort(([a], [b]) => (a < b ? -1 : 1)));
-  const digest = hash('sha256', [head, ...[...lines.values()].map((line) => line.digest)].join('\n'));
-  const size = [...lines.values()].reduce((sum, { json }) => sum + json.length, head.length);
-  return { ...at, head, lines, digest, size };
-}
+const sized = (plan: BookedPlan, at: Pick<KeptPlan, 'seq' | 'timeZone'>): KeptPlan => ({
+  ...{ ...plan, ...at },
+  size: [...plan.lines.values()].reduce((sum, { json }) => sum + json.length, plan.head.length),
+});
 
 /** The line items that changed resources concern; undefined where too many may be. */
 async function concernedBy(
@@ -111,28 +80,9 @@ export function createReadPlan(): ReadPlan {
       plan =
         changed.length + ids.size === 0
           ? { ...known, ...at }
-          : keptPlan(await readBookedParts(tx, workspace, now, [...ids]), others, at);
-    } else plan = keptPlan(await readBookedParts(tx, workspace, now), new Map(), at);
+          : sized(keepPlan(await readBookedParts(tx, workspace, now, [...ids]), others, known), at);
+    } else plan = sized(keepPlan(await readBookedParts(tx, workspace, now), new Map(), known), at);
     plans.set(workspace.id, plan);
     return plan;
   };
-}
-
-/** The plan as JSON, in pieces of at most so many bytes. */
-export function* piecesOf({ head, lines }: BookedPlan, maxBytes: number): Generator<Buffer> {
-  let text = `${head.slice(0, -1)},"line_items":[`;
-  let separator = '';
-  for (const { json } of lines.values()) {
-    text += separator + json;
-    separator = ',';
-    if (text.length < maxBytes) continue;
-    yield* parted(text, maxBytes);
-    text = '';
-  }
-  yield* parted(`${text}]}`, maxBytes);
-}
-
-function* parted(text: string, maxBytes: number): Generator<Buffer> {
-  const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; at += maxBytes) yield bytes.subarray(at, at + maxBytes);
 }

@@ -4,7 +4,8 @@ import type { ReadBookingRequest, ReadBookingResponse } from '@longwave/rpc/fore
 import { createGates } from '@longwave/service-kit';
 import { findBookingVersion } from './booking-version-table.ts';
 import { listFreshReleases, type Release } from './fresh-release-table.ts';
-import { createReadPlan, piecesOf, type ReadPlan } from './keep-booked-plans.ts';
+import { createReadPlan, type ReadPlan } from './keep-booked-plans.ts';
+import { changesOf, piecesOf } from './kept-plan.ts';
 import { findPlanWorkspace } from './read-booked-plan.ts';
 
 const pieceBytes = 2 ** 20;
@@ -44,7 +45,7 @@ export type SendBooking = (
   send: (message: ReadBookingResponse) => Promise<void>,
 ) => Promise<void>;
 
-/** Sends the head, then the plan in pieces unless the reader has it. Plans are kept for the next question. */
+/** Sends the head, then the plan in pieces, or what has changed since the one that the reader has. Plans are kept for the next question. */
 export function createSendBooking(pool: Pool, clock: () => Date): SendBooking {
   const readPlan = createReadPlan();
   const oneAtATime = createGates(1);
@@ -75,6 +76,8 @@ export function createSendBooking(pool: Pool, clock: () => Date): SendBooking {
       },
     });
     if (plan.digest === knownDigest) return;
-    for (const piece of piecesOf(plan, pieceBytes)) await send({ content: { $case: 'plan', value: piece } });
+    const changes = changesOf(plan, knownDigest, pieceBytes);
+    const $case = changes ? 'changes' : 'plan';
+    for (const value of changes ?? piecesOf(plan, pieceBytes)) await send({ content: { $case, value } });
   };
 }
