@@ -30,7 +30,8 @@ import { playFileRoutes } from './companions/play-file-routes.ts';
 import { createRouter } from './http/route.ts';
 import { shownFileRoutes } from './companions/shown-file-routes.ts';
 import { playerRoutes } from './feeds/player-routes.ts';
-import { siteRoutes } from './feeds/site-routes.ts';
+import { createFindSitePage } from './site/find-site-page.ts';
+import { siteRoutes } from './site/site-routes.ts';
 import { traceApp } from './listeners/app-trace.ts';
 import { loadPlaces } from './listeners/country.ts';
 import { createIdentifyListener } from './listeners/identify-listener.ts';
@@ -171,7 +172,8 @@ export async function createApp(
   const findHlsPlay = createFindHlsPlay({ pool, presentations, projection });
   const ads = createBoundAds({ pool, bindings, plays, choosePlay, projection, loadIndex, logger });
   const listAds = createListBreakAds({ identify, onlyLooks, ads });
-  const files = createPresentationFiles(createKeptTranscripts(store));
+  const readTranscript = createKeptTranscripts(store);
+  const files = createPresentationFiles(readTranscript);
 
   const applying = { mintAlias: tokens.mintAlias, announcements, onApplied: projection.forget };
   building.use(followEvents(bus, service, workPool, applying, logger));
@@ -210,7 +212,10 @@ export async function createApp(
         findFeed: createFindFeed(pool, documents, { mediaUrl, hubUrl, usesPodping: config.PODPING_URL !== undefined }),
         ...{ mediaUrl, hubUrl, now },
       }),
-      ...siteRoutes({ pool, mediaUrl }),
+      ...siteRoutes({
+        findPage: createFindSitePage({ pool, readTranscript, logger, mediaUrl }),
+        baseUrl: config.BASE_URL,
+      }),
       // These come before the audio, whose last segment takes any name.
       ...playerRoutes({ pool, mediaUrl }),
       ...listenerFileRoutes({

@@ -113,7 +113,13 @@ async function shownFiles(): Promise<readonly string[]> {
 
 /** Asks for everything from the feed and from an enclosure, and for a presentation binding of each play. */
 async function askEverything(subdomain: string, enclosure: string, who = listener): Promise<readonly string[]> {
-  const from = [`/feeds/${subdomain}.xml`, `/site/${subdomain}`, enclosure, enclosure.replace(/\.mp3$/, '.m3u8')];
+  const from = [
+    `/feeds/${subdomain}.xml`,
+    `/site/${subdomain}`,
+    `/site/${subdomain}/sitemap.xml`,
+    enclosure,
+    enclosure.replace(/\.mp3$/, '.m3u8'),
+  ];
   const found = await crawl(ask, told, from, who);
   const plays = found.filter((url) => /\/hp\/[^/]+\/main\.m3u8$/.test(url));
   for (const play of plays) {

@@ -5,6 +5,7 @@ export type {
   FeedHead,
   FeedImage,
   FeedPaging,
+  FeedPerson,
   FeedPodcast,
   FeedTrailer,
   FeedValue,

@@ -88,13 +88,13 @@ const withAudio = `from episode e join alias a on a.episode_id = e.id
     ${playedProduction}
     ${standInClip}`;
 const isShown = `e.state = 'published' and (r.id is not null or c.clip_url is not null)`;
-const shown = `${withAudio}
+export const shownEpisodes = `${withAudio}
     left join presented_episode h on h.episode_id = e.id and h.digest is not null
   where e.podcast_id = $1 and ${isShown}`;
-const episodeColumns = `e.attributes, e.published_at, a.alias, a.file_name, e.chapters_digest, e.chapters_tag_bytes,
+export const episodeColumns = `e.attributes, e.published_at, a.alias, a.file_name, e.chapters_digest, e.chapters_tag_bytes,
   r.rendition_bytes, r.duration_ms, c.clip_bytes, c.clip_ms, c.clip_format,
   h.average_bit_rate as hls_bit_rate, h.video_codec as hls_video_codec, h.video_height as hls_video_height`;
-const newestFirst = 'order by e.published_at desc, e.id desc';
+export const newestFirst = 'order by e.published_at desc, e.id desc';
 
 export async function getShownPodcast(tx: Transaction, podcastId: string): Promise<PodcastAttributes> {
   const { rows } = await tx.query<Columns<'podcast', 'attributes', { attributes: PodcastAttributes }>>(
@@ -106,14 +106,14 @@ export async function getShownPodcast(tx: Transaction, podcastId: string): Promi
 }
 
 export async function countShownEpisodes(tx: Transaction, podcastId: string): Promise<number> {
-  const { rows } = await tx.query<{ count: string }>(`select count(*) ${shown}`, [podcastId]);
+  const { rows } = await tx.query<{ count: string }>(`select count(*) ${shownEpisodes}`, [podcastId]);
   return Number(rows[0]!.count);
 }
 
 /** The newest trailers. */
 export async function getTrailers(tx: Transaction, podcastId: string, limit: number): Promise<FeedEpisodeRow[]> {
   const { rows } = await tx.query<FeedEpisodeRow>(
-    `select ${episodeColumns} ${shown} and e.attributes->>'type' = 'trailer' ${newestFirst} limit ${limit}`,
+    `select ${episodeColumns} ${shownEpisodes} and e.attributes->>'type' = 'trailer' ${newestFirst} limit ${limit}`,
     [podcastId],
   );
   return rows;
@@ -166,9 +166,10 @@ export async function* readEpisodes(
   page?: { readonly offset: number; readonly limit: number },
 ): AsyncGenerator<readonly FeedEpisodeRow[]> {
   const window = page ? ` offset ${page.offset} limit ${page.limit}` : '';
-  await tx.query(`declare shown no scroll cursor for select ${episodeColumns} ${shown} ${newestFirst}${window}`, [
-    podcastId,
-  ]);
+  await tx.query(
+    `declare shown no scroll cursor for select ${episodeColumns} ${shownEpisodes} ${newestFirst}${window}`,
+    [podcastId],
+  );
   for (;;) {
     const { rows } = await tx.query<FeedEpisodeRow>(`fetch ${batchRows} from shown`);
     if (rows.length > 0) yield rows;

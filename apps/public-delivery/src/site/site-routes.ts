@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { Problem } from '@longwave/problems';
+import { siteStyle } from '@longwave/site';
+import { parameter } from '../http/parameter.ts';
+import type { Exchange, Route } from '../http/route.ts';
+import { sendText } from '../http/send-text.ts';
+import type { FindSitePage, SitePageName } from './find-site-page.ts';
+
+const subdomainShape = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const episodeShape = /^ep_[0-9a-hjkmnp-tv-z]{26}$/;
+const pageShape = /^[1-9]\d{0,5}$/;
+
+const cacheControl = 'public, max-age=60, stale-while-revalidate=86400';
+
+const styleDigest = createHash('sha256').update(siteStyle).digest('base64');
+
+export interface SiteRoutesOptions {
+  readonly findPage: FindSitePage;
+  /** The console, which shows a page in a frame. */
+  readonly baseUrl: string;
+}
+
+function pageOf({ query }: Exchange): number {
+  const { page = '1' } = query;
+  if (typeof page !== 'string' || !pageShape.test(page)) throw new Problem('not_found');
+  return Number(page);
+}
+
+/**
+ * Pages of published podcasts and of the episodes that their feeds show: 404 for what is not public, 301 for a podcast that has moved. Nothing in
+ * them runs, sends or loads anything of another host, and only the console frames them.
+ */
+export function siteRoutes({ findPage, baseUrl }: SiteRoutesOptions): readonly Route[] {
+  const policy = [
+    `default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-${styleDigest}'`,
+    `img-src 'self' data:; media-src 'self'; frame-ancestors ${new URL(baseUrl).origin}`,
+  ].join('; ');
+  const pageHeaders = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': policy,
+    'referrer-policy': 'no-referrer',
+  };
+  const mapHeaders = { 'content-type': 'application/xml; charset=utf-8' };
+
+  async function send(exchange: Exchange, name: SitePageName): Promise<void> {
+    const found = await findPage(parameter(exchange, 'subdomain', subdomainShape), name);
+    if (found.kind === 'moved') {
+      const headers = { location: found.url, 'cache-control': 'public, max-age=3600', 'content-length': '0' };
+      return void exchange.response.writeHead(301, headers).end();
+    }
+    await sendText(exchange, found.text, {
+      ...(name.kind === 'sitemap' ? mapHeaders : pageHeaders),
+      'cache-control': cacheControl,
+      'x-content-type-options': 'nosniff',
+    });
+  }
+
+  return [
+    {
+      name: 'site.read',
+      path: '/site/:subdomain',
+      get: (exchange) => send(exchange, { kind: 'show', page: pageOf(exchange) }),
+    },
+    {
+      name: 'sitemap.read',
+      path: '/site/:subdomain/sitemap.xml',
+      get: (exchange) => send(exchange, { kind: 'sitemap' }),
+    },
+    {
+      name: 'site_episode.read',
+      path: '/site/:subdomain/:episode',
+      get: (exchange) => send(exchange, { kind: 'episode', episodeId: parameter(exchange, 'episode', episodeShape) }),
+    },
+  ];
+}
