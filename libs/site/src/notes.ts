@@ -23,10 +23,7 @@ const shown: IOptions = {
   transformTags: {
     ...{ b: 'strong', i: 'em', h1: 'p', h2: 'p', h3: 'p', h4: 'p', h5: 'p', h6: 'p' },
     // A link that leads nowhere safe is its text.
-    a: (_, { href }) =>
-      isSafe(href)
-        ? { tagName: 'a', attribs: linkOf(href) }
-        : { tagName: 'span', attribs: {} },
+    a: (_, { href }) => (isSafe(href) ? { tagName: 'a', attribs: linkOf(href) } : { tagName: 'span', attribs: {} }),
   },
 };
 const nothing: IOptions = { allowedTags: [], allowedAttributes: {} };
