@@ -237,6 +237,12 @@ const move = fc
       const answer = await real.send(type as Command, { id: subject.id, version }, changes, real.requester);
       if (guard < 0) return expect(answer).toBe('version_conflict');
       if (!from.includes(subject.state)) return expect(answer).toBe('state_not_allowed');
+      const waits = ({ command, advertiser, requestedOf, operationId }: Task) =>
+        command === type &&
+        advertiser === subject &&
+        requestedOf === version &&
+        model.operations.get(operationId) === 'waiting_review';
+      if (model.tasks.some(waits)) return expect(answer).toBe('review_waiting');
       const operation = accepted(model, answer);
       if (!reviewed) {
         Object.assign(subject, { version: version + 1, state: to });

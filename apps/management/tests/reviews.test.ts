@@ -162,6 +162,39 @@ test('a person who works alone is not stuck: the operator reviews, and pausing n
   expect(await world.send('line_item.pause', lineItem, { cause })).toMatchObject({ lifecycle_state: 'paused' });
 });
 
+test('the same command waits once for a version of its subject: a second request names the review, whoever sends it and why', async () => {
+  const world = createWorld(management);
+  const { advertiser, task } = await world.waiting();
+  const again = (actor: Actor = person(world.workspaceId, ['sales'])) =>
+    world.send('advertiser.activate', advertiser, {}, actor);
+  const refused = {
+    ...{ code: 'review_waiting', status: 409 },
+    context: {
+      subject: { type: 'review_tasks', id: task.id, version: task.version },
+      operationId: task.attributes['operation_id'],
+    },
+  };
+  for (const actor of [world.actor, person(world.workspaceId, ['sales'])])
+    await expect(again(actor)).rejects.toMatchObject(refused);
+  await world.send('review.request_changes', task, { note }, world.reviewer);
+  await expect(again()).rejects.toMatchObject({ code: 'review_waiting' });
+  // Of two at once one waits.
+  await world.send('review.withdraw', { ...task, version: task.version + 1 }, {});
+  const both = await Promise.allSettled([again(), again()]);
+  expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  expect(both.find((one) => one.status === 'rejected')?.reason).toMatchObject({ code: 'review_waiting' });
+});
+
+test('commands with other changes, and the same one for a newer version, wait side by side', async () => {
+  const world = createWorld(management);
+  const { lineItem } = await world.delivering();
+  const stop = (changes: object) => world.send('line_item.stop', lineItem, changes);
+  await stop({ cause });
+  await expect(stop({ cause: 'Another reason for the same.' })).rejects.toMatchObject({ code: 'review_waiting' });
+  const paused = await world.send('line_item.pause', lineItem, { cause });
+  expect(await world.send('line_item.stop', paused, { cause })).toBeDefined();
+});
+
 test('an approved command is executed against the version for which it was requested, or not at all', async () => {
   const world = createWorld(management);
   const { advertiser, task } = await world.waiting();
@@ -177,13 +210,20 @@ test('an approved command is executed against the version for which it was reque
 
 test('of two commands that wait for one subject, the first approved one is executed and the other fails', async () => {
   const world = createWorld(management);
-  const { advertiser, task } = await world.waiting();
-  await world.send('advertiser.activate', advertiser, {});
-  const second = await world.taskOf(advertiser.id);
-  await Promise.all([task, second].map((each) => world.send('review.approve', each, {}, world.reviewer)));
-  const states = await Promise.all([task, second].map(async (each) => (await settled(world, each)).state));
+  const workspace = await world.workspace();
+  const tasks: ResourceView[] = [];
+  for (const name of ['Bee', 'Wasp']) {
+    await world.send('workspace.configure', workspace, { name });
+    tasks.push(await world.taskOf(workspace.id));
+  }
+  const approve = async (task: ResourceView) => {
+    for (const version of [task.version, task.version + 1])
+      await world.send('review.approve', { ...task, version }, {}, person(world.workspaceId, ['admin']));
+  };
+  await Promise.all(tasks.map(approve));
+  const states = await Promise.all(tasks.map(async (each) => (await settled(world, each)).state));
   expect(states.sort()).toEqual(['failed', 'succeeded']);
-  expect(await versionOf(advertiser.id)).toBe(2);
+  expect(await versionOf(workspace.id)).toBe(workspace.version + 1);
 });
 
 test('a declined command fails with the reason, a withdrawn one is cancelled, and neither changes anything', async () => {

@@ -34,6 +34,7 @@ const promised: Readonly<Record<string, readonly [number, string, string]>> = {
   headers_too_large: [431, 'headers-too-large', 'after_fix'],
   payload_too_large: [413, 'payload-too-large', 'after_fix'],
   unsupported_media_type: [415, 'unsupported-media-type', 'after_fix'],
+  review_waiting: [409, 'review-waiting', 'after_read'],
 };
 
 test.each(Object.entries(promised))(

@@ -119,6 +119,7 @@ export const problems = {
   feed_locked: define(422, 'policy-rejected', 'The feed is locked against moving', 'client', 'after_fix'),
   workspace_exists: define(409, 'workspace-exists', 'The account has its workspace already', 'client', 'after_read'),
   export_in_progress: define(409, 'export-in-progress', 'An export is being prepared', 'client', 'after_delay'),
+  review_waiting: define(409, 'review-waiting', 'The same command waits for a review already', 'client', 'after_read'),
   resource_gone: define(410, 'resource-gone', 'The resource has ended', 'client', 'never'),
   upload_not_received: define(422, 'validation-failed', 'The file was not uploaded', 'client', 'after_fix'),
   encoding_time_exhausted: define(

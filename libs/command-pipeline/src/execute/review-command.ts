@@ -1,6 +1,8 @@
 import type { Transaction } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
 import { requestReview } from '../review/request-review.ts';
 import type { ReviewVerdict } from '../review/review-verdict.ts';
+import { findSameWaiting } from '../review/waiting-operation.ts';
 import type { ResourceRow } from '../store/resource-row.ts';
 import type { SavedVersion } from '../store/save-version.ts';
 import type { AppliedConsequence } from './apply-consequences.ts';
@@ -29,10 +31,31 @@ const correctedBy = (reason: unknown): string | undefined =>
     ? reason.corrects
     : undefined;
 
-/** Opens the review of a command that its rule has found acceptable. */
+/**
+ * Throws `review_waiting`, with the review and its operation, where the same command waits for the subject already: of two that are approved only one
+ * can be carried out. A command that creates its subject makes another one each time.
+ */
+async function refuseSameWaiting(
+  tx: Transaction,
+  { definition, request, parsed, subjectId }: CommandContext,
+  current: ResourceRow | undefined,
+): Promise<void> {
+  if (!current) return;
+  const same = await findSameWaiting(tx, {
+    ...{ workspaceId: request.workspaceId, commandType: definition.type, subjectId, changes: parsed.changes },
+    version: definition.changesPart ? undefined : current.version,
+  });
+  if (!same) return;
+  throw new Problem('review_waiting', `The review ${same.id} decides about the same command. Wait for it.`, {
+    subject: { type: 'review_tasks', id: same.id, version: same.version },
+    operationId: same.operation_id,
+  });
+}
+
+/** Opens the review of a command that its rule has found acceptable. Throws `review_waiting`. */
 export async function openReview(
   tx: Transaction,
-  { definition, resource, request, parsed, actor, scope, subjectId }: CommandContext,
+  context: CommandContext,
   verdict: ReviewVerdict,
   at: {
     readonly operationId: string;
@@ -41,7 +64,9 @@ export async function openReview(
     readonly shown: Readonly<Record<string, unknown>> | undefined;
   } & AcceptDeps,
 ): Promise<SavedVersion> {
+  const { definition, resource, request, parsed, actor, scope, subjectId } = context;
   const { operationId, current, shown, now, reviewTasks } = at;
+  await refuseSameWaiting(tx, context, current);
   const { changes, reason, payloadDigest } = parsed;
   return requestReview(
     tx,

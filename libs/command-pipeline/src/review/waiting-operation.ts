@@ -14,6 +14,39 @@ export async function lockWaiting(tx: Transaction, operationId: string): Promise
   return rows[0];
 }
 
+/** A review that is not over, with its operation. */
+type WaitingReview = Readonly<Columns<'resource', 'id' | 'version'> & { readonly operation_id: string }>;
+
+/**
+ * The first of the reviews in which the same command waits for its subject: with the same changes, but for their cause, and for the same version.
+ * Whoever asks has locked the subject.
+ * @param command `version`: undefined where commands wait for a part of their subject, whatever its version
+ */
+export async function findSameWaiting(
+  tx: Transaction,
+  command: {
+    readonly workspaceId: string;
+    readonly commandType: string;
+    readonly subjectId: string;
+    readonly version: number | undefined;
+    readonly changes: Readonly<Record<string, unknown>>;
+  },
+): Promise<WaitingReview | undefined> {
+  const { rows } = await tx.query<WaitingReview>({
+    name: 'find_same_waiting',
+    text: `select r.id, r.version, o.id as operation_id from operation o join resource r on r.id = o.review_task_id
+           where o.subject_id = $1 and o.state = 'waiting_review' and o.command_type = $2 and o.workspace_id = $3
+             and ($4::int is null or (r.attributes #>> '{subject,version}')::int = $4)
+             and (r.attributes #> '{request,changes}') - 'cause' = $5::jsonb - 'cause'
+           order by r.created_at, r.id limit 1`,
+    values: [
+      ...[command.subjectId, command.commandType, command.workspaceId],
+      ...[command.version ?? null, JSON.stringify(command.changes)],
+    ],
+  });
+  return rows[0];
+}
+
 /** Begins a waiting operation: its command was approved and is carried out in this transaction. */
 export async function beginWaiting(
   tx: Transaction,

@@ -92,6 +92,7 @@ const execute: ManagementRoute = {
     'version_guard_required',
     'version_guard_mismatch',
     'state_not_allowed',
+    'review_waiting',
     'timeout',
   ],
   checkHeaders: checkBodyHeaders,
