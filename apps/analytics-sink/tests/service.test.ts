@@ -89,6 +89,26 @@ test('facts on the bus become numbers: zero-filled days, episodes and ads, withi
     { episodeId: 'ep_1', downloads: 2n },
     { episodeId: 'ep_2', downloads: 1n },
   ]);
+  const third = { fromMs: day('2025-11-03'), toMs: day('2025-11-04') };
+  const atAge = (podcastId: string, who = 'ws_1') =>
+    world.gateway.countEpisodeRanges(
+      {
+        ...{ workspaceId: 'ws_1', podcastId },
+        episodes: [
+          { episodeId: 'ep_2', range: november },
+          { episodeId: 'ep_1', range: third },
+        ],
+      },
+      world.ownerOf(who),
+    );
+  const days = await world.countDays('ws_1', 'ep_1');
+  const onThird = days.buckets.find(({ startMs }) => startMs === third.fromMs)!.downloads;
+  expect((await atAge('pod_1')).episodes).toEqual([
+    { episodeId: 'ep_2', downloads: 1n },
+    { episodeId: 'ep_1', downloads: onThird },
+  ]);
+  expect((await atAge('pod_other')).episodes.map(({ downloads }) => downloads)).toEqual([0n, 0n]);
+  await expect(atAge('pod_1', 'ws_2')).rejects.toMatchObject({ code: 'not_found' });
   for (const scope of [
     { $case: 'podcastId' as const, value: 'pod_1' },
     { $case: 'campaignId' as const, value: 'cmp_1' },

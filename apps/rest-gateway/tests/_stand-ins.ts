@@ -174,6 +174,7 @@ function analyticsSinkServices(scene: Scene) {
       {
         countDownloads: gateway,
         countByEpisode: gateway,
+        countEpisodeRanges: gateway,
         countByDimension: gateway,
         countTotals: gateway,
         findFirstDownloads: gateway,
@@ -198,6 +199,10 @@ function analyticsSinkServices(scene: Scene) {
         },
         countByEpisode: async () => ({
           episodes: [{ episodeId: 'ep_0000000000000000000000000b', downloads: 3n }],
+          ...basis,
+        }),
+        countEpisodeRanges: async ({ episodes }) => ({
+          episodes: episodes.map(({ episodeId }) => ({ episodeId, downloads: 3n })),
           ...basis,
         }),
         countByDimension: async () => ({

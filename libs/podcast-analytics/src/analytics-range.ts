@@ -58,6 +58,15 @@ const timeZone = z
   .max(64)
   .refine(isTimeZone, { error: ({ input }) => `“${String(input)}” is not the name of an IANA time zone.` });
 
+/** The same of episodes beside each other, also each in its own first days. */
+export const podcastEpisodesQuery = podcastRangeQuery.extend({
+  days_since_published: dayCount.optional().meta({
+    description:
+      'Number of days after the publication of each episode, instead of a range: each is counted in its own first days, the day of its publication (UTC) included, so that old and new ones compare.',
+    examples: [6],
+  }),
+});
+
 /** The same of numbers over time. */
 export const podcastSeriesQuery = podcastRangeQuery.extend({ time_zone: timeZone.optional() });
 
@@ -72,6 +81,7 @@ export const episodeRangeQuery = z.strictObject({
 });
 
 export type PodcastRangeQuery = z.output<typeof podcastRangeQuery>;
+export type PodcastEpisodesQuery = z.output<typeof podcastEpisodesQuery>;
 export type PodcastSeriesQuery = z.output<typeof podcastSeriesQuery>;
 export type EpisodeRangeQuery = z.output<typeof episodeRangeQuery>;
 
@@ -92,6 +102,8 @@ export interface AnalyticsRange {
   readonly historyWindow?: { readonly from: string; readonly requested_from: string; readonly days: number };
 }
 
+/** Says that a query has two forms of a range. */
+export const oneRange = 'You should provide either from/to or days_offset parameter(s).';
 const invalid = (message: string) => new Problem('validation_failed', message);
 const isDate = (text: string) => text.length === 10;
 const dayOfDate = (text: string) => Date.parse(text) / dayMs;
@@ -107,7 +119,7 @@ function requestedSpan(
 ): Span {
   const hasPoints = from !== undefined || to !== undefined;
   if (!hasPoints && !days) throw invalid('Provide from/to or days_offset parameter(s).');
-  if (hasPoints && days) throw invalid('You should provide either from/to or days_offset parameter(s).');
+  if (hasPoints && days) throw invalid(oneRange);
   if (days) return days;
   if (from === undefined || to === undefined) throw invalid('You should provide both from and to params.');
   // A date as the end of a range includes that day.

@@ -22,6 +22,7 @@ export {
   decideRange,
   episodeRangeQuery,
   lastDays,
+  podcastEpisodesQuery,
   podcastRangeQuery,
   podcastSeriesQuery,
 } from './analytics-range.ts';

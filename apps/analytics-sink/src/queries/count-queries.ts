@@ -117,16 +117,28 @@ export async function countEpisodes(
   }));
 }
 
-/** Downloads of each episode in its own range, in the order of `windows`; zero where nothing was counted. */
+/** An episode, and the hours in which its downloads are asked for. */
+export interface EpisodeWindow {
+  readonly episodeId: string;
+  readonly range: HourRange;
+}
+
+/**
+ * Downloads of each episode in its own range, in the order of `windows`; zero where nothing was counted.
+ * @param podcastId counts nothing of an episode of another podcast; undefined: episodes of the whole workspace
+ */
 export async function countWindows(
   pool: Pool,
   workspaceId: string,
-  windows: readonly { readonly episodeId: string; readonly range: HourRange }[],
+  windows: readonly EpisodeWindow[],
+  podcastId?: string,
+  basis: DownloadBasis = defaultBasis,
 ): Promise<bigint[]> {
   const { rows } = await pool.query<{ downloads: string }>(
     `select coalesce(
-       (select sum(${windowColumns[defaultBasis.window]}) from download_hour d
-        where d.workspace_id = $1 and d.episode_id = asked.episode_id and d.hour >= asked.from_hour and d.hour < asked.to_hour),
+       (select sum(${windowColumns[basis.window]}) from (select * from ${source('download_hour', basis, '$6')}) d
+        where d.workspace_id = $1 and ($5::text is null or d.podcast_id = $5)
+          and d.episode_id = asked.episode_id and d.hour >= asked.from_hour and d.hour < asked.to_hour),
        0) as downloads
      from unnest($2::text[], $3::timestamptz[], $4::timestamptz[])
        with ordinality as asked (episode_id, from_hour, to_hour, place)
@@ -136,6 +148,8 @@ export async function countWindows(
       windows.map(({ episodeId }) => episodeId),
       windows.map(({ range }) => range.from),
       windows.map(({ range }) => range.to),
+      podcastId ?? null,
+      ...known(basis),
     ],
   );
   return rows.map(({ downloads }) => BigInt(downloads));

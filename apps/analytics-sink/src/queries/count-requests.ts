@@ -94,6 +94,16 @@ export const episodesRequest = z
   .strictObject({ workspaceId: id, podcastId: id, range, window, knownAtMs })
   .transform(withBasis);
 
+export const episodeRangesRequest = z
+  .strictObject({
+    workspaceId: id,
+    podcastId: id,
+    episodes: z.array(z.strictObject({ episodeId: id, range })).max(5000),
+    window,
+    knownAtMs,
+  })
+  .transform(withBasis);
+
 export const dimensionRequest = z
   .strictObject({ workspaceId: id, podcastId: id, episodeId: optionalId, range, dimension, window, knownAtMs })
   .transform(withBasis);

@@ -14,8 +14,10 @@ import {
   countEpisodeDays,
   countEpisodes,
   countTotals,
+  countWindows,
   defaultBasis,
   findFirstDownloads,
+  type HourRange,
 } from '../queries/count-queries.ts';
 import {
   adSeriesRequest,
@@ -23,6 +25,7 @@ import {
   campaignsRequest,
   dimensionRequest,
   downloadsRequest,
+  episodeRangesRequest,
   episodesRequest,
   exportRequest,
   firstDownloadsRequest,
@@ -42,6 +45,14 @@ function requireUnit(granularity: Granularity): BucketUnit {
   return unit;
 }
 
+/** From the earliest beginning to the latest end; undefined without ranges. */
+function rangeOf(ranges: readonly HourRange[]): HourRange | undefined {
+  if (ranges.length === 0) return undefined;
+  const from = Math.min(...ranges.map((range) => range.from.getTime()));
+  const to = Math.max(...ranges.map((range) => range.to.getTime()));
+  return { from: new Date(from), to: new Date(to) };
+}
+
 const callers = [...gateways, 'operator'] as const;
 const exporters = [...callers, 'management'] as const;
 
@@ -58,6 +69,7 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
     {
       countDownloads: callers,
       countByEpisode: callers,
+      countEpisodeRanges: callers,
       countEpisodes: callers,
       countByDimension: callers,
       countTotals: exporters,
@@ -86,6 +98,17 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
         const at = await basisOf(basis.window);
         const restated = await findRestatedDownloads(pool, { ...scope, podcastIds: [scope.podcastId] }, range, basis);
         return { episodes: await countByEpisode(pool, scope, range, basis), ...at, restated };
+      },
+      countEpisodeRanges: async (request, context) => {
+        const { episodes, basis, ...scope } = parseOrProblem(episodeRangesRequest, request);
+        await checkAccess(context, scope.workspaceId, [scope.podcastId]);
+        const at = await basisOf(basis.window);
+        const counts = await countWindows(pool, scope.workspaceId, episodes, scope.podcastId, basis);
+        const podcastIds = [scope.podcastId];
+        const whole = rangeOf(episodes.map(({ range }) => range));
+        const restated = whole && (await findRestatedDownloads(pool, { ...scope, podcastIds }, whole, basis));
+        const rows = episodes.map(({ episodeId }, place) => ({ episodeId, downloads: counts[place]! }));
+        return { episodes: rows, ...at, restated: restated ?? [] };
       },
       countEpisodes: async (request, context) => {
         const { workspaceId, podcastIds, range } = parseOrProblem(totalsRequest, request);

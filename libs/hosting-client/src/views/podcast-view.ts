@@ -1,4 +1,4 @@
-import { managerRoles } from '@longwave/principal';
+import { analyticsRoles, managerRoles } from '@longwave/principal';
 import { podcasts, templatePart, type Attributes, type Resource } from '@longwave/command-catalog';
 import { z } from 'zod';
 import { accessTo } from '../access.ts';
@@ -37,6 +37,11 @@ const schema = z.strictObject({
   import: importProgress.optional(),
   /** Only for those who manage them. */
   collaborators: attributes.collaborators,
+  analytics: z
+    .enum(['available', 'not_in_plan', 'not_permitted'])
+    .describe(
+      'Whether the caller may see numbers of the podcast, once it is published: that takes the right to, and a plan of its account with analytics.',
+    ),
 });
 
 const renderPart = ({
@@ -57,10 +62,9 @@ function render(resource: Resource<'podcasts'>, { caller, deps: { mediaUrl } }: 
   const { id, workspace_id: workspaceId, lifecycle_state: state } = resource;
   const { title, subdomain, artwork, intro, outro, import: moved, collaborators, ...more } = resource.attributes;
   const { hosted_by: _platform, ...others } = more;
-  const managesCollaborators = () => {
-    const { roles = [] } = accessTo(caller, workspaceId, id) ?? {};
-    return managerRoles.some((role) => roles.includes(role));
-  };
+  const { roles = [], plan } = accessTo(caller, workspaceId, id) ?? {};
+  const hasOneOf = (some: readonly string[]) => some.some((role) => roles.includes(role));
+  const inPlan = plan?.includesAnalytics ? 'available' : 'not_in_plan';
   return {
     id,
     title,
@@ -72,7 +76,8 @@ function render(resource: Resource<'podcasts'>, { caller, deps: { mediaUrl } }: 
     ...(intro && { intro: renderPart(intro) }),
     ...(outro && { outro: renderPart(outro) }),
     ...(moved && { import: renderImport(moved) }),
-    ...(collaborators && managesCollaborators() && { collaborators }),
+    ...(collaborators && hasOneOf(managerRoles) && { collaborators }),
+    analytics: hasOneOf(analyticsRoles) ? inPlan : 'not_permitted',
   };
 }
 
