@@ -31,6 +31,7 @@ import { createRouter } from './http/route.ts';
 import { shownFileRoutes } from './companions/shown-file-routes.ts';
 import { playerRoutes } from './feeds/player-routes.ts';
 import { createFindSitePage } from './site/find-site-page.ts';
+import { oembedRoutes } from './site/oembed-routes.ts';
 import { siteRoutes } from './site/site-routes.ts';
 import { traceApp } from './listeners/app-trace.ts';
 import { loadPlaces } from './listeners/country.ts';
@@ -216,6 +217,7 @@ export async function createApp(
         findPage: createFindSitePage({ pool, readTranscript, logger, mediaUrl }),
         baseUrl: config.BASE_URL,
       }),
+      ...oembedRoutes({ pool, mediaUrl }),
       // These come before the audio, whose last segment takes any name.
       ...playerRoutes({ pool, mediaUrl }),
       ...listenerFileRoutes({

@@ -145,3 +145,59 @@ test('an episode shows its transcript; while the store does not give it the page
   expect(html).toContain('>Ebb</span>');
   expect(html).not.toContain('Hidden');
 });
+
+const oembed = (url: string, more = '') => ask(`/oembed?url=${encodeURIComponent(`http://media.test${url}`)}${more}`);
+
+test('the page names its player for other pages (oEmbed), which is the player of the enclosure and the one page that all may frame', async () => {
+  const { page, enclosure } = await show({ title: 'Ebb "&" <flow>' });
+  const html = await textOf(page);
+  const [, discovery] = /<link rel="alternate" type="application\/json\+oembed"[^>]* href="([^"]+)">/.exec(html)!;
+  const { status, headers, body } = await ask(discovery!);
+  expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+  const document = JSON.parse(body.toString()) as { html: string };
+  expect(document).toMatchObject({
+    version: '1.0',
+    type: 'rich',
+    title: 'Ebb "&" <flow>',
+    provider_name: 'Tides',
+    width: 640,
+    height: 120,
+  });
+  expect(document.html).toBe(
+    `<iframe src="http://media.test${page}/embed" title="Ebb &quot;&amp;&quot; &lt;flow&gt;" width="640" height="120" loading="lazy" style="border:0"></iframe>`,
+  );
+  const player = await ask(`${page}/embed`);
+  expect(player.headers['content-security-policy']).toMatch(/frame-ancestors \*$/);
+  expect(player.body).toEqual((await ask(enclosure.replace(/[^/]+$/, 'player'))).body);
+  expect(JSON.parse((await oembed(page, '&maxwidth=300&maxheight=90')).body.toString())).toMatchObject({
+    width: 300,
+    height: 90,
+  });
+});
+
+test('oEmbed knows pages of public episodes alone', async () => {
+  const { home, page, events, episodeId } = await show();
+  const statusOf = async (url: string, more?: string) => (await oembed(url, more)).status;
+  expect(await Promise.all([page, `${page}/`, `${page}/embed`, `${page}?utm=1#x`].map((url) => statusOf(url)))).toEqual(
+    [200, 200, 200, 200],
+  );
+  expect(
+    await Promise.all(
+      [home, `${home}/x`, `/site/nobody/${episodeId}`, `${page}/x`, `${page}/embed/x`].map((url) => statusOf(url)),
+    ),
+  ).toEqual([404, 404, 404, 404, 404]);
+  const asked = (query: string) => ask(`/oembed?${query}`);
+  const wrong = [
+    '',
+    'url=x',
+    `url=http://elsewhere.example${page}`,
+    `url=http://media.test${page}&url=y`,
+    `url=http://media.test${page}&maxwidth=x`,
+  ];
+  expect((await Promise.all(wrong.map(asked))).map(({ status }) => status)).toEqual([422, 404, 404, 422, 422]);
+  expect(await statusOf(page, '&format=xml')).toBe(501);
+  await apply(bench, next(events.episode, {}, { state: 'unpublished' }));
+  expect([await statusOf(page), ...(await statuses([`${page}/embed`]))]).toEqual([404, 404]);
+  await apply(bench, next(events.episode, {}, { state: 'archived', by: 2 }));
+  expect([await statusOf(page), ...(await statuses([`${page}/embed`]))]).toEqual([404, 404]);
+});

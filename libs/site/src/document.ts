@@ -38,6 +38,11 @@ function headLines({ show, episode, url, title }: SiteDocument): readonly string
     ...meta('name', 'robots', isHidden ? 'noindex' : undefined),
     `<link rel="canonical" href="${escapeXml(url)}">`,
     `<link rel="alternate" type="application/rss+xml" title="${escapeXml(podcast.title)}" href="${escapeXml(podcast.feedUrl)}">`,
+    ...(episode?.oembedUrl === undefined
+      ? []
+      : [
+          `<link rel="alternate" type="application/json+oembed" title="${escapeXml(episode.title)}" href="${escapeXml(episode.oembedUrl)}">`,
+        ]),
     '<link rel="icon" href="data:,">',
     ...meta('property', 'og:type', episode ? 'article' : 'website'),
     ...meta('property', 'og:site_name', podcast.title),

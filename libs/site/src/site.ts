@@ -15,6 +15,8 @@ export interface SiteEpisode extends FeedEpisode {
   readonly url: string;
   /** Its audio is here, so the page plays it; another host's is a link. */
   readonly isHere: boolean;
+  /** What tells other pages how to show its player (oEmbed 1.0); undefined where it has none. */
+  readonly oembedUrl?: string | undefined;
 }
 
 /** A chapter at its time in the file without ads. */

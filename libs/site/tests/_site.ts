@@ -44,6 +44,7 @@ export const showOf = (changes: Partial<FeedPodcast> = {}): SiteShow => ({
 export const episodeOf = (changes: Partial<SiteEpisode> = {}): SiteEpisode => ({
   url: `${mediaUrl}site/tides/ep_1`,
   isHere: true,
+  oembedUrl: `${mediaUrl}oembed?url=x`,
   guid: 'ep_1',
   title: 'The fog of 1911',
   publishedAt: new Date('2026-11-20T10:00:00Z'),

@@ -25,17 +25,31 @@ type PlayerRow = Columns<
     readonly presented: Rows['presented_episode']['digest'];
   };
 
-/** By the alias of the enclosure; 'ended' when the episode or its podcast was archived, undefined when nothing here plays it in public. */
-export async function findPlayerEpisode(pool: Pool, alias: string): Promise<PlayerEpisode | 'ended' | undefined> {
+/** How an address names the episode. */
+export type PlayerAddress =
+  | { readonly kind: 'alias'; readonly alias: string }
+  | { readonly kind: 'site'; readonly subdomain: string; readonly episodeId: string };
+
+const conditions: Readonly<Record<PlayerAddress['kind'], string>> = {
+  alias: 'a.alias = $1',
+  site: `p.attributes->>'subdomain' = $1 and e.id = $2`,
+};
+
+/** 'ended' when the episode or its podcast was archived, undefined when nothing here plays it in public. */
+export async function findPlayerEpisode(
+  pool: Pool,
+  address: PlayerAddress,
+): Promise<PlayerEpisode | 'ended' | undefined> {
+  const { kind } = address;
   const { rows } = await pool.query<PlayerRow>({
-    name: 'player_episode',
+    name: `player_episode_by_${kind}`,
     text: `select e.state, e.attributes, e.chapters, p.state as podcast_state, p.attributes as podcast, a.alias, a.file_name,
              r.rendition_bytes, h.digest as presented
            from alias a join episode e on e.id = a.episode_id join podcast p on p.id = e.podcast_id and p.authority_id is null
              ${playedProduction}
              left join presented_episode h on h.episode_id = e.id
-           where a.alias = $1`,
-    values: [alias],
+           where ${conditions[kind]}`,
+    values: kind === 'alias' ? [address.alias] : [address.subdomain, address.episodeId],
   });
   const [row] = rows;
   if (!row) return undefined;

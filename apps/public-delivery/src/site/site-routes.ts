@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '@longwave/problems';
 import { siteStyle } from '@longwave/site';
-import { parameter } from '../http/parameter.ts';
+import { episodeIdShape, parameter, subdomainShape } from '../http/parameter.ts';
 import type { Exchange, Route } from '../http/route.ts';
 import { sendText } from '../http/send-text.ts';
 import type { FindSitePage, SitePageName } from './find-site-page.ts';
 
-const subdomainShape = /^[a-z0-9][a-z0-9-]{0,62}$/;
-const episodeShape = /^ep_[0-9a-hjkmnp-tv-z]{26}$/;
 const pageShape = /^[1-9]\d{0,5}$/;
 
 const cacheControl = 'public, max-age=60, stale-while-revalidate=86400';
@@ -69,7 +67,7 @@ export function siteRoutes({ findPage, baseUrl }: SiteRoutesOptions): readonly R
     {
       name: 'site_episode.read',
       path: '/site/:subdomain/:episode',
-      get: (exchange) => send(exchange, { kind: 'episode', episodeId: parameter(exchange, 'episode', episodeShape) }),
+      get: (exchange) => send(exchange, { kind: 'episode', episodeId: parameter(exchange, 'episode', episodeIdShape) }),
     },
   ];
 }

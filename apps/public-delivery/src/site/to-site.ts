@@ -7,17 +7,27 @@ import type { SiteEpisodeRow } from '../projection/site-table.ts';
 /** The page of an episode. */
 export const siteEpisodePath = (subdomain: string, episodeId: string): string => `${sitePath(subdomain)}/${episodeId}`;
 
+/** The player of an episode for frames of other pages. */
+export const embedPath = (subdomain: string, episodeId: string): string =>
+  `${siteEpisodePath(subdomain, episodeId)}/embed`;
+
+const oembedUrl = (pageUrl: string, mediaUrl: string) => `${mediaUrl}/oembed?url=${encodeURIComponent(pageUrl)}`;
+
 export const toSiteShow = (podcast: PodcastAttributes, mediaUrl: string): SiteShow => ({
   podcast: toFeedPodcast(podcast, [], { mediaUrl, usesPodping: false, hubUrl: undefined }),
   url: mediaUrl + sitePath(podcast.subdomain),
   mediaUrl: `${mediaUrl}/`,
 });
 
-export const toSiteEpisode = (row: SiteEpisodeRow, podcast: PodcastAttributes, mediaUrl: string): SiteEpisode => ({
-  ...toFeedEpisode(row, podcast, mediaUrl),
-  url: mediaUrl + siteEpisodePath(podcast.subdomain, row.id),
-  isHere: row.rendition_bytes !== null,
-});
+export function toSiteEpisode(row: SiteEpisodeRow, podcast: PodcastAttributes, mediaUrl: string): SiteEpisode {
+  const url = mediaUrl + siteEpisodePath(podcast.subdomain, row.id);
+  const isHere = row.rendition_bytes !== null;
+  return {
+    ...toFeedEpisode(row, podcast, mediaUrl),
+    ...{ url, isHere },
+    oembedUrl: isHere ? oembedUrl(url, mediaUrl) : undefined,
+  };
+}
 
 /** The transcript in the language of the podcast, else the first one. */
 export const chooseTranscript = (
