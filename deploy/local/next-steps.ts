@@ -63,7 +63,7 @@ ${hasConsole ? `\nOpen ${urls.base}/ and sign up.\n` : ''}
   logs           ${logsFolder}
   mails          ${mailFolder}
 
-${hasConsole ? 'Read' : `Sign up at ${urls.base}/sign-up, open`} ${urls.base}/api-docs, or go on in another terminal:
+${hasConsole ? 'Or go on' : `Sign up at ${urls.base}/sign-up, and go on`} in another terminal:
 
 ${describeSteps([
   [`npm run longwave -- account create --name "My podcasts"${dataOption}`, 'an account with its API key'],

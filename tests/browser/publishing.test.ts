@@ -40,7 +40,7 @@ test('1, sign up, sign in, sign out: the cookie has its flags, the back button s
   const { page, context } = tab;
   const email = `${newId('usr')}@example.com`;
   await tab.visit('/podcasts');
-  await heading(page, 'You are signed out').waitFor();
+  await heading(page, 'Sign in to Longwave').waitFor();
   await lookAt(page, 'signed-out');
   await page.getByRole('link', { name: 'Sign up' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Ada Quay');
@@ -71,7 +71,7 @@ test('1, sign up, sign in, sign out: the cookie has its flags, the back button s
 
   await signOut();
   await page.goBack();
-  await heading(page, 'You are signed out').waitFor();
+  await heading(page, 'Sign in to Longwave').waitFor();
   expect(await page.getByText('Ada Quay').count()).toBe(0);
   const answer = await fetch(`${world.fleet.urls.base}/api/v1/account`, {
     headers: { cookie: `lw_session=${cookie!.value}`, 'sec-fetch-site': 'same-origin' },

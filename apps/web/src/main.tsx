@@ -41,4 +41,4 @@ function startPages() {
   );
 }
 
-createRoot(document.getElementById('root') as HTMLElement).render(session.isOver() ? <SignedOutPage /> : startPages());
+createRoot(document.getElementById('root') as HTMLElement).render(session.isOver() ? <SignedOutPage hasEnded={false} /> : startPages());

@@ -87,7 +87,7 @@ describe('npm start ends with', () => {
       'Open http://localhost:8080/ and sign up.',
     ]);
     expect(endingOn(dataFolder, false)).toContain(
-      'Sign up at http://localhost:8080/sign-up, open http://localhost:8080/api-docs',
+      'Sign up at http://localhost:8080/sign-up, and go on in another terminal',
     );
     expect(commandsOn(dataFolder)).toEqual([
       'longwave -- account create --name "My podcasts"',

@@ -10,7 +10,7 @@ import styles from './shell.module.css';
 /** What stands around every page. Without a session there is nothing to show but the way to sign in. */
 export function Shell() {
   const isOver = useSyncExternalStore(session.subscribe, session.isOver);
-  if (isOver) return <SignedOutPage />;
+  if (isOver) return <SignedOutPage hasEnded />;
   return (
     <div className={styles.app}>
       <a className={styles.skip} href="#main">

@@ -5,11 +5,15 @@ import { buttonClass } from '../parts/button.tsx';
 import { Mark } from './mark.tsx';
 import styles from './signed-out-page.module.css';
 
-/** Nobody is signed in, or no longer: the way to sign in, and back to this very address. */
-export function SignedOutPage() {
+/**
+ * Nobody is signed in: the way to sign in, and back to this very address.
+ * @param hasEnded whether somebody was, when this page was opened
+ */
+export function SignedOutPage({ hasEnded }: { readonly hasEnded: boolean }) {
+  const title = t(hasEnded ? 'signed_out.title' : 'signed_out.first_title');
   useEffect(() => {
-    document.title = `${t('signed_out.title')} · Longwave`;
-  }, []);
+    document.title = `${title} · Longwave`;
+  }, [title]);
   return (
     <div className={styles.page}>
       <header className={styles.brand}>
@@ -17,7 +21,7 @@ export function SignedOutPage() {
         Longwave
       </header>
       <main id="main" className={styles.card}>
-        <h1>{t('signed_out.title')}</h1>
+        <h1>{title}</h1>
         <p>{t('signed_out.help')}</p>
         <div className={styles.ways}>
           <a
