@@ -12,7 +12,8 @@ export const navigation = [
   { place: 'podcasts', to: '/podcasts', name: 'nav.podcasts' },
 ] as const;
 
-type Place = (typeof navigation)[number]['place'];
+/** Places of advertising are those of a workspace: the rail chooses among them by the address (`shell/ad-places.tsx`). */
+type Place = (typeof navigation)[number]['place'] | 'ads';
 
 declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
@@ -140,6 +141,69 @@ const episodeDetails = createRoute({
   component: lazyRouteComponent(() => import('./pages/episodes/episode-details-page.tsx'), 'EpisodeDetailsPage'),
 });
 
+/** Advertising of one workspace: all pages below follow its changes. */
+const workspace = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/w/$ws',
+  staticData: { place: 'ads' },
+  component: lazyRouteComponent(
+    withTexts('ads', () => import('./pages/ads/workspace-frame.tsx')),
+    'WorkspaceFrame',
+  ),
+});
+
+const reviews = createRoute({
+  getParentRoute: () => workspace,
+  path: '/review_tasks',
+  staticData: { place: 'ads' },
+  component: lazyRouteComponent(() => import('./pages/ads/reviews-page.tsx'), 'ReviewsPage'),
+});
+
+const review = createRoute({
+  getParentRoute: () => workspace,
+  path: '/review_tasks/$id',
+  staticData: { place: 'ads' },
+  component: lazyRouteComponent(() => import('./pages/ads/review-page.tsx'), 'ReviewPage'),
+});
+
+/** Every resource of a type, by the type's name: `line_items`. */
+const resources = createRoute({
+  getParentRoute: () => workspace,
+  path: '/$type',
+  staticData: { place: 'ads' },
+  validateSearch: parseTableSearch,
+  component: lazyRouteComponent(() => import('./pages/ads/list-page.tsx'), 'ListPage'),
+});
+
+/** A new resource; what it belongs to may stand in the address: `?campaign_id=cmp_…`. */
+const newResource = createRoute({
+  getParentRoute: () => workspace,
+  path: '/$type/new',
+  staticData: { place: 'ads' },
+  validateSearch: (search: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      Object.entries(search).filter((entry): entry is [string, string] =>
+        /^[a-z]+_[0-9a-z]{26}$/.test(String(entry[1])),
+      ),
+    ),
+  component: lazyRouteComponent(() => import('./pages/ads/command-page.tsx'), 'NewPage'),
+});
+
+const resource = createRoute({
+  getParentRoute: () => workspace,
+  path: '/$type/$id',
+  staticData: { place: 'ads' },
+  component: lazyRouteComponent(() => import('./pages/ads/resource-page.tsx'), 'ResourcePage'),
+});
+
+/** One command about a resource: `line_item.amend`. */
+const command = createRoute({
+  getParentRoute: () => workspace,
+  path: '/$type/$id/$command',
+  staticData: { place: 'ads' },
+  component: lazyRouteComponent(() => import('./pages/ads/command-page.tsx'), 'CommandPage'),
+});
+
 /** Every page of the console. */
 export const routeTree = rootRoute.addChildren([
   home,
@@ -150,6 +214,7 @@ export const routeTree = rootRoute.addChildren([
   newEpisode,
   episode,
   episodeDetails,
+  workspace.addChildren([reviews, review, resources, newResource, resource, command]),
 ]);
 
 /** What every page shows. */

@@ -41,6 +41,9 @@ const measured = `[
   document.querySelectorAll('h1').length,
 ]`;
 
+/** The end of ids in answers-ads.json. */
+const one = '1'.padStart(26, '0');
+
 /** Every page, with something that it shows when all of it has come. The rules of accessibility are tried on one page of each kind: they are slow. */
 const pages = [
   { isTried: true, address: '/', shows: 'The outro could not be encoded' },
@@ -53,6 +56,12 @@ const pages = [
   { isTried: true, address: '/podcasts/pod_harbour/feed', shows: 'Check the feed' },
   { isTried: true, address: '/episodes/ep_14', shows: 'MP3 128 kbit/s, 46.3 MB' },
   { isTried: false, address: '/podcasts/pod_harbour/new?episode=ep_16', shows: 'Save the details' },
+  // Advertising.
+  { isTried: true, address: `/w/ws_1/line_items/li_${one}`, shows: 'Others were ahead of it' },
+  { isTried: true, address: '/w/ws_1/line_items/new', shows: 'More settings' },
+  { isTried: true, address: `/w/ws_1/review_tasks/rvt_${one}`, shows: 'What would change' },
+  { isTried: false, address: '/w/ws_1/campaigns', shows: 'Northwind Coffee GmbH' },
+  { isTried: false, address: '/w/ws_1/break_plans/new', shows: 'Length at most (ms)' },
   { isTried: false, address: '/nothing/here', shows: 'There is no such page' },
 ];
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-// usage (cwd = apps/web): node tools/generate.mjs → src/generated: the types of REST API v1, the categories that it takes, and the fonts with the characters of Latin scripts
+// usage (cwd = apps/web): node tools/generate.mjs → src/generated: the types of REST API v1, the categories that it takes, the forms of commands, and the fonts with the characters of Latin scripts
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import subsetFont from 'subset-font';
+import { deriveForms } from './derive-forms.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const folder = path.resolve(import.meta.dirname, '../src/generated');
@@ -39,4 +40,5 @@ writeFileSync(path.join(folder, 'openapi.d.ts'), astToString(await openapiTS(doc
 const { categories } = document.components.schemas.Podcast.properties;
 const named = JSON.stringify(categories.items.enum, undefined, 2);
 writeFileSync(path.join(folder, 'categories.ts'), `export const categories: readonly string[] = ${named};\n`);
+deriveForms(path.join(folder, 'forms'), root);
 for (const font of fonts) for (const part of parts) await writeFont(font, part);

@@ -6,7 +6,9 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const dist = path.resolve(import.meta.dirname, '../dist');
-const answersFile = path.resolve(import.meta.dirname, '../tests/answers.json');
+const answersFiles = ['answers.json', 'answers-ads.json'].map((file) =>
+  path.resolve(import.meta.dirname, '../tests', file),
+);
 const types = { '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.woff2': 'font/woff2' };
 
 /** The policy of the pages, as the gateway sends it. */
@@ -17,8 +19,14 @@ const policy = [
 
 function answer(request, response) {
   const { pathname } = new URL(request.url, 'http://stand-in');
+  if (pathname.endsWith('/changes')) {
+    // Nothing changes here; the stream stays open.
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    return response.write(': open\n\n');
+  }
   if (/^\/(api|management)\/v1\//.test(pathname)) {
-    const found = JSON.parse(readFileSync(answersFile, 'utf8'))[pathname.replace('/api/v1', '')];
+    const answers = answersFiles.map((file) => JSON.parse(readFileSync(file, 'utf8')));
+    const found = Object.assign({}, ...answers)[pathname.replace('/api/v1', '')];
     const { status = 200, body } = found ?? { status: 404, body: { code: 404, message: 'There is no such thing.' } };
     const total = Array.isArray(body) ? { 'X-Total-Count': String(body.length) } : {};
     response.writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': 'req_stand_in', ...total });

@@ -1,6 +1,18 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { ApiProblem, problemOf } from './problems.ts';
 
+/** A workspace in which the person sees something. */
+export interface Workspace {
+  readonly id: string;
+  readonly name: string;
+  /** ISO 4217. */
+  readonly currency: string;
+  /** IANA. */
+  readonly timeZone: string;
+  /** Of the person in the whole workspace; none where single podcasts are seen. */
+  readonly roles: readonly string[];
+}
+
 /** Who is signed in. */
 export interface Me {
   /** Names the person in the account that the session works in: what a browser keeps for one is nobody else's. */
@@ -9,15 +21,36 @@ export interface Me {
   /** What the person chose (BCP 47, IANA); undefined where nothing was. */
   readonly locale: string | undefined;
   readonly timeZone: string | undefined;
+  /** The account that the session works in, and its own workspace. */
+  readonly accountId: string;
+  readonly ownWorkspaceId: string;
+  readonly workspaces: readonly Workspace[];
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 
+type Part = Readonly<Record<string, unknown>>;
+
+const parseWorkspace = (row: Part): Workspace => ({
+  id: textOf(row['id']) ?? '',
+  name: textOf(row['name']) ?? '',
+  currency: textOf(row['currency']) ?? '',
+  timeZone: textOf(row['time_zone']) ?? 'UTC',
+  roles: Array.isArray(row['roles']) ? row['roles'].filter((role) => typeof role === 'string') : [],
+});
+
 /** Reads `GET /me` of the Management API. */
 export function parseMe(body: unknown): Me {
-  type Part = Readonly<Record<string, unknown>>;
-  const { account, person } = (body ?? {}) as { readonly account?: Part; readonly person?: Part };
+  const { account, person, own_workspace_id, workspaces } = (body ?? {}) as {
+    readonly account?: Part;
+    readonly person?: Part;
+    readonly own_workspace_id?: unknown;
+    readonly workspaces?: unknown;
+  };
   return {
+    accountId: textOf(account?.['id']) ?? '',
+    ownWorkspaceId: textOf(own_workspace_id) ?? '',
+    workspaces: Array.isArray(workspaces) ? (workspaces as Part[]).map(parseWorkspace) : [],
     owner: [account, person].map((part) => textOf(part?.['id']) ?? '').join(' '),
     name: textOf(person?.['name']) ?? '',
     locale: textOf(person?.['locale']),
@@ -48,3 +81,7 @@ export const meQuery = queryOptions({
 
 /** The person, once known. */
 export const useMe = (): Me | undefined => useQuery(meQuery).data;
+
+/** A workspace by its id; undefined for one in which the person sees nothing. */
+export const useWorkspace = (id: string): Workspace | undefined =>
+  useMe()?.workspaces.find((workspace) => workspace.id === id);

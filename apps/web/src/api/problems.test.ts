@@ -16,7 +16,7 @@ test('a refusal of REST v1 keeps its sentence, its reason and the id of the requ
 });
 
 test('a problem document of the Management API names what is wrong with which field', () => {
-  const errors = [{ pointer: '/changes/title', detail: '“title” is required.' }];
+  const errors = [{ path: '/changes/title', detail: '“title” is required.' }];
   const body = { type: 'https://a.test/problems/invalid_request', detail: 'The request is wrong.', errors };
   const problem = problemOf(answer(422), body);
   expect(problem.slug).toBe('invalid_request');

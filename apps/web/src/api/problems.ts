@@ -2,7 +2,7 @@ import type { MessageKey } from '../messages/messages.ts';
 
 /** What one field of a refused request has to be. */
 export interface FieldProblem {
-  /** The place in the request's body, as `pointer` or `field_path` of the answer names it. */
+  /** The place in the request's body, as `path`, `pointer` or `field_path` of the answer names it. */
   readonly path: string;
   /** In English. */
   readonly message: string;
@@ -47,7 +47,7 @@ const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? 
 function fieldsOf(body: Record<string, unknown>): FieldProblem[] {
   const listed = Array.isArray(body['errors']) ? (body['errors'] as unknown[]) : [body];
   return listed.filter(isObject).flatMap((entry) => {
-    const path = textOf(entry['pointer']) ?? textOf(entry['field_path']);
+    const path = textOf(entry['path']) ?? textOf(entry['pointer']) ?? textOf(entry['field_path']);
     const message = textOf(entry['message']) ?? textOf(entry['detail']);
     return path !== undefined && message !== undefined ? [{ path, message }] : [];
   });

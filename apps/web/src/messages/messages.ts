@@ -1,9 +1,11 @@
 import { setupI18n, type Messages } from '@lingui/core';
 import type english from './en.json';
+import type ads from './ads/en.json';
 import type feed from './feed/en.json';
 
 /** The texts of each area: a folder of that name, loaded with the pages of the area (`withTexts`). */
 interface AreaTexts {
+  readonly ads: typeof ads;
   readonly feed: typeof feed;
 }
 export type Area = keyof AreaTexts;
@@ -41,3 +43,6 @@ export function chooseLanguage(wished: readonly string[]): Language {
   const known = wished.map((tag) => languages.find((language) => language === tag.toLowerCase().split('-')[0]));
   return known.find((language) => language !== undefined) ?? 'en';
 }
+
+/** Whether there is a text of a derived key: a newer service may know more than these pages. */
+export const hasText = (key: string): key is MessageKey => i18n.messages[key] !== undefined;

@@ -7,6 +7,7 @@ import { t } from '../messages/messages.ts';
 import { capitalized } from '../parts/format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { navigation } from '../routes.ts';
+import { AdPlaces, ReviewPlace } from './ad-places.tsx';
 import { Mark } from './mark.tsx';
 import { PersonMenu } from './person-menu.tsx';
 import styles from './rail.module.css';
@@ -71,8 +72,10 @@ export function Rail() {
             </li>
           ))}
         </ul>
+        <AdPlaces />
         <div className={styles.caption}>{t('nav.workspace')}</div>
         <ul>
+          <ReviewPlace />
           <li>
             <a className={styles.place} href="/settings">
               <Icon of={Settings} />

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { sendPicture } from '../../api/upload/send-picture.ts';
+import { sendMedia } from '../../api/upload/send-media.ts';
 import type { MessageKey } from '../../messages/messages.ts';
 import { planArtwork, type Crop } from './artwork-plan.ts';
 import { cutFile, readImage } from './read-image.ts';
@@ -24,7 +24,7 @@ function useSending(onAddress: (address: string) => void) {
     setError(undefined);
     setSent(0);
     try {
-      const address = await sendPicture(file, { signal, onProgress: (bytes) => setSent(bytes / file.size) });
+      const address = await sendMedia(file, 'artwork', { signal, onProgress: (bytes) => setSent(bytes / file.size) });
       if (!signal.aborted) onAddress(address);
     } catch (fault) {
       if (!signal.aborted) setError(fault);

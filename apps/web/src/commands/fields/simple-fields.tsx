@@ -1,0 +1,268 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { resourcesQuery } from '../../api/management.ts';
+import { typesByPrefix } from '../../generated/forms/index.ts';
+import { t } from '../../messages/messages.ts';
+import { Field, type FieldControl } from '../../parts/field.tsx';
+import { zoneName } from '../../parts/format.ts';
+import styles from '../../parts/form/form.module.css';
+import { fieldsOf, instantIn, offsetText } from '../../parts/form/zone-time.ts';
+import { amountText, microsOf, textsOf } from '../form-value.ts';
+import { nameOf } from '../name-of.ts';
+import { choiceName, fieldName, stateName } from '../words.ts';
+import { useFormContext, type FieldProps } from './context.ts';
+import own from './fields.module.css';
+
+/** A control with its label, and what is wrong with it. */
+export function Labelled({
+  of: { path, label, required },
+  hint,
+  error,
+  children,
+}: {
+  readonly of: Pick<FieldProps, 'path' | 'label' | 'required'>;
+  readonly hint?: string | undefined;
+  readonly error?: string | undefined;
+  readonly children: (control: FieldControl) => ReactNode;
+}) {
+  const found = useFormContext().faults[path];
+  const text = error ?? (found?.isEnglish ? <span lang="en">{found.text}</span> : found?.text);
+  return (
+    <Field label={label} hint={hint} error={text} required={required}>
+      {children}
+    </Field>
+  );
+}
+
+/** A text, one line or several. */
+export function TextField(props: FieldProps) {
+  const { schema, value, onChange } = props;
+  const text = typeof value === 'string' ? value : '';
+  const isLong = (schema.maxLength ?? 0) >= 1000 && schema.format === undefined;
+  return (
+    <Labelled of={props}>
+      {(control) =>
+        isLong ? (
+          <textarea {...control} value={text} onChange={(event) => onChange(event.target.value)} />
+        ) : (
+          <input {...control} autoComplete="off" value={text} onChange={(event) => onChange(event.target.value)} />
+        )
+      }
+    </Labelled>
+  );
+}
+
+/** A whole or decimal number. */
+export function NumberField(props: FieldProps) {
+  const { schema, value, onChange } = props;
+  return (
+    <Labelled of={props}>
+      {(control) => (
+        <input
+          {...control}
+          type="number"
+          step={schema.type === 'integer' ? 1 : 'any'}
+          value={typeof value === 'number' ? value : ''}
+          onChange={({ target }) => onChange(target.value === '' ? undefined : Number(target.value))}
+        />
+      )}
+    </Labelled>
+  );
+}
+
+/** One of a few values. */
+export function ChoiceField(props: FieldProps & { readonly choices: readonly string[] }) {
+  const { value, onChange, required, choices } = props;
+  return (
+    <Labelled of={props}>
+      {(control) => (
+        <select
+          {...control}
+          value={typeof value === 'string' ? value : ''}
+          onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
+        >
+          {(!required || value === undefined) && <option value="">{required ? t('ads.choose') : '–'}</option>}
+          {choices.map((choice) => (
+            <option key={choice} value={choice}>
+              {choiceName(choice)}
+            </option>
+          ))}
+        </select>
+      )}
+    </Labelled>
+  );
+}
+
+/** Yes or no; of one that can only be agreed to, no is left out. */
+export const CheckField = ({ schema, label, value, onChange }: FieldProps) => (
+  <label className={styles.check}>
+    <input
+      type="checkbox"
+      checked={value === true}
+      onChange={({ target }) => onChange(schema.const === true && !target.checked ? undefined : target.checked)}
+    />
+    <b>{label}</b>
+  </label>
+);
+
+/** Some of a few values. */
+export function ChoicesField({ schema, label, value, onChange }: FieldProps) {
+  const chosen = Array.isArray(value) ? (value as readonly string[]) : [];
+  const choices = schema.items?.enum ?? [];
+  const toggle = (choice: string, isOn: boolean) =>
+    onChange(choices.filter((each) => (each === choice ? isOn : chosen.includes(each))));
+  return (
+    <fieldset className={own.choices}>
+      <legend>{label}</legend>
+      {choices.map((choice) => (
+        <label key={choice}>
+          <input
+            type="checkbox"
+            checked={chosen.includes(choice)}
+            onChange={({ target }) => toggle(choice, target.checked)}
+          />
+          {choiceName(choice)}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** Several short texts, with commas between them. */
+export function TextsField(props: FieldProps) {
+  const { value, onChange, schema } = props;
+  const [text, setText] = useState(Array.isArray(value) ? value.join(', ') : '');
+  const isNumber = schema.items?.type === 'integer';
+  return (
+    <Labelled of={props} hint={t('ads.list_hint')}>
+      {(control) => (
+        <input
+          {...control}
+          autoComplete="off"
+          value={text}
+          onChange={({ target }) => {
+            setText(target.value);
+            const texts = textsOf(target.value);
+            onChange(isNumber ? texts.map(Number) : texts);
+          }}
+        />
+      )}
+    </Labelled>
+  );
+}
+
+/** An amount in the workspace's currency. */
+export function MoneyField(props: FieldProps) {
+  const { workspace } = useFormContext();
+  const { value, onChange, label, path } = props;
+  const money = (value ?? {}) as { readonly amount_micros?: string; readonly currency?: string };
+  const currency = money.currency ?? workspace.currency;
+  const [text, setText] = useState(amountText(money.amount_micros));
+  return (
+    <Labelled of={{ ...props, path: `${path}/amount_micros`, label: t('ads.amount_in', { name: label, currency }) }}>
+      {(control) => (
+        <input
+          {...control}
+          inputMode="decimal"
+          autoComplete="off"
+          value={text}
+          onChange={({ target }) => {
+            setText(target.value);
+            const isEmpty = target.value.trim() === '';
+            onChange(isEmpty ? undefined : { amount_micros: microsOf(target.value) ?? target.value, currency });
+          }}
+        />
+      )}
+    </Labelled>
+  );
+}
+
+/** A day and a time in the workspace's zone. A time that clocks jump over is refused, one that they show twice is asked. */
+export function InstantField(props: FieldProps) {
+  const { timeZone: zone } = useFormContext().workspace;
+  const { value, onChange, label } = props;
+  const begun = typeof value === 'string' && value !== '' ? fieldsOf(value, zone) : { day: '', time: '' };
+  const [typed, setTyped] = useState(begun);
+  const found = instantIn(typed.day, typed.time, zone);
+  const change = (next: { readonly day: string; readonly time: string }) => {
+    setTyped(next);
+    const at = instantIn(next.day, next.time, zone);
+    onChange(at.kind === 'one' ? at.at : at.kind === 'fold' ? at.first : undefined);
+  };
+  const error = found.kind === 'gap' ? t('fault.gap') : undefined;
+  return (
+    <div className={own.instant}>
+      <Labelled of={{ ...props, label: t('ads.date', { name: label }) }} error={error}>
+        {(control) => (
+          <input
+            {...control}
+            type="date"
+            value={typed.day}
+            onChange={({ target }) => change({ ...typed, day: target.value })}
+          />
+        )}
+      </Labelled>
+      <Field label={t('ads.time', { name: label })} hint={t('zone_time', { zone: zoneName(zone) })}>
+        {(control) => (
+          <input
+            {...control}
+            type="time"
+            value={typed.time}
+            onChange={({ target }) => change({ ...typed, time: target.value })}
+          />
+        )}
+      </Field>
+      {found.kind === 'fold' && (
+        <Field label={t('ads.fold')}>
+          {(control) => (
+            <select {...control} value={String(value)} onChange={({ target }) => onChange(target.value)}>
+              {[found.first, found.second].map((at) => (
+                <option key={at} value={at}>
+                  {offsetText(at, zone)}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      )}
+    </div>
+  );
+}
+
+/** The type that a reference names: by the prefix that its ids have. */
+export const referenceType = (pattern: string | undefined): string | undefined => {
+  const prefix = /^\^([a-z]+)_\[0-9a-z\]/.exec(pattern ?? '')?.[1];
+  return prefix === undefined ? undefined : typesByPrefix[prefix];
+};
+
+/** Another resource of the workspace, chosen by its name; the newest ones first. */
+export function ReferenceField(props: FieldProps) {
+  const { workspace } = useFormContext();
+  const { schema, value, onChange, required } = props;
+  const type = referenceType(schema.pattern) ?? '';
+  const { data = [] } = useQuery(resourcesQuery(workspace.id, type));
+  const chosen = typeof value === 'string' ? value : '';
+  const isKnown = chosen === '' || data.some(({ id }) => id === chosen);
+  return (
+    <Labelled of={props} hint={data.length === 0 ? t('ads.missing') : undefined}>
+      {(control) => (
+        <select
+          {...control}
+          value={chosen}
+          onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
+        >
+          {(!required || chosen === '') && <option value="">{t('ads.choose')}</option>}
+          {!isKnown && <option value={chosen}>{chosen}</option>}
+          {data.map((resource) => (
+            <option key={resource.id} value={resource.id}>
+              {`${nameOf(resource)} (${stateName(resource.lifecycle_state)})`}
+            </option>
+          ))}
+        </select>
+      )}
+    </Labelled>
+  );
+}
+
+/** The name of the last part of a path. */
+export const labelOf = (path: string): string => fieldName(path.split('/').at(-1) ?? '');

@@ -1,0 +1,76 @@
+import { isMeant } from './check.ts';
+import type { Schema } from './type-forms.ts';
+
+/** Values of a form while one types: what is not filled in is undefined or an empty text. */
+export type Draft = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Draft =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The form of a value with several forms: the one that was meant, else the first. */
+export const meantForm = (schema: Schema, value: unknown): Schema => {
+  const forms = schema.oneOf ?? schema.anyOf;
+  return forms ? (forms.find((form) => isMeant(form, value)) ?? forms[0] ?? {}) : schema;
+};
+
+function cleanObject(schema: Schema, value: Draft, isRequired: boolean): Draft | undefined {
+  const { properties = {}, required = [] } = schema;
+  const entries = Object.entries(properties).flatMap(([name, of]) => {
+    const isNeeded = required.includes(name);
+    const clean = cleaned(of, value[name], isNeeded);
+    return clean === undefined ? [] : [[name, clean] as const];
+  });
+  return entries.length > 0 || isRequired ? Object.fromEntries(entries) : undefined;
+}
+
+/** What is sent of a value: without spaces around texts, and without what was not filled in. Lists and groups that are needed are sent empty. */
+export function cleaned(schema: Schema, value: unknown, isRequired = true): unknown {
+  const form = meantForm(schema, value);
+  if (typeof value === 'string') return value.trim() === '' ? undefined : value.trim();
+  if (form.type === 'array') {
+    const items = (Array.isArray(value) ? value : [])
+      .map((item) => cleaned(form.items ?? {}, item, false))
+      .filter((item) => item !== undefined);
+    return items.length > 0 || isRequired || Array.isArray(value) ? items : undefined;
+  }
+  if (form.type === 'object') return cleanObject(form, isObject(value) ? value : {}, isRequired);
+  return value === null ? undefined : value;
+}
+
+/** The changes of a command: what differs from what the resource has; everything, for a new one. */
+export function changesOf(schema: Schema, draft: Draft, attributes: Draft | undefined): Draft {
+  const all = cleaned(schema, draft) as Draft;
+  if (!attributes) return all;
+  const changed = Object.entries(all).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(attributes[name]),
+  );
+  return Object.fromEntries(changed);
+}
+
+/** What the form of a command begins with: what the resource has of its fields. */
+export const draftOf = ({ properties = {} }: Schema, attributes: Draft): Draft =>
+  Object.fromEntries(
+    Object.keys(properties).flatMap((name) => (attributes[name] === undefined ? [] : [[name, attributes[name]]])),
+  );
+
+/** An amount in micros as one types it: `18500000` is `18.5`. */
+export function amountText(micros: unknown): string {
+  if (typeof micros !== 'string' || !/^\d+$/.test(micros)) return '';
+  const digits = micros.padStart(7, '0');
+  const fraction = digits.slice(-6).replace(/0+$/, '').padEnd(2, '0');
+  return `${digits.slice(0, -6)}.${fraction}`;
+}
+
+/** A typed amount in micros; undefined for what is no amount. A comma is as good as a point. */
+export function microsOf(text: string): string | undefined {
+  const [, whole, fraction = ''] = /^(\d{1,12})(?:[.,](\d{0,6}))?$/.exec(text.trim()) ?? [];
+  if (whole === undefined) return undefined;
+  return String(BigInt(whole + fraction.padEnd(6, '0')));
+}
+
+/** Texts of a list that is typed with commas. */
+export const textsOf = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');

@@ -1,0 +1,67 @@
+import type { Draft } from './form-value.ts';
+
+/** What of a type's forms and pages the catalog does not say. */
+export interface Hints {
+  /** Fields that stand behind "More settings". */
+  readonly more?: readonly string[];
+  /** What a new one begins with, where one choice is by far the most frequent. */
+  readonly start?: Draft;
+  /** Types that name this one in an attribute of that name, listed on its page. */
+  readonly below?: readonly string[];
+}
+
+const days = (count: number) =>
+  new Date(Math.ceil(Date.now() / 3_600_000) * 3_600_000 + count * 86_400_000).toISOString();
+
+/** The hints of a type. */
+export const hintsOf = (type: string): Hints => known[type]?.() ?? {};
+
+const known: Readonly<Record<string, () => Hints>> = {
+  advertisers: () => ({ more: ['separation_groups', 'billing_ref'], below: ['campaigns', 'creatives'] }),
+  campaigns: () => ({
+    more: ['io_number', 'objective', 'separation_group', 'contacts'],
+    start: { window: { start: days(0), end: days(30) } },
+    below: ['line_items'],
+  }),
+  line_items: () => ({
+    more: [
+      ...['priority', 'pacing', 'targeting', 'frequency_caps', 'creative_rotation', 'counting_basis', 'weight'],
+      ...['auto_extend', 'product_id', 'makegood_of', 'external_ids', 'allow_overbook', 'allow_below_floor'],
+    ],
+    start: {
+      type: 'guaranteed',
+      window: { start: days(0), end: days(30) },
+      goal: { unit: 'impressions' },
+      rate: { model: 'cpm' },
+      break_positions: ['pre'],
+    },
+    below: ['creative_assignments'],
+  }),
+  creatives: () => ({
+    more: ['click_url', 'categories', 'host_podcast_id', 'valid_window', 'external_ids'],
+    start: { format: 'audio', production: 'produced', universal_ad_id: 'unknown', disclosure: 'Advertisement' },
+    below: ['creative_assignments'],
+  }),
+  creative_assignments: () => ({ more: ['weight', 'sequence_no', 'window', 'position_limits'] }),
+  inventory_units: () => ({
+    more: ['parent_id', 'content_categories', 'language', 'explicit', 'min_cpm', 'min_cpm_by_position'],
+    start: { kind: 'show' },
+    below: ['inventory_units'],
+  }),
+  break_plans: () => ({
+    more: ['ad_load_limit_ms', 'min_gap_ms', 'surfaces'],
+    start: {
+      breaks: [
+        {
+          key: 'pre',
+          position: 'pre',
+          anchor: { kind: 'time', position_ms: 0 },
+          max_slots: 2,
+          max_duration_ms: 60_000,
+        },
+      ],
+    },
+  }),
+  serving_plans: () => ({ start: { effective_from: days(-1) } }),
+  serving_halts: () => ({ start: { scope: { kind: 'creative' } } }),
+};

@@ -1,0 +1,132 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useWorkspace, type Workspace } from '../../api/me.ts';
+import { resourceQuery, type Operation, type Resource } from '../../api/management.ts';
+import { makingCommand } from '../../commands/allowed.ts';
+import { CommandForm } from '../../commands/command-form.tsx';
+import { draftOf, type Draft } from '../../commands/form-value.ts';
+import { hintsOf } from '../../commands/hints.ts';
+import { nameOf } from '../../commands/name-of.ts';
+import type { CommandForm as Form } from '../../commands/type-forms.ts';
+import { commandName, typeName } from '../../commands/words.ts';
+import { Card } from '../../parts/card.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { NotFoundPage } from '../../shell/not-found-page.tsx';
+import { tellOutcome } from './resource-actions.tsx';
+import { hasForms, useForms, type FormType } from './type-forms.ts';
+
+const newRoute = getRouteApi('/w/$ws/$type/new');
+const commandRoute = getRouteApi('/w/$ws/$type/$id/$command');
+
+const listLink = (ws: string, type: string) => (
+  <Link to="/w/$ws/$type" params={{ ws, type }}>
+    {typeName(type)}
+  </Link>
+);
+
+/** What a new one begins with: what the link to the page names, and what is most frequent. */
+const startOf = ({ schema }: Form, type: string, named: Draft): Draft =>
+  draftOf(schema, { ...hintsOf(type).start, ...named });
+
+function NewOf({ workspace, type }: { readonly workspace: Workspace; readonly type: FormType }) {
+  const forms = useForms(type);
+  const named = newRoute.useSearch();
+  const navigate = useNavigate();
+  const form = makingCommand(forms, workspace.roles);
+  if (!form) return <NotFoundPage />;
+  const goOn = async (operation: Operation) => {
+    tellOutcome(operation);
+    const { id, version } = operation.subject;
+    const params = { ws: workspace.id, type, id };
+    // What waits for its review cannot be read yet.
+    if (version > 0) await navigate({ to: '/w/$ws/$type/$id', params });
+    else await navigate({ to: '/w/$ws/$type', params });
+  };
+  const scoped = type === 'serving_halts' && named['creative_id'] !== undefined;
+  const start = scoped
+    ? { scope: { kind: 'creative', creative_id: named['creative_id'] } }
+    : startOf(form, type, named);
+  return (
+    <Page
+      title={commandName(form.type, form.type === 'serving.halt' ? undefined : type)}
+      crumbs={[listLink(workspace.id, type)]}
+    >
+      <Card title={typeName(type)}>
+        <CommandForm workspace={workspace} type={type} form={form} start={start} onDone={goOn} />
+      </Card>
+    </Page>
+  );
+}
+
+/** Makes a resource of a type. */
+export function NewPage() {
+  const { ws, type } = newRoute.useParams();
+  const workspace = useWorkspace(ws);
+  if (!workspace || !hasForms(type)) return <NotFoundPage />;
+  return <NewOf key={type} workspace={workspace} type={type} />;
+}
+
+function CommandOf({
+  workspace,
+  form,
+  resource,
+}: {
+  readonly workspace: Workspace;
+  readonly form: Form;
+  readonly resource: Resource;
+}) {
+  const navigate = useNavigate();
+  const { resource_type: type, id } = resource;
+  const params = { ws: workspace.id, type, id };
+  const back = (
+    <Link to="/w/$ws/$type/$id" params={params}>
+      {nameOf(resource)}
+    </Link>
+  );
+  const goBack = async (operation: Operation) => {
+    tellOutcome(operation);
+    await navigate({ to: '/w/$ws/$type/$id', params });
+  };
+  // What a form begins with of a resource is not among its changes; what is most frequent is.
+  const start = {
+    ...startOf(form, form.type === 'creative.submit' ? type : '', {}),
+    ...draftOf(form.schema, resource.attributes),
+  };
+  return (
+    <Page title={`${commandName(form.type)}: ${nameOf(resource)}`} crumbs={[listLink(workspace.id, type), back]}>
+      <Card title={commandName(form.type)}>
+        <CommandForm workspace={workspace} type={type} form={form} resource={resource} start={start} onDone={goBack} />
+      </Card>
+    </Page>
+  );
+}
+
+function CommandIn({
+  workspace,
+  type,
+  id,
+  command,
+}: {
+  readonly workspace: Workspace;
+  readonly type: FormType;
+  readonly id: string;
+  readonly command: string;
+}) {
+  const form = useForms(type).commands.find((each) => each.type === command);
+  const query = useQuery(resourceQuery(workspace.id, type, id));
+  if (!form) return <NotFoundPage />;
+  return (
+    <Loaded query={query} lines={6}>
+      {(resource) => <CommandOf key={command} workspace={workspace} form={form} resource={resource} />}
+    </Loaded>
+  );
+}
+
+/** Sends one command about a resource. */
+export function CommandPage() {
+  const { ws, type, id, command } = commandRoute.useParams();
+  const workspace = useWorkspace(ws);
+  if (!workspace || !hasForms(type)) return <NotFoundPage />;
+  return <CommandIn workspace={workspace} type={type} id={id} command={command} />;
+}

@@ -1,0 +1,136 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { Workspace } from '../../../api/me.ts';
+import type { Resource } from '../../../api/management.ts';
+import { verdictName } from '../../../commands/words.ts';
+import { t } from '../../../messages/messages.ts';
+import { Card } from '../../../parts/card.tsx';
+import { numberText } from '../../../parts/format.ts';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { usePlace } from '../../../shell/place.ts';
+import { funnelQuery, lastDay, neededPerDay, verdictsOf, wonOf, type Hour } from './funnel.ts';
+import { PacingChart } from './pacing-chart.tsx';
+import styles from './delivery.module.css';
+
+/** States from which on something can have been delivered. */
+const flown = ['booked', 'delivering', 'delivery_extended', 'paused', 'completed', 'stopped'];
+
+const Figure = ({
+  name,
+  value,
+  note,
+}: {
+  readonly name: string;
+  readonly value: ReactNode;
+  readonly note?: ReactNode;
+}) => (
+  <div>
+    <dt>{name}</dt>
+    <dd className={styles.value}>{value}</dd>
+    {note !== undefined && <dd className={styles.note}>{note}</dd>}
+  </div>
+);
+
+const barOf = (share: number) => ({ width: `${Math.min(100, Math.max(0, share * 100))}%` });
+
+function Why({ hours, winners }: { readonly hours: readonly Hour[]; readonly winners: readonly string[] }) {
+  const { language } = usePlace();
+  const [won, verdicts] = [wonOf(hours), verdictsOf(hours)];
+  const all = won + verdicts.reduce((sum, { breaks }) => sum + breaks, 0);
+  if (all === 0) return <p>{t('ads.why_none')}</p>;
+  const row = (name: string, code: string, breaks: number, look: string | undefined) => (
+    <tr key={code}>
+      <th scope="row">
+        {name}
+        <small>{code}</small>
+      </th>
+      <td aria-hidden className={styles.barCell}>
+        <div className={styles.bar}>
+          <i className={look} style={barOf(breaks / all)} />
+        </div>
+      </td>
+      <td className="number">{numberText(breaks, language)}</td>
+    </tr>
+  );
+  return (
+    <>
+      <table className={styles.why}>
+        <tbody>
+          {verdicts.map(({ code, breaks }) => row(verdictName(code), code, breaks, styles.lost))}
+          {row(verdictName('won'), 'won', won, styles.won)}
+        </tbody>
+      </table>
+      {winners.length > 0 && <p className={styles.note}>{t('ads.winners', { names: winners.join(', ') })}</p>}
+    </>
+  );
+}
+
+/** What a line item has delivered of its goal, how that compares with its plan, and why it is not more. */
+export function DeliveryCards({ workspace, line }: { readonly workspace: Workspace; readonly line: Resource }) {
+  const { language } = usePlace();
+  const hasFlown = flown.includes(line.lifecycle_state);
+  const query = useQuery({ ...funnelQuery(workspace.id, line.id), enabled: hasFlown });
+  if (!hasFlown) return null;
+  const { goal, window } = line.attributes as {
+    readonly goal: { readonly quantity?: number; readonly unit: string };
+    readonly window: { readonly end: string };
+  };
+  const say = (value: number) => numberText(Math.round(value), language);
+  return (
+    <Loaded query={query} lines={5}>
+      {({ pacing, total, hours, fit }) => {
+        const quantity = goal.unit === 'share_pct' ? undefined : goal.quantity;
+        const delivered = (line.attributes['delivered'] as number | undefined) ?? total.confirmed;
+        const needed =
+          quantity === undefined ? undefined : neededPerDay(quantity, delivered, Date.parse(window.end), Date.now());
+        const isActive = ['booked', 'delivering', 'delivery_extended', 'paused'].includes(line.lifecycle_state);
+        return (
+          <>
+            <dl className={styles.figures}>
+              <Figure
+                name={t('ads.delivered')}
+                value={
+                  <>
+                    {say(delivered)}{' '}
+                    {quantity !== undefined && <span>{t('ads.delivered_of', { goal: say(quantity) })}</span>}
+                  </>
+                }
+                note={
+                  quantity !== undefined && (
+                    <div className={styles.bar}>
+                      <i className={styles.won} style={barOf(delivered / quantity)} />
+                    </div>
+                  )
+                }
+              />
+              {pacing && pacing.target > 0 && (
+                <Figure
+                  name={t('ads.against_plan')}
+                  value={new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(
+                    pacing.committed / pacing.target,
+                  )}
+                  note={t('ads.plan_note', { target: say(pacing.target) })}
+                />
+              )}
+              {needed !== undefined && isActive && (
+                <Figure name={t('ads.needed_a_day')} value={say(needed)} note={t('ads.needed_note')} />
+              )}
+            </dl>
+            <div className={styles.two}>
+              <Card title={t('ads.pacing')} basis={t('ads.pacing_basis')}>
+                {pacing && hours.filter((hour) => hour.pacing).length > 1 ? (
+                  <PacingChart hours={hours} goal={pacing.goal} />
+                ) : (
+                  <p>{t('ads.no_delivery')}</p>
+                )}
+              </Card>
+              <Card title={t('ads.why')} basis={t('ads.why_basis')}>
+                <Why hours={lastDay(hours, Date.now())} winners={(fit?.winners ?? []).map(({ name }) => name)} />
+              </Card>
+            </div>
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}

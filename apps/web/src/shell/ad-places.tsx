@@ -1,0 +1,99 @@
+import { Link, useLocation, useParams } from '@tanstack/react-router';
+import { AudioLines, CheckCheck, LayoutGrid, Megaphone, RadioTower, type LucideIcon } from 'lucide-react';
+import { useMe, type Me } from '../api/me.ts';
+import { t, type MessageKey } from '../messages/messages.ts';
+import { Icon } from '../parts/icon.tsx';
+import styles from './rail.module.css';
+
+interface Place {
+  /** The type whose list the place is. */
+  readonly type: string;
+  readonly name: MessageKey;
+  readonly icon: LucideIcon;
+  /** Types whose pages belong to the place. */
+  readonly types: readonly string[];
+}
+
+const places: readonly Place[] = [
+  {
+    ...{ type: 'campaigns', name: 'nav.campaigns', icon: Megaphone },
+    types: ['campaigns', 'line_items', 'advertisers', 'forecasts', 'makegoods'],
+  },
+  {
+    ...{ type: 'creatives', name: 'nav.creatives', icon: AudioLines },
+    types: ['creatives', 'creative_assignments', 'tracking_endpoints', 'demand_sources'],
+  },
+  {
+    ...{ type: 'inventory_units', name: 'nav.inventory', icon: LayoutGrid },
+    types: ['inventory_units', 'break_plans', 'products', 'rate_cards', 'traffic_modifiers'],
+  },
+  {
+    ...{ type: 'serving_plans', name: 'nav.serving', icon: RadioTower },
+    types: ['serving_plans', 'serving_halts'],
+  },
+];
+
+const reviews: Place = {
+  ...{ type: 'review_tasks', name: 'nav.reviews', icon: CheckCheck, types: ['review_tasks'] },
+};
+
+/** The workspace whose places the rail has: that of the page, else the account's own, else the first in which the person has a role. */
+function workspaceOf(me: Me | undefined, shown: string | undefined): string | undefined {
+  const readable = (me?.workspaces ?? []).filter(({ roles }) => roles.length > 0).map(({ id }) => id);
+  return [shown, me?.ownWorkspaceId].find((id) => id !== undefined && readable.includes(id)) ?? readable[0];
+}
+
+function useAdPlace() {
+  const params = useParams({ strict: false });
+  const workspace = workspaceOf(useMe(), params.ws);
+  const pathname = useLocation({ select: (location) => location.pathname });
+  const isIn = ({ types }: Place) => types.some((type) => pathname.startsWith(`/w/${params.ws ?? ''}/${type}`));
+  return { workspace, isIn };
+}
+
+function PlaceLink({
+  place,
+  workspace,
+  isCurrent,
+}: {
+  readonly place: Place;
+  readonly workspace: string;
+  readonly isCurrent: boolean;
+}) {
+  return (
+    <li className={place === places[0] ? undefined : styles.wideOnly}>
+      <Link
+        to="/w/$ws/$type"
+        params={{ ws: workspace, type: place.type }}
+        className={styles.place}
+        activeOptions={{ exact: true }}
+        aria-current={isCurrent ? 'true' : undefined}
+      >
+        <Icon of={place.icon} />
+        {t(place.name)}
+      </Link>
+    </li>
+  );
+}
+
+/** The places of advertising, for whoever can read a workspace. */
+export function AdPlaces() {
+  const { workspace, isIn } = useAdPlace();
+  if (workspace === undefined) return null;
+  return (
+    <>
+      <div className={styles.caption}>{t('nav.advertising')}</div>
+      <ul>
+        {places.map((place) => (
+          <PlaceLink key={place.type} place={place} workspace={workspace} isCurrent={isIn(place)} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** What waits for a second person. */
+export function ReviewPlace() {
+  const { workspace, isIn } = useAdPlace();
+  return workspace === undefined ? null : <PlaceLink place={reviews} workspace={workspace} isCurrent={isIn(reviews)} />;
+}
