@@ -130,7 +130,10 @@ const episode = createRoute({
   path: '/episodes/$episodeId',
   staticData: { place: 'podcasts' },
   loader: ({ context: { queries }, params: { episodeId } }) => void queries.prefetchQuery(episodeQuery(episodeId)),
-  component: lazyRouteComponent(() => import('./pages/episodes/episode-page.tsx'), 'EpisodePage'),
+  component: lazyRouteComponent(
+    withTexts('audio', () => import('./pages/episodes/episode-page.tsx')),
+    'EpisodePage',
+  ),
 });
 
 const episodeDetails = createRoute({

@@ -17,6 +17,13 @@ const policy = [
   "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'",
 ].join('; ');
 
+/** Peaks of an encoder, as of somebody who speaks: louder and softer, with a pause now and then. */
+function peaks() {
+  const loudness = (at) => 18 + 60 * Math.abs(Math.sin(at / 97) * Math.sin(at / 11.3)) * (at % 53 < 3 ? 0.1 : 1);
+  const data = Array.from({ length: 7230 }, (_, at) => Math.round(loudness(at >> 1) * (at % 2 === 0 ? -1 : 1)));
+  return JSON.stringify({ version: 2, bits: 8, sample_rate: 48_000, samples_per_pixel: 38_400, length: 3615, data });
+}
+
 function answer(request, response) {
   const { pathname } = new URL(request.url, 'http://stand-in');
   if (pathname.endsWith('/changes')) {
@@ -24,6 +31,8 @@ function answer(request, response) {
     response.writeHead(200, { 'Content-Type': 'text/event-stream' });
     return response.write(': open\n\n');
   }
+  if (pathname === '/stored/peaks.json')
+    return response.writeHead(200, { 'Content-Type': 'application/json' }).end(peaks());
   if (/^\/(api|management)\/v1\//.test(pathname)) {
     const answers = answersFiles.map((file) => JSON.parse(readFileSync(file, 'utf8')));
     const found = Object.assign({}, ...answers)[pathname.replace('/api/v1', '')];

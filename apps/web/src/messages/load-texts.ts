@@ -18,6 +18,7 @@ const files: Readonly<Record<Language, Load>> = {
 /** Texts of pages that the first page does not need. */
 const areas: Readonly<Record<Area, Readonly<Record<Language, Load>>>> = {
   ads: { en: () => import('./ads/en.json'), de: () => import('./ads/de.json') },
+  audio: { en: () => import('./audio/en.json'), de: () => import('./audio/de.json') },
   feed: { en: () => import('./feed/en.json'), de: () => import('./feed/de.json') },
 };
 

@@ -65,6 +65,7 @@ function Entry({ entry, close }: { readonly entry: MenuEntry; readonly close: ()
 export function Menu({
   name,
   buttonName,
+  buttonId,
   className,
   button,
   entries,
@@ -74,6 +75,8 @@ export function Menu({
   readonly name: string;
   /** What it says of a button that shows an icon alone. */
   readonly buttonName?: string;
+  /** For whoever gives the button the focus. */
+  readonly buttonId?: string;
   readonly className: string;
   readonly button: ReactNode;
   readonly entries: readonly MenuEntry[];
@@ -84,7 +87,14 @@ export function Menu({
   const close = () => menu.current?.hidePopover();
   return (
     <>
-      <button type="button" className={className} popoverTarget={id} aria-haspopup="menu" aria-label={buttonName}>
+      <button
+        type="button"
+        id={buttonId}
+        className={className}
+        popoverTarget={id}
+        aria-haspopup="menu"
+        aria-label={buttonName}
+      >
         {button}
       </button>
       <div

@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import type { Answer } from '../../api/queries.ts';
 import { t } from '../../messages/messages.ts';
+import { artworkAddress } from '../../parts/artwork-address.ts';
 import { Artwork } from '../../parts/artwork.tsx';
 import { StateBadge } from '../../parts/badge.tsx';
 import { buttonClass } from '../../parts/button.tsx';
@@ -16,7 +18,8 @@ import { zoneName } from '../../parts/format.ts';
 import { usePlace } from '../../shell/place.ts';
 import { episodePlace } from '../podcasts/episode-place.ts';
 import { podcastQuery } from '../podcasts/podcast-queries.ts';
-import { episodeQuery } from './episode-queries.ts';
+import { AudioAndBreaks } from './audio/audio-and-breaks.tsx';
+import { episodeQuery, productionQuery } from './episode-queries.ts';
 import { RecordingCard } from './recording-card.tsx';
 
 type Episode = Answer<'/episodes/{id}'>;
@@ -63,6 +66,39 @@ const Facts = ({ episode }: { readonly episode: Episode }) => (
   </Card>
 );
 
+/** The recording to be heard, where there is one, and everything else about the episode. */
+function Content({ episode }: { readonly episode: Episode }) {
+  const { id: episodeId, title, current_production_id: productionId } = episode;
+  const { data: podcast } = useQuery(podcastQuery(episode.podcast_id));
+  const { data: production } = useQuery({
+    ...productionQuery(productionId ?? ''),
+    enabled: productionId !== undefined,
+  });
+  const around = (breaks: ReactNode) => (
+    <Cards>
+      <Column>
+        {breaks}
+        <Card title={t('details.notes')}>
+          {episode.description === undefined ? (
+            <p>{t('details.no_notes')}</p>
+          ) : (
+            <Notes of={episode.description} lang={podcast?.language} />
+          )}
+        </Card>
+      </Column>
+      <Column>
+        <RecordingCard productionId={productionId} />
+        <Facts episode={episode} />
+      </Column>
+    </Cards>
+  );
+  const durationMs = production?.audio_duration_ms ?? 0;
+  if (production?.state !== 'encoded' || durationMs === 0) return around(undefined);
+  const artworkUrl = artworkAddress(episode.artwork ?? podcast?.artwork, 512);
+  const heard = { productionId: production.id, durationMs, title, artist: podcast?.title, artworkUrl };
+  return <AudioAndBreaks {...{ episodeId, heard, around }} />;
+}
+
 function EpisodeDetails({ episode }: { readonly episode: Episode }) {
   const { data: podcast } = useQuery(podcastQuery(episode.podcast_id));
   const params = { podcastId: episode.podcast_id };
@@ -87,24 +123,12 @@ function EpisodeDetails({ episode }: { readonly episode: Episode }) {
         </>
       }
     >
-      <Cards>
-        <Card title={t('details.notes')}>
-          {episode.description === undefined ? (
-            <p>{t('details.no_notes')}</p>
-          ) : (
-            <Notes of={episode.description} lang={podcast?.language} />
-          )}
-        </Card>
-        <Column>
-          <RecordingCard productionId={episode.current_production_id} />
-          <Facts episode={episode} />
-        </Column>
-      </Cards>
+      <Content episode={episode} />
     </Page>
   );
 }
 
-/** One episode as it is: its notes, its recording, its facts. */
+/** One episode as it is: its recording with its breaks, its notes, its facts. */
 export function EpisodePage() {
   const { episodeId } = route.useParams();
   const { data: episode, error, refetch } = useQuery(episodeQuery(episodeId));

@@ -19,7 +19,15 @@ function valueText(value: FormValue | undefined): string {
 }
 
 /** Fields that somebody else changed too: theirs and mine, and a choice. */
-function Conflicts<V extends FormValues>({ form, names }: { readonly form: Form<V>; readonly names: FieldNames<V> }) {
+function Conflicts<V extends FormValues>({
+  form,
+  names,
+  shows = valueText,
+}: {
+  readonly form: Form<V>;
+  readonly names: FieldNames<V>;
+  readonly shows: ((value: FormValue | undefined) => string) | undefined;
+}) {
   const { conflicts, taken, values } = form.state;
   if (conflicts.length === 0 && taken.length === 0) return null;
   return (
@@ -33,14 +41,14 @@ function Conflicts<V extends FormValues>({ form, names }: { readonly form: Form<
           <div className={styles.sides}>
             <div className={styles.side}>
               <span className={styles.caption}>{t('form.theirs')}</span>
-              <p className={styles.value}>{valueText(theirs)}</p>
+              <p className={styles.value}>{shows(theirs)}</p>
               <Button size="small" onClick={() => form.decide(name, 'theirs')}>
                 {t('form.take_theirs')}
               </Button>
             </div>
             <div className={styles.side}>
               <span className={styles.caption}>{t('form.mine')}</span>
-              <p className={styles.value}>{valueText(values[name])}</p>
+              <p className={styles.value}>{shows(values[name])}</p>
               <Button size="small" onClick={() => form.decide(name, 'mine')}>
                 {t('form.keep_mine')}
               </Button>
@@ -93,12 +101,14 @@ function standing<V extends FormValues>({ state, isWaiting, changed }: Form<V>):
 /**
  * A form with what all forms have: what others changed meanwhile, text of an earlier visit, a refusal, the button that saves.
  * @param saves what the button says
+ * @param shows a value in words, where it is not its own
  * @param inCard whether it is one card of several of a page, and not the page's main thing
  * @param onSaved called once the server has it
  */
 export function FormFrame<V extends FormValues>({
   form,
   names,
+  shows,
   saves,
   inCard = false,
   onSaved,
@@ -106,6 +116,7 @@ export function FormFrame<V extends FormValues>({
 }: {
   readonly form: Form<V>;
   readonly names: FieldNames<V>;
+  readonly shows?: (value: FormValue | undefined) => string;
   readonly saves: MessageKey;
   readonly inCard?: boolean;
   readonly onSaved: () => void;
@@ -130,7 +141,7 @@ export function FormFrame<V extends FormValues>({
           </Button>
         </div>
       )}
-      <Conflicts form={form} names={names} />
+      <Conflicts form={form} names={names} shows={shows} />
       {children}
       {problem && !isStale && <ProblemBanner error={problem} />}
       <div className={styles.foot}>

@@ -1,0 +1,96 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, type ReactNode } from 'react';
+import { withVersion, type Answer, type Versioned } from '../../../api/queries.ts';
+import { t } from '../../../messages/messages.ts';
+import { Card } from '../../../parts/card.tsx';
+import { ProblemBanner } from '../../../parts/problem.tsx';
+import { Skeleton } from '../../../parts/skeleton.tsx';
+import { player } from '../../../parts/player/use-player.ts';
+import { joinOf, type Silences } from '../../../parts/waveform/snap.ts';
+import type { Stretch } from '../../../parts/waveform/waveform.tsx';
+import { AudioCard } from './audio-card.tsx';
+import { chaptersQuery, markersQuery, waveformQuery } from './audio-queries.ts';
+import { BreaksCard } from './breaks-card.tsx';
+import { useBreaks } from './use-breaks.ts';
+import { useSound, type Heard } from './use-sound.ts';
+
+type Markers = Answer<'/episodes/{id}/markers'>;
+
+/** How much is heard before a join, and after it. */
+const joinMs = 3000;
+
+/** Chapters as stretches: each lasts to the next one, the last to the end. */
+const stretchesOf = (chapters: Answer<'/episodes/{id}/chapters'>['chapters'], durationMs: number): Stretch[] =>
+  chapters.map(({ title, start_ms: startMs, end_ms: endMs }, at) => ({
+    ...{ title, startMs },
+    endMs: endMs ?? chapters[at + 1]?.start_ms ?? durationMs,
+  }));
+
+function Editor({
+  episodeId,
+  heard,
+  silences,
+  read,
+  chapters,
+  around,
+}: {
+  readonly episodeId: string;
+  readonly heard: Heard;
+  readonly silences: Silences;
+  readonly read: Versioned<Markers>;
+  readonly chapters: readonly Stretch[];
+  readonly around: (breaks: ReactNode) => ReactNode;
+}) {
+  const { productionId, durationMs } = heard;
+  const breaks = useBreaks(episodeId, read, durationMs);
+  useSound(heard);
+  const hear = (key: string) => {
+    const found = breaks.list.find((each) => each.key === key);
+    if (!found) return;
+    const { atMs } = joinOf(found.positionMs, found.kind === 'mid' ? silences : [], durationMs);
+    player.playSpan(Math.max(0, atMs - joinMs), Math.min(durationMs, atMs + joinMs));
+  };
+  return (
+    <>
+      <AudioCard {...{ productionId, durationMs, silences, chapters, breaks }} onHear={hear} />
+      {around(<BreaksCard {...{ breaks, silences, durationMs }} onHear={hear} />)}
+    </>
+  );
+}
+
+/** The recording of an episode with its breaks; `around` places their card among the others of the page. */
+export function AudioAndBreaks({
+  episodeId,
+  heard,
+  around,
+}: {
+  readonly episodeId: string;
+  readonly heard: Heard;
+  readonly around: (breaks: ReactNode) => ReactNode;
+}) {
+  const waveform = useQuery(waveformQuery(heard.productionId));
+  const markers = useQuery({ ...markersQuery(episodeId), select: withVersion<Markers> });
+  const chapters = useQuery(chaptersQuery(episodeId)).data?.chapters ?? [];
+  // What is heard ends with the page that can stop it.
+  useEffect(() => player.pause, []);
+  if (waveform.data && markers.data)
+    return (
+      <Editor
+        key={`${episodeId} ${heard.productionId}`}
+        {...{ episodeId, heard, around }}
+        silences={waveform.data.silences ?? []}
+        read={markers.data}
+        chapters={stretchesOf(chapters, heard.durationMs)}
+      />
+    );
+  const error = waveform.error ?? markers.error;
+  const again = () => void (waveform.error ? waveform : markers).refetch();
+  return (
+    <>
+      <Card title={t('audio.title')}>
+        {error ? <ProblemBanner error={error} onRetry={again} /> : <Skeleton lines={6} />}
+      </Card>
+      {around(undefined)}
+    </>
+  );
+}

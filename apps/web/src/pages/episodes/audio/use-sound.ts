@@ -1,0 +1,48 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { player } from '../../../parts/player/use-player.ts';
+import { parsePeaks, type Peaks } from '../../../parts/waveform/columns.ts';
+import { waveformQuery } from './audio-queries.ts';
+
+/** What the player says of an episode. */
+export interface Heard {
+  readonly productionId: string;
+  readonly durationMs: number;
+  readonly title: string;
+  readonly artist: string | undefined;
+  readonly artworkUrl: string | undefined;
+}
+
+/** Gives the recording of an episode to the player, which asks for its address once somebody listens. */
+export function useSound({ productionId, durationMs, title, artist, artworkUrl }: Heard): void {
+  const queries = useQueryClient();
+  useEffect(() => {
+    const query = waveformQuery(productionId);
+    player.take({
+      ...{ key: productionId, durationMs, title, artist, artworkUrl },
+      findUrl: async (isNew) => {
+        const { data } = await queries.fetchQuery({ ...query, staleTime: isNew ? 0 : Infinity });
+        if (data.audio_url === undefined) throw new Error(`${productionId} has no audio`);
+        return data.audio_url;
+      },
+    });
+  }, [queries, productionId, durationMs, title, artist, artworkUrl]);
+}
+
+/** The peaks of a recording, once: they are large and never change. Undefined until they are there, and where they cannot be had. */
+export function usePeaks(productionId: string): Peaks | undefined {
+  const queries = useQueryClient();
+  const [read, setRead] = useState<{ readonly of: string; readonly peaks: Peaks }>();
+  useEffect(() => {
+    const ending = new AbortController();
+    const load = async () => {
+      const { data } = await queries.fetchQuery(waveformQuery(productionId));
+      const answer = await fetch(data.url, { signal: ending.signal });
+      if (answer.ok) setRead({ of: productionId, peaks: parsePeaks(await answer.json()) });
+    };
+    // Without peaks the line is flat, and everything else works.
+    load().catch(() => undefined);
+    return () => ending.abort();
+  }, [queries, productionId]);
+  return read?.of === productionId ? read.peaks : undefined;
+}
