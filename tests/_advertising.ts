@@ -27,7 +27,10 @@ export interface Booked {
 }
 
 /** Sends commands of one workspace as its operator. */
-export function advertisingOf({ operator }: Installation, { account, rest }: Podcaster) {
+export function advertisingOf(
+  { operator }: Installation,
+  { account, rest }: Pick<Podcaster, 'rest'> & { readonly account: Pick<Podcaster['account'], 'workspaceId'> },
+) {
   const { workspaceId } = account;
   const send = commandsIn(operator, workspaceId);
 

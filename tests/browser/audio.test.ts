@@ -1,0 +1,112 @@
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { ffmpeg, until } from '@longwave/test-kit';
+import { checkFeed, download, publishPlan, uploadFile } from '@longwave/test-kit/clients';
+import type { Page } from 'playwright-core';
+import { advertisingOf } from '../_advertising.ts';
+import { openBrowser, type TestBrowser } from '../_browser.ts';
+import { hasFocus, heading, lookAt, newPodcaster, tabTo, type Podcaster } from '../_console.ts';
+import type { ProductionView } from '../_fleet.ts';
+import { publishedPodcast } from '../_hosting-world.ts';
+import { openSharedInstallation, type SharedInstallation } from '../_shared-installation.ts';
+
+const stack = new AsyncDisposableStack();
+let world: SharedInstallation;
+let browser: TestBrowser;
+let ada: Podcaster;
+beforeAll(async () => {
+  world = stack.use(await openSharedInstallation());
+  browser = stack.use(await openBrowser(world.fleet));
+  ada = await newPodcaster(world, 'Ada Quay');
+});
+afterEach(() => expect(browser.takeFindings()).toEqual([]));
+afterAll(() => stack.disposeAsync());
+
+const silence = { fromMs: 25_000, toMs: 26_000 };
+
+/** Forty seconds of noise with one second of silence, of a published episode; the address of its feed comes with it. */
+async function publishEpisode(title: string): Promise<{ readonly episodeId: string; readonly feedUrl: string }> {
+  const file = path.join(world.folder, 'episode.wav');
+  const quiet = `volume=enable='between(t,${silence.fromMs / 1000},${silence.toMs / 1000})':volume=0`;
+  ffmpeg('-f', 'lavfi', '-i', `anoisesrc=color=pink:sample_rate=48000:duration=40:seed=3,${quiet}`, '-ac', '2', file);
+  const podcastId = await publishedPodcast(ada.rest, 'Harbour Light');
+  const { id: episodeId } = await ada.rest.post<{ id: string }>(`/podcasts/${podcastId}/episodes`, { title });
+  const { id } = await ada.rest.post<{ id: string }>('/productions', {
+    episode_id: episodeId,
+    file_url: (await uploadFile(ada.rest, file)).fileUrl,
+    state: 'encoding',
+    publication_flag: true,
+  });
+  await until('the encoding', async () => {
+    const { state, problem } = await ada.rest.get<ProductionView>(`/productions/${id}`);
+    if (state === 'error') throw new Error(problem?.detail);
+    return state === 'encoded';
+  });
+  const { feed_url: feedUrl } = await ada.rest.get<{ feed_url: string }>(`/podcasts/${podcastId}`);
+  return { episodeId, feedUrl };
+}
+
+interface Timeline {
+  readonly parts: readonly {
+    readonly kind: string;
+    readonly content_start_ms?: number;
+    readonly slots?: readonly { readonly duration_ms: number }[];
+  }[];
+}
+
+/** What a listener gets now, in time. */
+async function timelineOf(feedUrl: string, agent: string): Promise<Timeline> {
+  const { enclosureUrl } = (await checkFeed(feedUrl))!;
+  const { mediaUrl } = await download(enclosureUrl, agent);
+  const beside = await fetch(mediaUrl.replace(/[^/]+$/, 'timeline.json'), { headers: { 'user-agent': agent } });
+  return (await beside.json()) as Timeline;
+}
+
+const secondsAt = async (page: Page, name: string) =>
+  Number(await page.getByRole('slider', { name }).getAttribute('aria-valuenow')) / 1000;
+
+test('9, a mid-roll by keyboard: placed, snapped to the silence, its join heard, saved; the delivered file has the ad there', async () => {
+  const { episodeId, feedUrl } = await publishEpisode('The lamp');
+  const ad = path.join(world.folder, 'ad.wav');
+  ffmpeg('-f', 'lavfi', '-i', 'sine=frequency=440:sample_rate=48000:duration=6', '-ac', '2', ad);
+  const { workspace_id: workspaceId } = await world.operator.account(ada.accountId);
+  const booked = await advertisingOf(world, { account: { workspaceId }, rest: ada.rest }).book({
+    ...{ name: 'Harbour Radio', type: 'sponsorship', goal: { unit: 'share_pct', quantity: 100 } },
+    ...{ positions: ['mid'], ad },
+  });
+  await publishPlan(world.operator, workspaceId);
+
+  await using tab = await browser.open({ session: ada.browser });
+  const { page } = tab;
+  await tab.visit(`/episodes/${episodeId}`);
+  await heading(page, 'The lamp').waitFor();
+  await page.getByText('No break is set.').waitFor();
+  await tabTo(page, page.getByRole('slider', { name: 'Position' }));
+  await page.keyboard.press('b');
+  const mid = page.getByRole('slider', { name: 'Mid 1' });
+  await until('the focus on the break', () => hasFocus(page, mid));
+  expect(await mid.getAttribute('aria-valuetext')).toBe('0:20.0');
+  await page.keyboard.press('s');
+  await until('the silence', async () => (await mid.getAttribute('aria-valuetext')) === '0:25.5');
+  await lookAt(page, 'audio-and-breaks');
+
+  await tabTo(page, page.getByRole('button', { name: 'Speed' }));
+  for (const key of ['Enter', 'End', 'Enter']) await page.keyboard.press(key);
+  await tabTo(page, page.getByRole('button', { name: 'Hear the join' }));
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  expect(await secondsAt(page, 'Position')).toBeLessThan(25.5);
+  await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
+  expect(Math.abs((await secondsAt(page, 'Position')) - 28.5)).toBeLessThan(0.5);
+
+  await tabTo(page, page.getByRole('button', { name: 'Save the breaks' }));
+  await page.keyboard.press('Enter');
+  await page.getByText('Everything is saved').waitFor();
+  const { parts } = await until('the break in new plays', async () => {
+    const timeline = await timelineOf(feedUrl, `Listener/${Date.now()}`);
+    return timeline.parts.some(({ slots = [] }) => slots.length > 0) && timeline;
+  });
+  expect(parts.map(({ kind }) => kind)).toEqual(['content', 'break', 'content']);
+  expect(parts[1]!.slots!.map(({ duration_ms: ms }) => ms)).toEqual([booked.durationMs]);
+  expect(Math.abs(parts[2]!.content_start_ms! - 25_500)).toBeLessThanOrEqual(24);
+});
