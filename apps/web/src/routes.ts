@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { accountQuery, usageQuery } from './api/account.ts';
 import { withTexts } from './messages/load-texts.ts';
+import { parseAnalyticsSearch } from './pages/analytics/analytics-search.ts';
 import { episodeQuery } from './pages/episodes/episode-queries.ts';
 import { episodesQuery, podcastQuery, podcastsQuery } from './pages/podcasts/podcast-queries.ts';
 import { parseTableSearch } from './parts/table-rows.ts';
@@ -95,6 +96,16 @@ const podcastFeed = createRoute({
   component: lazyRouteComponent(
     withTexts('feed', () => import('./pages/podcasts/feed-page.tsx')),
     'FeedPage',
+  ),
+});
+
+const podcastAnalytics = createRoute({
+  getParentRoute: () => podcast,
+  path: '/analytics',
+  validateSearch: parseAnalyticsSearch,
+  component: lazyRouteComponent(
+    withTexts('analytics', () => import('./pages/analytics/podcast-analytics-page.tsx')),
+    'PodcastAnalyticsPage',
   ),
 });
 
@@ -213,7 +224,7 @@ export const routeTree = rootRoute.addChildren([
   podcasts,
   newPodcast,
   importPodcast,
-  podcast.addChildren([episodes, podcastDetails, podcastFeed, importReport, podcastSettings]),
+  podcast.addChildren([episodes, podcastAnalytics, podcastDetails, podcastFeed, importReport, podcastSettings]),
   newEpisode,
   episode,
   episodeDetails,

@@ -49,6 +49,7 @@ const pages = [
   { isTried: true, address: '/', shows: 'The outro could not be encoded' },
   { isTried: false, address: '/podcasts', shows: 'Salt & Steam' },
   { isTried: true, address: '/podcasts/pod_harbour', shows: '12,480' },
+  { isTried: true, address: '/podcasts/pod_harbour/analytics', shows: 'Listeners a month' },
   { isTried: false, address: '/podcasts/pod_salt', shows: 'No episode yet' },
   { isTried: false, address: '/podcasts/pod_harbour/details', shows: 'Harbour Museum' },
   { isTried: false, address: '/podcasts/import', shows: 'Address of its feed' },

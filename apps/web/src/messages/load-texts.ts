@@ -19,6 +19,7 @@ const files: Readonly<Record<Language, Load>> = {
 const areas: Readonly<Record<Area, Readonly<Record<Language, Load>>>> = {
   ads: { en: () => import('./ads/en.json'), de: () => import('./ads/de.json') },
   audio: { en: () => import('./audio/en.json'), de: () => import('./audio/de.json') },
+  analytics: { en: () => import('./analytics/en.json'), de: () => import('./analytics/de.json') },
   feed: { en: () => import('./feed/en.json'), de: () => import('./feed/de.json') },
 };
 

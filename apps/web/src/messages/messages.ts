@@ -2,12 +2,14 @@ import { setupI18n, type Messages } from '@lingui/core';
 import type audio from './audio/en.json';
 import type english from './en.json';
 import type ads from './ads/en.json';
+import type analytics from './analytics/en.json';
 import type feed from './feed/en.json';
 
 /** The texts of each area: a folder of that name, loaded with the pages of the area (`withTexts`). */
 interface AreaTexts {
   readonly ads: typeof ads;
   readonly audio: typeof audio;
+  readonly analytics: typeof analytics;
   readonly feed: typeof feed;
 }
 export type Area = keyof AreaTexts;

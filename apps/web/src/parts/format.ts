@@ -13,8 +13,8 @@ export interface TimePlace {
   readonly language: string;
 }
 
-/** British English has the day before the month and 24 hours, as all other texts of the console. */
-const localeOf = (language: string) => (language === 'en' ? 'en-GB' : language);
+/** The tag that `Intl` is asked with. British English has the day before the month and 24 hours, as all other texts of the console. */
+export const localeOf = (language: string) => (language === 'en' ? 'en-GB' : language);
 
 /** An instant (ISO 8601) in words of a language, in a zone: `14 Nov 2026, 06:00`. */
 export const instantText = (instant: string, form: TimeForm, { zone, language }: TimePlace): string =>
@@ -68,6 +68,10 @@ export const changeText = (share: number, language: string): string => {
   const options = { style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' } as const;
   return withMinus(new Intl.NumberFormat(localeOf(language), options).format(share));
 };
+
+/** A share of a whole: `40.6%`. */
+export const shareText = (share: number, language: string): string =>
+  new Intl.NumberFormat(localeOf(language), { style: 'percent', maximumFractionDigits: 1 }).format(share);
 
 /** A level in decibels with one digit: `−16.0`. */
 export const levelText = (level: number, language: string): string => {

@@ -1,9 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { ListMusic, SearchX } from 'lucide-react';
-import { accountQuery } from '../../api/account.ts';
 import type { Listing } from '../../api/queries.ts';
-import { asProblem } from '../../api/problems.ts';
 import { t } from '../../messages/messages.ts';
 import cards from '../../parts/card.module.css';
 import { Empty } from '../../parts/empty.tsx';
@@ -32,11 +30,10 @@ const stateOf = (text: string | undefined): StateChoice => states.find(({ value 
 function Episodes({ episodes: { items, total } }: { readonly episodes: Listing<EpisodeRow> }) {
   const { podcastId } = route.useParams();
   const { language } = usePlace();
-  const { data: account } = useQuery(accountQuery);
   const { data: podcast } = useQuery(podcastQuery(podcastId));
   const { data: counted, error } = useQuery({
     ...episodeDownloadsQuery(podcastId),
-    enabled: account?.analytics === true && podcast !== undefined && isCounted(podcast),
+    enabled: podcast !== undefined && isCounted(podcast) && podcast.analytics === 'available',
   });
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -49,7 +46,7 @@ function Episodes({ episodes: { items, total } }: { readonly episodes: Listing<E
     .map((episode): EpisodeWithDownloads => ({ ...episode, downloads: downloads.get(episode.id) }));
   return (
     <>
-      {error && asProblem(error).status !== 403 && <ProblemBanner error={error} />}
+      {error && <ProblemBanner error={error} />}
       <section className={cards.card} aria-label={t('podcast.tab_episodes')}>
         <TableTools>
           <SearchField name={t('episodes.search')} value={search.q ?? ''} onChange={(q) => onSearch({ q, page: 1 })} />

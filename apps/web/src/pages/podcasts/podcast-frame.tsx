@@ -71,6 +71,9 @@ export function PodcastFrame() {
           <Link to="/podcasts/$podcastId" params={params} activeOptions={{ exact: true, includeSearch: false }}>
             {t('podcast.tab_episodes')} {episodes !== undefined && <small>{numberText(episodes, language)}</small>}
           </Link>,
+          <Link to="/podcasts/$podcastId/analytics" params={params} activeOptions={{ includeSearch: false }}>
+            {t('nav.analytics')}
+          </Link>,
           <Link to="/podcasts/$podcastId/details" params={params}>
             {t('podcast.tab_details')}
           </Link>,

@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import { chartOf, endBefore, totalOf, wallOf, type Series } from './series-data.ts';
+
+const berlin = { zone: 'Europe/Berlin', language: 'en' };
+const names = { own: 'Downloads', before: 'before' };
+const of = (counts: Readonly<Record<string, number>>, more: Partial<Series['meta']> = {}): Series => ({
+  meta: {
+    timerange: { from: '2026-11-19T23:00:00Z', to: '2026-11-22T23:00:00Z' },
+    ...{ aggregation_granularity: 'day', window: 'calendar_utc', methodology_version: '1' },
+    ...{ complete_until: '2026-11-22T12:04:00Z', provisional_from: '2026-11-21T00:00:00Z' },
+    ...more,
+  },
+  objects: Object.entries(counts).map(([date, downloads]) => ({ date, downloads, listeners: downloads })),
+});
+const three = of({ '2026-11-20': 4, '2026-11-21': 9, '2026-11-22': 2 });
+
+test('a point has its day, its value and that of the time before; the day that is not over is unfinished', () => {
+  const episodes = [{ at: '2026-11-20T23:30:00Z', place: 'S2 E14' }];
+  const { series, points } = chartOf(three, of({ '2026-10-21': 3, '2026-10-22': 7 }), episodes, names, false, berlin);
+  expect(series.map(({ look }) => look)).toEqual(['own', 'before']);
+  expect(points.map(({ key, values, isUnfinished, mark }) => [key, values, isUnfinished, mark])).toEqual([
+    ['2026-11-20', [4, 3], false, undefined],
+    ['2026-11-21', [9, 7], false, 'S2 E14'],
+    ['2026-11-22', [2, undefined], true, undefined],
+  ]);
+  expect(totalOf(three)).toBe(15);
+});
+
+test('a range without a beginning starts with the first download, and behind a wall nothing is left out', () => {
+  const months = { '2026-09-01': 0, '2026-10-01': 3, '2026-11-01': 0 };
+  const first = (series: Series) => chartOf(series, undefined, [], names, true, berlin).points[0]?.key;
+  expect(first(of(months, { aggregation_granularity: 'month' }))).toBe('2026-10-01');
+  const history_window = { from: '2026-09-01T00:00:00Z', requested_from: '1970-01-01T00:00:00Z', days: 90 };
+  expect(first(of(months, { aggregation_granularity: 'month', history_window }))).toBe('2026-09-01');
+});
+
+test('the wall is as wide as what the plan does not show', () => {
+  const history_window = { from: '2026-08-24T00:00:00Z', requested_from: '2026-05-26T00:00:00Z', days: 90 };
+  const timerange = { from: '2026-08-24T00:00:00Z', to: '2026-11-22T00:00:00Z' };
+  expect(wallOf(of({}, { history_window, timerange }).meta)).toEqual({ share: 0.5 });
+  expect(wallOf(three.meta)).toBeUndefined();
+});
+
+test('days that are not over compare with the same part of those before', () => {
+  expect(endBefore(three.meta, '2026-10-23', 30)).toBe('2026-10-23');
+  const meta = { ...three.meta, incomplete_from: '2026-11-22T12:00:00.000Z' };
+  expect(endBefore(meta, '2026-10-23', 30)).toBe('2026-10-23T13:00:00.000Z');
+});

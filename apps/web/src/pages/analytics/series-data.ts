@@ -1,0 +1,93 @@
+import type { Answer } from '../../api/queries.ts';
+import { axisText, bucketText, dayIn, isUnfinished, lastDayOf, type Step } from '../../parts/chart/calendar.ts';
+import type { ChartData, ChartPoint, ChartWall } from '../../parts/chart/chart-data.ts';
+import type { TimePlace } from '../../parts/format.ts';
+
+export type Series = Answer<'/podcasts/{id}/analytics'>;
+type Meta = Series['meta'];
+
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
+
+/** The downloads of a range. Downloads may be added; listeners of its buckets may not. */
+export const totalOf = ({ objects }: Pick<Series, 'objects'>): number =>
+  objects.reduce((sum, { downloads }) => sum + downloads, 0);
+
+/** How much of what was asked for the plan does not show; undefined where it shows all of it. */
+export function wallOf({ history_window: cut, timerange: { to } }: Meta): ChartWall | undefined {
+  if (!cut) return undefined;
+  const [asked, shown, end] = [cut.requested_from, cut.from, to].map((at) => Date.parse(at)) as [
+    number,
+    number,
+    number,
+  ];
+  return end <= asked ? undefined : { share: (shown - asked) / (end - asked) };
+}
+
+/**
+ * The end of the days before, for a fair comparison: while the last days of a range are not counted, their counterparts end at the same hour.
+ * @param to the last day of the days before; @param days how many days lie between a day and its counterpart
+ * @returns a day, which is asked for with all of it, or the instant of an hour
+ */
+export function endBefore({ incomplete_from: from }: Meta, to: string, days: number): string {
+  if (from === undefined) return to;
+  const end = new Date(Date.parse(from) + hourMs - days * dayMs);
+  return end.toISOString().slice(0, 10) > to ? to : end.toISOString();
+}
+
+interface Episode {
+  readonly at: string;
+  readonly place: string;
+}
+
+/** The names of episodes that were published in a bucket; undefined without any. */
+function markOf(date: string, step: Step, episodes: readonly Episode[], zone: string): string | undefined {
+  if (step === 'month') return undefined;
+  const [from, last] = [date.slice(0, 10), lastDayOf(date, step)];
+  const inBucket = ({ at }: Episode) => {
+    if (step === 'hour') return Date.parse(at) >= Date.parse(date) && Date.parse(at) < Date.parse(date) + hourMs;
+    const day = dayIn(zone, new Date(at));
+    return day >= from && day <= last;
+  };
+  const names = episodes.filter(inBucket).map(({ place }) => place);
+  return names.length > 0 ? names.join(', ') : undefined;
+}
+
+/**
+ * Downloads over time beside those of the time before, bucket by bucket. Leading months without a download are left out where a range has no beginning of its own.
+ * @param names of the two series
+ */
+export function chartOf(
+  { meta, objects }: Series,
+  before: Pick<Series, 'objects'> | undefined,
+  episodes: readonly Episode[],
+  names: { readonly own: string; readonly before: string },
+  isOpenRange: boolean,
+  place: TimePlace,
+): ChartData {
+  const { aggregation_granularity: step, complete_until: until } = meta;
+  const wall = wallOf(meta);
+  const first =
+    isOpenRange && !wall
+      ? Math.max(
+          0,
+          objects.findIndex(({ downloads }) => downloads > 0),
+        )
+      : 0;
+  const points = objects.slice(first).map(({ date, downloads }, at): ChartPoint => {
+    const mark = markOf(date, step, episodes, place.zone);
+    return {
+      key: date,
+      title: bucketText(date, step, place),
+      short: axisText(date, step, place),
+      values: before ? [downloads, before.objects[at]?.downloads] : [downloads],
+      isUnfinished: isUnfinished(date, step, until, place.zone),
+      ...(mark !== undefined && { mark }),
+    };
+  });
+  const series = [
+    { name: names.own, look: 'own' as const },
+    ...(before ? [{ name: names.before, look: 'before' as const }] : []),
+  ];
+  return { series, points, ...(wall && { wall }) };
+}
