@@ -260,6 +260,13 @@ test.each([
   expect(schema.safeParse(value).success).toBe(false);
 });
 
+test('a plan of a release before that repeats positions is read with each once', () => {
+  const [line] = plan.line_items;
+  const positions = ['pre', ...Array.from({ length: 10_000 }, () => 'mid'), 'pre'];
+  const read = servingPlanSchema.parse({ ...plan, line_items: [{ ...line, break_positions: positions }] });
+  expect(read.line_items[0]!.break_positions).toEqual(['pre', 'mid']);
+});
+
 test('a fact keeps no address and no user agent in clear, even when a producer adds one', () => {
   const parsed = deliveryFactSchema.parse({ ...bytes, address: '192.0.2.1', user_agent: 'Firefox' });
   expect(JSON.stringify(parsed)).not.toMatch(/192\.0\.2\.1|Firefox/);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { breakPosition } from './served-ad.ts';
 
 /** The stream format of tracks of HLS with sound: AAC at 192 kbit/s (docs/hls.md). */
 export const hlsAudioFormat = 'hls-aac-192';
@@ -127,7 +128,8 @@ const planLineItem = z.strictObject({
   cpm_micros: z.int().min(0).nullable(),
   /** Completed ads per decided slot, where it counts those: what a slot brings is so much less. Absent: 1. */
   completion_factor: z.number().gt(0).max(1).optional(),
-  break_positions: z.array(z.enum(['pre', 'mid', 'post'])),
+  /** Each once. Plans of releases before may repeat them any number of times: what is read of them does not. */
+  break_positions: z.array(breakPosition).transform((all) => [...new Set(all)]),
   targeting: planTargeting,
   frequency_caps: z.array(
     z.strictObject({
@@ -168,7 +170,7 @@ export const servingPlanSchema = z.strictObject({
   floors: z.array(
     z.strictObject({
       podcast_id: z.string().nullable(),
-      position: z.enum(['pre', 'mid', 'post']).optional(),
+      position: breakPosition.optional(),
       min_cpm_micros: z.int().min(0),
     }),
   ),

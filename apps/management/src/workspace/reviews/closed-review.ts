@@ -31,13 +31,13 @@ export function isClosedReview(
 }
 
 /**
- * The attributes of a review without what its command says, what its rule found, and what was said about it; and without the digest of its
- * payload, by which somebody who guesses what it says could prove it.
+ * The attributes of a review without what its command says, what its rule found, and what was said about it; without the client that sent it; and
+ * without the digest of its payload, by which somebody who guesses what it says could prove it.
  */
 export function withoutRequest(attributes: Attributes): Attributes {
   const { request, shown: _found, ...rest } = review.parse(attributes);
   const { reason: _reason, ...open } = request;
-  return { ...rest, request: { ...open, changes: {}, payload_digest: '' }, decisions: [] };
+  return { ...rest, request: { ...open, changes: {}, payload_digest: '', client_id: '' }, decisions: [] };
 }
 
 /** Whether a step between two versions of a review says what was decided. */
