@@ -170,6 +170,8 @@ const answered = z.strictObject({
   anew: seconds,
   first: seconds,
   next: seconds,
+  ahead: seconds,
+  afterAhead: seconds,
   matched: seconds,
   sampled: z.number(),
   megabytes: z.number(),
@@ -181,7 +183,7 @@ const p95 = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math
 function sellerRows(): readonly Row[] {
   const text = execFileSync(process.execPath, [program], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
   const found = answered.parse(JSON.parse(text.trim().split('\n').at(-1)!));
-  const { anew, first, next, matched } = found;
+  const { anew, first, next, ahead, afterAhead, matched } = found;
   const at = `at ${lineItems.toLocaleString('en')} line items, 1M opportunities a day`;
   type Measure = (values: readonly number[]) => number;
   const row = (name: string, times: typeof anew, measure: Measure, aim: number): Row => {
@@ -196,18 +198,20 @@ function sellerRows(): readonly Row[] {
     row(`a seller’s question of which nothing is kept, median of ${anew.length}`, anew, median, 2),
     row(`a seller’s question after something was sold, median of ${first.length}`, first, median, 2),
     row(`a further question, p95 of ${next.length}`, next, p95, 2),
+    row(`the longest part that is made ahead, of ${ahead.length - 1}`, ahead, (values) => Math.max(...values), 2),
+    row('the first question of an hour, after that', afterAhead, median, 2),
     row(`matched of one line item, ${sample}`, matched, median, 0.3),
   ];
 }
 
 const way = path.join(workspaceRoot, 'apps/management/tests/_seller-way.ts');
 const reserved = z.array(z.tuple([z.number(), z.number(), z.number()]));
-const wayMeasured = z.strictObject({ first: reserved, next: reserved, refused: reserved });
+const wayMeasured = z.strictObject({ first: reserved, next: reserved, rested: reserved, refused: reserved });
 
 /** The whole way of `line_item.reserve`, through management and a forecaster with a small past. */
 function wayRows(): readonly Row[] {
   const text = execFileSync(process.execPath, [way], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-  const { first, next, refused } = wayMeasured.parse(JSON.parse(text.trim().split('\n').at(-1)!));
+  const { first, next, rested, refused } = wayMeasured.parse(JSON.parse(text.trim().split('\n').at(-1)!));
   const row = (name: string, times: typeof first): Row => {
     const [clock, management, forecaster] = [0, 1, 2].map((place) => median(times.map((one) => one[place]!)));
     const processor = `${management!.toFixed(2)} s of management’s processor, ${forecaster!.toFixed(2)} s of the forecaster’s`;
@@ -219,6 +223,7 @@ function wayRows(): readonly Row[] {
   return [
     row('the first one', first),
     row(`each after one that sold, median of ${next.length}`, next),
+    row(`three seconds after one that sold, median of ${rested.length}`, rested),
     row(`refused, median of ${refused.length}`, refused),
   ];
 }

@@ -11,6 +11,7 @@ import type { ForecasterConfig } from './config.ts';
 import { workOnJob } from './jobs/work-on-job.ts';
 import { createAskBacktest } from './compute/ask-for-backtest.ts';
 import { createCheck } from './compute/ask-in-time.ts';
+import { makeAhead } from './compute/make-ahead.ts';
 import { forecasterServices } from './server.ts';
 
 export interface ForecasterApp extends RunningApp {
@@ -26,6 +27,8 @@ export async function createApp(config: ForecasterConfig, logger: Logger): Promi
   const startThread = () => stack.use(createComputeThread(ofThread));
   const idle: ComputeThread[] = Array.from({ length: config.FORECASTER_CONCURRENCY }, startThread);
   const answering = startThread();
+  const onError = (error: unknown) => logger.warn({ err: error }, 'ahead.failed');
+  const ahead = stack.use(makeAhead(answering, { onError }));
 
   const management = openChannel(config.MANAGEMENT_ADDRESS, 'management', tls);
   stack.defer(() => management.close());
@@ -51,7 +54,7 @@ export async function createApp(config: ForecasterConfig, logger: Logger): Promi
     listen: config.GRPC_LISTEN,
     tls,
     services: forecasterServices(
-      createCheck(answering),
+      ahead.noting(createCheck(answering)),
       createAskBacktest(() => createComputeThread(ofThread)),
     ),
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),

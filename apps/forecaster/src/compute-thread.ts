@@ -5,7 +5,7 @@ import { BookingServiceService } from '@longwave/rpc/forecast';
 import { SampleServiceService } from '@longwave/rpc/serving';
 import { LRUCache } from 'lru-cache';
 import { backtestWorkspace } from './compute/backtest-workspace.ts';
-import { checkAvailability } from './compute/check-availability.ts';
+import { checkAvailability, widenSold } from './compute/check-availability.ts';
 import { explainLine } from './compute/explain-line.ts';
 import { findRisks } from './compute/find-risks.ts';
 import type { ForecastInputs } from './compute/forecast-inputs.ts';
@@ -24,7 +24,7 @@ const internalServing = openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-s
 const sample = internalServing.client(SampleServiceService);
 const readBooking = createReadBooking(management.client(BookingServiceService));
 const readPast = createReadPast(sample);
-const keepBaseline = createKeepBaselines();
+const { baselineOf, makeAhead } = createKeepBaselines();
 /** Ratios of backtests by workspace: a day more of facts changes them little. */
 const backtests = new LRUCache<string, readonly BacktestRatio[]>({ max: 100, ttl: 24 * 3_600_000 });
 /** Hours of facts up to which a forecast makes backtests: some three seconds, once a day and workspace. Larger workspaces have the usual intervals. */
@@ -63,11 +63,12 @@ async function inputsOf({ type, workspaceId, deadlineMs }: Question): Promise<Fo
 function answer(question: Question, inputs: ForecastInputs): Answers[keyof Answers] {
   if (question.type === 'plans') return makePacingPlans(inputs);
   if (question.type === 'fit') return explainLine(inputs, question.line, question);
+  if (question.type === 'ahead') return makeAhead(inputs, widenSold);
   if (question.type === 'risks') return findRisks(inputs, question.lineItemIds);
   if (question.type === 'backtest') return backtestWorkspace(inputs, question.weeks);
   return question.type === 'forecast'
     ? makeForecast(inputs, question.input)
-    : checkAvailability(inputs, question.line, keepBaseline);
+    : checkAvailability(inputs, question.line, baselineOf);
 }
 
 const reply = (message: Reply) => parentPort!.postMessage(message);

@@ -5,7 +5,7 @@
 import type { PlanLineItem } from '@longwave/events';
 import { findMatched } from '@longwave/forecasting';
 import { bookedLine, bookedPlan, createDraws, generateWorld, targetingOf } from '@longwave/forecasting/generated-world';
-import { checkAvailability } from '../src/compute/check-availability.ts';
+import { checkAvailability, widenSold } from '../src/compute/check-availability.ts';
 import { deliveryInputs, modelOf, type ForecastInputs } from '../src/compute/forecast-inputs.ts';
 import { createKeepBaselines, type KeepBaseline } from '../src/compute/keep-baselines.ts';
 
@@ -75,11 +75,20 @@ const check = (sold: number, at: number, keep: KeepBaseline) => {
   const line = lineOf('li_new', 1_000 * (1 + at));
   return secondsOf(() => checkAvailability(inputsAfter[sold]!, line, keep));
 };
-const anew = Array.from({ length: anews }, (_, at) => check(0, at, createKeepBaselines()));
-const keep = createKeepBaselines();
+const anew = Array.from({ length: anews }, (_, at) => check(0, at, createKeepBaselines().baselineOf));
+const kept = createKeepBaselines();
+const { baselineOf: keep } = kept;
 check(0, 0, keep);
 const first = sales.map((_, at) => check(at + 1, at, keep));
 const next = Array.from({ length: nexts }, (_, at) => check(firsts, at, keep));
+/** What is made ahead when an hour has ended, part by part, and the first question after that. */
+const endedHour: ForecastInputs = {
+  ...{ ...inputsAfter[firsts]!, nowMs: nowMs + hourMs / 3 },
+  past: { untilMs: nowMs + hourMs, plays: plays.slice(), hours },
+};
+const ahead: (readonly [number, number])[] = [];
+for (let isMade = true; isMade;) ahead.push(secondsOf(() => (isMade = kept.makeAhead(endedHour, widenSold))));
+const afterAhead = [secondsOf(() => checkAvailability(endedHour, lineOf('li_new', 1_000), keep))];
 const [asked] = inputsAfter;
 const { plays: projected } = deliveryInputs({ ...asked!, maxPlays: 10_000 }, modelOf(asked!), {
   fromMs: nowMs,
@@ -90,4 +99,6 @@ const matched = Array.from({ length: 9 }, (_, at) => {
   return secondsOf(() => findMatched(line, projected, { timeZone: 'UTC' }));
 });
 const megabytes = process.memoryUsage().rss / 2 ** 20;
-process.stdout.write(`${JSON.stringify({ anew, first, next, matched, sampled: plays.length, megabytes })}\n`);
+process.stdout.write(
+  `${JSON.stringify({ anew, first, next, ahead, afterAhead, matched, sampled: plays.length, megabytes })}\n`,
+);

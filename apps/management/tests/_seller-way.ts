@@ -4,6 +4,7 @@
  * a stand-in in management's process: it is what `_seller-questions.ts` of the forecaster measures.
  */
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ResourceView } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import { startTestForecaster } from './_forecaster.ts';
@@ -12,14 +13,15 @@ import { hour, person } from './_values.ts';
 import { createWorld } from './_world.ts';
 
 const lineItems = Number(process.argv[2] ?? 10_000);
-/** Reservations after the first, each after the one before was sold. */
-const further = 12;
+/** Reservations after the first, each after the one before was sold: at once, and so long after it that the forecaster was ready for it. */
+const [further, afterRests] = [12, 4];
+const restMs = 3_000;
 
 await using management = await startTestManagement();
 const world = createWorld(management);
 const { lineItem } = await world.booked();
 const approved: ResourceView[] = [];
-for (let at = 0; at <= further; at++) approved.push(await world.approvedLineItem());
+for (let at = 0; at <= further + afterRests; at++) approved.push(await world.approvedLineItem());
 
 /** Copies a really booked line item with its assignment. */
 async function copyBooked(): Promise<void> {
@@ -78,8 +80,13 @@ const reserve = (line: ResourceView, expected: string) =>
 const [one, ...others] = approved;
 const first = await reserve(one!, 'sold');
 const next = [];
-for (const line of others) next.push(await reserve(line, 'sold'));
+for (const line of others.slice(afterRests)) next.push(await reserve(line, 'sold'));
+const rested = [];
+for (const line of others.slice(0, afterRests)) {
+  await sleep(restMs);
+  rested.push(await reserve(line, 'sold'));
+}
 // Nothing is sold by these: the plan stays the same.
 const refused = [];
 for (let at = 0; at < further; at++) refused.push(await reserve(tooMany, 'inventory_not_available'));
-process.stdout.write(`${JSON.stringify({ first: [first], next, refused })}\n`);
+process.stdout.write(`${JSON.stringify({ first: [first], next, rested, refused })}\n`);

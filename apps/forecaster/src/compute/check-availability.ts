@@ -1,8 +1,7 @@
 import type { PlanLineItem } from '@longwave/events';
-import type { DeliveryBaseline } from '@longwave/forecasting';
 import { findAhead } from './find-ahead.ts';
 import { aheadOf, type ForecastInputs } from './forecast-inputs.ts';
-import { interactivePlays, type KeepBaseline } from './keep-baselines.ts';
+import { interactivePlays, type KeepBaseline, type Widen } from './keep-baselines.ts';
 import { findHidden, withHidden, withHiddenSold } from './rare-values.ts';
 import { isTooLittleKnown } from './too-little-known.ts';
 
@@ -23,16 +22,18 @@ export interface CheckedAvailability {
   readonly bookingVersion: number;
 }
 
+/** The plan of what is sold in which line items that lack plays have those with a hidden value too. */
+export const widenSold: Widen = (plan, known, { past }) => withHiddenSold(plan, known, findHidden(past.plays));
+
 /**
  * The most that there could be if every play with a hidden value fitted, beside line items that were promised the same plays. Undefined when
  * nothing is hidden from the line item.
  */
-function findMost(inputs: ForecastInputs, line: PlanLineItem, baselineOf: KeepBaseline, known: DeliveryBaseline) {
+function findMost(inputs: ForecastInputs, line: PlanLineItem, baselineOf: KeepBaseline) {
   const { past, committed, nowMs } = inputs;
-  const hidden = findHidden(past.plays);
-  const widened = withHidden(line, hidden);
+  const widened = withHidden(line, findHidden(past.plays));
   if (!widened) return undefined;
-  const beside = baselineOf(inputs, aheadOf(line.window, nowMs), (plan) => withHiddenSold(plan, known, hidden));
+  const beside = baselineOf(inputs, aheadOf(line.window, nowMs), widenSold);
   return findAhead({ committed }, widened, beside.baseline, interactivePlays).found;
 }
 
@@ -65,7 +66,7 @@ export function checkAvailability(
   const [capacity, available] = [Math.floor(found.capacity + had), Math.floor(found.available + had)];
   const learning = isTooLittleKnown(inputs, line, model, [...found.matched.byPodcast.keys()]);
   const exceeds = (units: number) => quantity !== undefined && quantity > units;
-  const most = !learning && exceeds(available) ? findMost(inputs, line, baselineOf, baseline) : undefined;
+  const most = !learning && exceeds(available) ? findMost(inputs, line, baselineOf) : undefined;
   const nearest = most ? Math.max(available, Math.floor(most.available + had)) : available;
   return {
     ...{ capacity, available, nearest, bookingVersion, shareTakenPct: Math.ceil(found.shareTaken) },

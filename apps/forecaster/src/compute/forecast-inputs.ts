@@ -65,6 +65,15 @@ function thinOnce(plays: readonly SamplePlay[], maxRows: number): readonly Sampl
   return part;
 }
 
+const rowsFor = (maxPlays: number) => rowsPerPlay * maxPlays;
+
+/** Finds the part of the sample that so many plays are drawn from, for the simulations to come. Answers false where it is known. */
+export function thinAhead({ past: { plays } }: Pick<ForecastInputs, 'past'>, maxPlays: number): boolean {
+  if (thinned.get(plays)?.maxRows === rowsFor(maxPlays)) return false;
+  thinOnce(plays, rowsFor(maxPlays));
+  return true;
+}
+
 /** Finds the units that each line item still lacks of its goal, and the share of its decided units that is confirmed. */
 export function goalsOf({
   booking,
@@ -83,7 +92,7 @@ export function goalsOf({
 /** The simulation of everything that is sold. */
 export function deliveryInputs(inputs: ForecastInputs, model: TrafficModel, range: TimeRange): DeliveryInputs {
   const { booking, past, maxPlays } = inputs;
-  const plays = thinOnce(past.plays, rowsPerPlay * maxPlays);
+  const plays = thinOnce(past.plays, rowsFor(maxPlays));
   return {
     plan: booking.plan,
     plays,

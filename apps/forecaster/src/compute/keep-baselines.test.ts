@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { ServingPlanDocument } from '@longwave/events';
 import { bookedLine, bookedPlan, createDraws, generateWorld, targetingOf } from '@longwave/forecasting/generated-world';
 import type { ForecastInputs } from './forecast-inputs.ts';
-import { createKeepBaselines } from './keep-baselines.ts';
+import { createKeepBaselines, type Widen } from './keep-baselines.ts';
 
 const weekMs = 7 * 86_400_000;
 const fromMs = Date.UTC(2026, 0, 5);
@@ -41,7 +41,7 @@ function createWiden() {
 }
 
 test('a sale is added to the baseline of a wider plan, whose line items stay as wide as they were', () => {
-  const keep = createKeepBaselines();
+  const { baselineOf: keep } = createKeepBaselines();
   const { asked, widen } = createWiden();
   const lines = [lineOf('a'), lineOf('b')];
   const sold = inputsOf(lines);
@@ -63,7 +63,7 @@ test('a sale is added to the baseline of a wider plan, whose line items stay as 
 });
 
 test('a line item that was changed has both baselines made anew, and a plan that nothing widens has one alone', () => {
-  const keep = createKeepBaselines();
+  const { baselineOf: keep } = createKeepBaselines();
   const { asked, widen } = createWiden();
   const [a, b] = [lineOf('a'), lineOf('b')];
   keep(inputsOf([a, b]), range, widen);
@@ -74,4 +74,70 @@ test('a line item that was changed has both baselines made anew, and a plan that
   ]);
   const sold = inputsOf([b]);
   expect(keep(sold, range, (of) => of).baseline).toBe(keep(sold, range).baseline);
+});
+
+const minuteMs = 60_000;
+/** Makes all that there is to make ahead; answers the number of parts. */
+function makeAll({ makeAhead }: ReturnType<typeof createKeepBaselines>, inputs: ForecastInputs, widen: Widen): number {
+  let parts = 0;
+  while (makeAhead(inputs, widen)) parts++;
+  return parts;
+}
+
+test('after an hour, a sale or eight minutes what the next question needs is made ahead, of both plans: it finds it made', () => {
+  const kept = createKeepBaselines();
+  const { asked, widen } = createWiden();
+  const lines = [lineOf('a'), lineOf('b')];
+  const sold = inputsOf(lines);
+  expect(makeAll(kept, sold, widen)).toBe(0);
+  kept.baselineOf(sold, range, widen);
+  expect(makeAll(kept, sold, widen)).toBe(0);
+  const more = inputsOf([...lines, lineOf('c')]);
+  const nextHour = { ...more, nowMs: fromMs + 61 * minuteMs, past: { ...more.past, untilMs: fromMs + 60 * minuteMs } };
+  const later = { ...more, nowMs: fromMs + 8 * minuteMs };
+  const evenLater = { ...nextHour, nowMs: nextHour.nowMs + 8 * minuteMs };
+  for (const [inputs, parts] of [
+    [more, 2],
+    [later, 2],
+    // The curves too.
+    [{ ...nextHour, nowMs: fromMs + 20 * minuteMs }, 3],
+    [evenLater, 0],
+  ] as const) {
+    const before = asked.length;
+    expect(makeAll(kept, inputs, widen)).toBe(parts);
+    const made = asked.length;
+    expect(made - before).toBe(parts === 0 ? 0 : 1);
+    if (parts === 0) continue;
+    // A question of the next hour needs what begins then.
+    const ahead = { ...range, fromMs: Math.max(fromMs, inputs.nowMs) };
+    const [wide, one] = [kept.baselineOf(inputs, ahead, widen), kept.baselineOf(inputs, ahead)];
+    expect(asked).toHaveLength(made);
+    expect(idsOf(one.baseline.plan)).toEqual(['a', 'b', 'c']);
+    expect(wide.baseline.plays).toBe(one.baseline.plays);
+    expect(makeAll(kept, inputs, widen)).toBe(0);
+  }
+});
+
+test('what is made ahead answers as what is made for the question', () => {
+  const kept = createKeepBaselines();
+  const { widen } = createWiden();
+  const sold = inputsOf([lineOf('a'), lineOf('b')]);
+  kept.baselineOf(sold, range);
+  const inputs = { ...sold, nowMs: fromMs + 9 * minuteMs, past: { ...sold.past, untilMs: fromMs - 60 * minuteMs } };
+  expect(makeAll(kept, inputs, widen)).toBe(2);
+  const { index: _index, fitsAt: _fitsAt, ...ahead } = kept.baselineOf(inputs, range).baseline;
+  const { index: _own, fitsAt: _fits, ...anew } = createKeepBaselines().baselineOf(inputs, range).baseline;
+  expect(ahead).toEqual(anew);
+});
+
+test('what nobody has asked for half an hour, or whose window is over, is not made ahead', () => {
+  const kept = createKeepBaselines();
+  const { widen } = createWiden();
+  const sold = inputsOf([lineOf('a')]);
+  kept.baselineOf(sold, range);
+  const after = (minutes: number) => ({ ...sold, nowMs: fromMs + minutes * minuteMs });
+  for (const minutes of [9, 18, 27]) expect(makeAll(kept, after(minutes), widen)).toBe(1);
+  expect(makeAll(kept, after(36), widen)).toBe(0);
+  kept.baselineOf(sold, range);
+  expect(makeAll(kept, { ...sold, nowMs: range.toMs }, widen)).toBe(0);
 });

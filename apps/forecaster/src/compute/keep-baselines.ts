@@ -8,7 +8,7 @@ import {
 } from '@longwave/forecasting';
 import { LRUCache } from 'lru-cache';
 import { findAdded } from './find-added.ts';
-import { deliveryInputs, goalsOf, modelOf, type ForecastInputs } from './forecast-inputs.ts';
+import { deliveryInputs, goalsOf, modelOf, thinAhead, type ForecastInputs } from './forecast-inputs.ts';
 
 /** Plays that are decided while somebody waits: an error of some 3 per cent. */
 export const interactivePlays = 10_000;
@@ -21,6 +21,7 @@ interface Kept {
 
 interface Entry extends Kept {
   readonly basis: string;
+  readonly isWide: boolean;
   /** The plan of everything that is sold, also outside of the window. */
   readonly plan: ServingPlanDocument;
   /** The same as it was decided: widened where the question asks for that. */
@@ -28,10 +29,15 @@ interface Entry extends Kept {
   /** Line items that were added since it was made. */
   readonly additions: number;
   readonly madeAtMs: number;
+  /** When somebody asked last what it answers. */
+  readonly askedAtMs: number;
 }
 
-/** Answers a plan whose line items may serve in more plays, or the same plan. */
-type Widen = (plan: ServingPlanDocument) => ServingPlanDocument;
+/**
+ * Answers a plan whose line items may serve in more plays, or the same plan.
+ * @param known the baseline of what is sold
+ */
+export type Widen = (plan: ServingPlanDocument, known: DeliveryBaseline, inputs: ForecastInputs) => ServingPlanDocument;
 
 /**
  * Answers the baseline of a window: one kept from an earlier question, or a new one.
@@ -40,9 +46,23 @@ type Widen = (plan: ServingPlanDocument) => ServingPlanDocument;
  */
 export type KeepBaseline = (inputs: ForecastInputs, range: TimeRange, widen?: Widen) => Kept;
 
+export interface KeptBaselines {
+  readonly baselineOf: KeepBaseline;
+  /**
+   * Makes one part of what the next question of a workspace would make first: the curves of a new hour, the part of its sample, or one baseline
+   * that somebody asked for lately and that is old, or is not of what is sold now.
+   * @returns false where nothing was to be made
+   */
+  readonly makeAhead: (inputs: ForecastInputs, widen: Widen) => boolean;
+}
+
 const hourMs = 3_600_000;
 /** A baseline is kept so long: line items get little in that time. */
 const maxAgeMs = 600_000;
+/** From this age on it is made ahead. */
+const renewedFromMs = 480_000;
+/** So long after the last question it is made ahead. */
+export const askedLatelyMs = 1_800_000;
 /** Line items and plays of all kept baselines together: some 300 MB. */
 const maxKept = 500_000;
 const maxPerWorkspace = 4;
@@ -71,6 +91,8 @@ const sizeOf = ({ baseline: { plan, index, plays, projected, credits } }: Kept) 
   projected.length +
   Math.ceil(credits.untilDay.length / creditsPerPlay + (index.all.length * plays.length) / wordsPerPlay);
 
+const playsFor = ({ maxPlays }: Pick<ForecastInputs, 'maxPlays'>) => Math.min(maxPlays, interactivePlays);
+
 /** Line items that may serve in a window. */
 const isOpenIn =
   ({ fromMs, toMs }: TimeRange) =>
@@ -85,21 +107,30 @@ function decideWindow(
   range: TimeRange,
   other: DeliveryBaseline | undefined,
 ): DeliveryBaseline {
-  const { booking, maxPlays } = inputs;
+  const { booking } = inputs;
   const plan = { ...decided, line_items: decided.line_items.filter(isOpenIn(range)) };
-  const asked = { ...inputs, booking: { ...booking, plan }, maxPlays: Math.min(maxPlays, interactivePlays) };
+  const asked = { ...inputs, booking: { ...booking, plan }, maxPlays: playsFor(inputs) };
   return makeBaseline(deliveryInputs(asked, model, range), other);
 }
 
 /** The plan of now as it is decided: line items that were there before stay as they were decided. */
-function decidePlan(plan: ServingPlanDocument, before: Entry, added: readonly PlanLineItem[], widen: Widen) {
+function decidePlan(
+  plan: ServingPlanDocument,
+  before: Entry,
+  added: readonly PlanLineItem[],
+  widen: (plan: ServingPlanDocument) => ServingPlanDocument,
+) {
   const decided = [...before.decided.line_items, ...widen({ ...plan, line_items: [...added] }).line_items];
   const lines = new Map(decided.map((line) => [line.line_item_id, line]));
   return { ...plan, line_items: plan.line_items.map(({ line_item_id: id }) => lines.get(id)!) };
 }
 
 /** The baseline of what is sold now, from one of what was sold before; undefined where it has to be made anew. */
-function changeEntry(inputs: ForecastInputs, entry: Entry, widen: Widen | undefined): Entry | undefined {
+function changeEntry(
+  inputs: ForecastInputs,
+  entry: Entry,
+  widen: ((plan: ServingPlanDocument) => ServingPlanDocument) | undefined,
+): Entry | undefined {
   const { plan } = inputs.booking;
   if (entry.plan === plan) return entry;
   const added = findAdded(entry.plan, plan);
@@ -116,61 +147,103 @@ function changeEntry(inputs: ForecastInputs, entry: Entry, widen: Widen | undefi
 }
 
 /** Fits the curves of a workspace once for all questions of an hour. */
-function createKeepModels(): (inputs: ForecastInputs) => TrafficModel {
+function createKeepModels() {
   const kept = new LRUCache<string, { readonly basis: string; readonly model: TrafficModel }>({ max: maxModels });
-  return (inputs) => {
-    const basis = modelBasisOf(inputs);
-    const known = kept.get(inputs.workspaceId);
-    if (known?.basis === basis) return known.model;
-    // What people hope for is no promise: modifiers that raise traffic sell nothing.
-    const model = modelOf(inputs, ({ factor }) => factor <= 1);
-    kept.set(inputs.workspaceId, { basis, model });
-    return model;
+  return {
+    has: (inputs: ForecastInputs) => kept.get(inputs.workspaceId)?.basis === modelBasisOf(inputs),
+    modelFor: (inputs: ForecastInputs): TrafficModel => {
+      const basis = modelBasisOf(inputs);
+      const known = kept.get(inputs.workspaceId);
+      if (known?.basis === basis) return known.model;
+      // What people hope for is no promise: modifiers that raise traffic sell nothing.
+      const model = modelOf(inputs, ({ factor }) => factor <= 1);
+      kept.set(inputs.workspaceId, { basis, model });
+      return model;
+    },
   };
+}
+
+const basisOf = (inputs: ForecastInputs, isWide: boolean) => `${isWide ? 'wide' : 'sold'} ${modelBasisOf(inputs)}`;
+
+/** Finds a baseline that answers a question about some hours. */
+const covering =
+  (basis: string, range: TimeRange) =>
+  ({ basis: own, baseline: { days } }: Entry): boolean =>
+    own === basis &&
+    days.fromMs <= range.fromMs &&
+    days.toMs >= range.toMs &&
+    days.toMs - days.fromMs <= 2 * (range.toMs - range.fromMs);
+
+/** Those that were asked for last and fit the bound: the cache would not keep anything that is larger as a whole. */
+function bounded(entries: readonly Entry[]): readonly Entry[] {
+  let size = 0;
+  return entries
+    .toSorted((a, b) => b.askedAtMs - a.askedAtMs)
+    .slice(0, maxPerWorkspace)
+    .filter((one) => (size += sizeOf(one)) < maxKept);
 }
 
 /**
  * Keeps what was decided for one question for the next ones, in the same window or one of half its length at least: a shorter one would have
  * too few of the plays. Line items that were sold since are added to it; where others were changed or ended it is made anew.
  */
-export function createKeepBaselines(): KeepBaseline {
-  const modelFor = createKeepModels();
+export function createKeepBaselines(): KeptBaselines {
+  const models = createKeepModels();
   const kept = new LRUCache<string, readonly Entry[]>({
     maxSize: maxKept,
     sizeCalculation: (entries) => entries.reduce((sum, one) => sum + sizeOf(one), 1),
   });
-  const keep: KeepBaseline = (inputs, { fromMs, toMs }, widen) => {
+  const entriesOf = (workspaceId: string) => kept.get(workspaceId) ?? [];
+  const find = (
+    inputs: ForecastInputs,
+    { fromMs, toMs }: TimeRange,
+    widen: Widen | undefined,
+    askedAtMs: number,
+  ): Kept => {
     const { workspaceId, nowMs, booking } = inputs;
-    const model = modelFor(inputs);
-    const basis = `${widen ? 'wide' : 'sold'} ${modelBasisOf(inputs)}`;
-    const sold = widen && keep(inputs, { fromMs, toMs });
+    const model = models.modelFor(inputs);
+    const [isWide, basis] = [widen !== undefined, basisOf(inputs, widen !== undefined)];
+    const sold = widen && find(inputs, { fromMs, toMs }, undefined, askedAtMs);
+    const wider = widen && ((plan: ServingPlanDocument) => widen(plan, sold!.baseline, inputs));
     // A wider plan is decided in the plays of what is sold, which are those of a longer window at times.
     const hours = { fromMs: Math.floor(fromMs / hourMs) * hourMs, toMs: Math.ceil(toMs / hourMs) * hourMs };
     const range = sold?.baseline.days ?? hours;
-    const young = (kept.get(workspaceId) ?? []).filter((one) => nowMs - one.madeAtMs < maxAgeMs);
-    const covers = ({ basis: own, baseline: { days } }: Entry) =>
-      own === basis &&
-      days.fromMs <= range.fromMs &&
-      days.toMs >= range.toMs &&
-      days.toMs - days.fromMs <= 2 * (range.toMs - range.fromMs);
-    const known = young.find(covers);
-    const found = known && changeEntry(inputs, known, widen);
-    if (found && found === known) return found;
+    const entries = entriesOf(workspaceId).filter((one) => nowMs - one.askedAtMs < askedLatelyMs);
+    const covers = covering(basis, range);
+    const known = entries.find((one) => nowMs - one.madeAtMs < maxAgeMs && covers(one));
+    const found = known && changeEntry(inputs, known, wider);
     const { plan } = booking;
-    const decided = !found && widen ? widen(plan) : plan;
+    const decided = !found && wider ? wider(plan) : plan;
     if (!found && sold && decided === plan) return sold;
-    const made = found ?? {
+    const made: Entry = found ?? {
       baseline: decideWindow(inputs, decided, model, range, sold?.baseline),
-      ...{ model, basis, plan, decided, additions: 0, madeAtMs: nowMs },
+      ...{ model, basis, isWide, plan, decided, additions: 0, madeAtMs: nowMs, askedAtMs },
     };
-    let size = 0;
-    const entries = [made, ...young.filter((one) => one !== known)].slice(0, maxPerWorkspace);
-    // The cache would not keep anything that is larger than the bound as a whole.
-    kept.set(
-      workspaceId,
-      entries.filter((one) => (size += sizeOf(one)) < maxKept),
-    );
-    return made;
+    const asked = { ...made, askedAtMs: Math.max(made.askedAtMs, askedAtMs) };
+    kept.set(workspaceId, bounded([asked, ...entries.filter((one) => one !== known)]));
+    return asked;
   };
-  return keep;
+  const makeAhead: KeptBaselines['makeAhead'] = (inputs, widen) => {
+    const { workspaceId, nowMs, booking } = inputs;
+    const isAsked = ({ askedAtMs, baseline: { days } }: Entry) =>
+      nowMs - askedAtMs < askedLatelyMs && days.toMs > nowMs;
+    const isOld = (one: Entry) => one.basis !== basisOf(inputs, one.isWide) || nowMs - one.madeAtMs >= renewedFromMs;
+    const all = entriesOf(workspaceId).filter((one) => isAsked(one) && (isOld(one) || one.plan !== booking.plan));
+    // A wider one is made from the other.
+    const old = all.find(({ isWide }) => !isWide) ?? all[0];
+    if (!old) return false;
+    if (!models.has(inputs)) {
+      models.modelFor(inputs);
+      return true;
+    }
+    if (thinAhead(inputs, playsFor(inputs))) return true;
+    const others = () => entriesOf(workspaceId).filter((one) => one !== old);
+    if (isOld(old)) kept.set(workspaceId, others());
+    const { isWide, askedAtMs, baseline } = old;
+    const { days } = baseline;
+    find(inputs, { fromMs: Math.max(days.fromMs, nowMs), toMs: days.toMs }, isWide ? widen : undefined, askedAtMs);
+    kept.set(workspaceId, others());
+    return true;
+  };
+  return { makeAhead, baselineOf: (inputs, range, widen) => find(inputs, range, widen, inputs.nowMs) };
 }

@@ -29,6 +29,8 @@ export type Question =
       readonly toMs: number;
       readonly deadlineMs: number;
     }
+  /** Makes a part of what the next question of a workspace would make first. */
+  | { readonly type: 'ahead'; readonly workspaceId: string; readonly deadlineMs: number }
   | { readonly type: 'plans'; readonly workspaceId: string; readonly deadlineMs: number }
   | {
       readonly type: 'risks';
@@ -44,6 +46,8 @@ export interface Answers {
   readonly forecast: ForecastResult;
   readonly availability: CheckedAvailability;
   readonly fit: ExplainedLine;
+  /** Whether anything was to be made. */
+  readonly ahead: boolean;
   readonly plans: MadePlans;
   readonly risks: FoundRisks;
   readonly backtest: WorkspaceBacktest;

@@ -20,8 +20,21 @@ type Targeted = Pick<PlanLineItem, 'targeting'>;
 const askedOf = ({ targeting }: Targeted): readonly Dimension[] =>
   (Object.keys(dimensions) as Dimension[]).filter((name) => (targeting[name]?.include.length ?? 0) > 0);
 
+type Hidden = ReadonlyMap<Dimension, number>;
+
+/** Found once for all questions about the same past. */
+const found = new WeakMap<readonly SamplePlay[], Hidden>();
+
 /** Share of the plays whose value the sample hides, by dimension; none where it hides none. */
-export function findHidden(plays: readonly SamplePlay[]): ReadonlyMap<Dimension, number> {
+export function findHidden(plays: readonly SamplePlay[]): Hidden {
+  const known = found.get(plays);
+  if (known) return known;
+  const hidden = countHidden(plays);
+  found.set(plays, hidden);
+  return hidden;
+}
+
+function countHidden(plays: readonly SamplePlay[]): Hidden {
   const names = Object.keys(dimensions) as Dimension[];
   const hidden = new Map<Dimension, number>();
   let all = 0;
@@ -40,7 +53,7 @@ export function hidesTargeted(line: Targeted, plays: readonly SamplePlay[]): boo
 }
 
 /** The line item that has every play with a hidden value too: it fits as much as there could be at most. Undefined when nothing is hidden from it. */
-export function withHidden<L extends Targeted>(line: L, hidden: ReadonlyMap<Dimension, number>): L | undefined {
+export function withHidden<L extends Targeted>(line: L, hidden: Hidden): L | undefined {
   const asked = askedOf(line).filter((name) => hidden.has(name));
   if (asked.length === 0) return undefined;
   const widened = asked.map((name) => {
@@ -57,7 +70,7 @@ const shortFrom = 0.02;
 export function withHiddenSold(
   plan: ServingPlanDocument,
   baseline: DeliveryBaseline,
-  hidden: ReadonlyMap<Dimension, number>,
+  hidden: Hidden,
 ): ServingPlanDocument {
   const { index, picks, scale, deliveryRates } = baseline;
   const wanted = findWanted(baseline);

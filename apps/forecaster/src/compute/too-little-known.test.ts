@@ -54,7 +54,7 @@ function workspaceOf(ages: readonly number[], factDays: number): ForecastInputs 
     ...{ past: { untilMs: nowMs, plays, hours }, booking: { plan, head } },
   };
 }
-const checked = (inputs: ForecastInputs) => checkAvailability(inputs, line, createKeepBaselines());
+const checked = (inputs: ForecastInputs) => checkAvailability(inputs, line, createKeepBaselines().baselineOf);
 /** Slots of 14 days at the pace of now. */
 const atThisPace = 14 * 24 * perHour;
 

@@ -84,6 +84,11 @@ function playsOf({ plays, layouts }: ReadSampleResponse): SamplePlay[] {
   }));
 }
 
+type Lists = Pick<Past, 'plays' | 'hours'>;
+
+const hasAll = (one: Lists, other: Lists) =>
+  one.plays.length === other.plays.length && one.hours.length === other.hours.length;
+
 const since = <T>(list: readonly T[], fromMs: number, atOf: (item: T) => number): T[] =>
   list.filter((item) => atOf(item) >= fromMs);
 
@@ -114,6 +119,7 @@ export function createReadPast(
     });
     const plays = since(known.plays, sampleFromMs, ({ atMs }) => atMs);
     const hours = since(known.hours, historyFromMs, ({ hourMs: atMs }) => Number(atMs));
+    const isCut = !hasAll(known, { plays, hours });
     for await (const message of client.readPlayHours(range(historyFromMs, untilMs), { deadlineMs }))
       hours.push(...message.hours);
     // Hours are sampled one after the other, plays and sums at once, and the sampling may be hours behind: what comes after the last hour
@@ -122,7 +128,10 @@ export function createReadPast(
     const readUntilMs = last ? Number(last.hourMs) + hourMs : 0;
     for await (const message of client.readSample(range(sampleFromMs, readUntilMs), { deadlineMs }))
       plays.push(...playsOf(message));
-    const past = { untilMs: lastCompleteMs(hours, untilMs), plays, hours, readUntilMs, beganMs: known.beganMs };
+    // What is found in them is kept as long as they are the same objects: until the last hour is sampled every question comes here.
+    const lists =
+      !isCut && hasAll(known, { plays, hours }) ? { plays: known.plays, hours: known.hours } : { plays, hours };
+    const past = { untilMs: lastCompleteMs(hours, untilMs), ...lists, readUntilMs, beganMs: known.beganMs };
     kept.set(workspaceId, past);
     return past;
   };
