@@ -136,14 +136,42 @@ const newEpisode = createRoute({
   component: lazyRouteComponent(() => import('./pages/episodes/new-episode-page.tsx'), 'NewEpisodePage'),
 });
 
+/** The head and the tabs of one episode. */
 const episode = createRoute({
   getParentRoute: () => rootRoute,
   path: '/episodes/$episodeId',
   staticData: { place: 'podcasts' },
   loader: ({ context: { queries }, params: { episodeId } }) => void queries.prefetchQuery(episodeQuery(episodeId)),
   component: lazyRouteComponent(
+    withTexts('audio', () => import('./pages/episodes/episode-frame.tsx')),
+    'EpisodeFrame',
+  ),
+});
+
+const episodeAudio = createRoute({
+  getParentRoute: () => episode,
+  path: '/',
+  component: lazyRouteComponent(
     withTexts('audio', () => import('./pages/episodes/episode-page.tsx')),
     'EpisodePage',
+  ),
+});
+
+const episodeChapters = createRoute({
+  getParentRoute: () => episode,
+  path: '/chapters',
+  component: lazyRouteComponent(
+    withTexts('audio', () => import('./pages/episodes/audio/chapters-page.tsx')),
+    'ChaptersPage',
+  ),
+});
+
+const episodeTranscripts = createRoute({
+  getParentRoute: () => episode,
+  path: '/transcripts',
+  component: lazyRouteComponent(
+    withTexts('audio', () => import('./pages/episodes/audio/transcripts-page.tsx')),
+    'TranscriptsPage',
   ),
 });
 
@@ -226,7 +254,7 @@ export const routeTree = rootRoute.addChildren([
   importPodcast,
   podcast.addChildren([episodes, podcastAnalytics, podcastDetails, podcastFeed, importReport, podcastSettings]),
   newEpisode,
-  episode,
+  episode.addChildren([episodeAudio, episodeChapters, episodeTranscripts]),
   episodeDetails,
   workspace.addChildren([reviews, review, resources, newResource, resource, command]),
 ]);

@@ -56,6 +56,8 @@ const pages = [
   { isTried: true, address: '/podcasts/pod_salt/import', shows: '41 of 60 items' },
   { isTried: true, address: '/podcasts/pod_harbour/feed', shows: 'Check the feed' },
   { isTried: true, address: '/episodes/ep_14', shows: 'MP3 128 kbit/s, 46.3 MB' },
+  { isTried: true, address: '/episodes/ep_14/chapters', shows: 'Save the chapters' },
+  { isTried: false, address: '/episodes/ep_14/transcripts', shows: '812 lines' },
   { isTried: false, address: '/podcasts/pod_harbour/new?episode=ep_16', shows: 'Save the details' },
   // Advertising.
   { isTried: true, address: `/w/ws_1/line_items/li_${one}`, shows: 'Others were ahead of it' },

@@ -1,49 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Answer } from '../../api/queries.ts';
 import { t } from '../../messages/messages.ts';
-import { artworkAddress } from '../../parts/artwork-address.ts';
-import { Artwork } from '../../parts/artwork.tsx';
-import { StateBadge } from '../../parts/badge.tsx';
-import { buttonClass } from '../../parts/button.tsx';
 import { Card, Cards, Column, Pairs } from '../../parts/card.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
 import { Notes } from '../../parts/notes.tsx';
-import { Page } from '../../parts/page.tsx';
-import { ProblemPage } from '../../parts/problem.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
-import { Length, Time } from '../../parts/time.tsx';
-import { zoneName } from '../../parts/format.ts';
-import { usePlace } from '../../shell/place.ts';
-import { episodePlace } from '../podcasts/episode-place.ts';
+import { Time } from '../../parts/time.tsx';
 import { podcastQuery } from '../podcasts/podcast-queries.ts';
 import { AudioAndBreaks } from './audio/audio-and-breaks.tsx';
-import { episodeQuery, productionQuery } from './episode-queries.ts';
+import { useHeard } from './audio/use-sound.ts';
+import { episodeQuery } from './episode-queries.ts';
 import { RecordingCard } from './recording-card.tsx';
 
 type Episode = Answer<'/episodes/{id}'>;
 
 const route = getRouteApi('/episodes/$episodeId');
-
-function Meta({ episode }: { readonly episode: Episode }) {
-  const { zone } = usePlace();
-  const date = episode.published_at ?? episode.publish_at;
-  const place = episodePlace(episode.season, episode.number);
-  return (
-    <>
-      <StateBadge state={episode.state} />
-      {place !== '' && <span>{place}</span>}
-      {episode.duration_ms !== undefined && <Length ms={episode.duration_ms} />}
-      {date !== undefined && (
-        <span>
-          <Time at={date} form="moment" /> {t('zone_time', { zone: zoneName(zone) })}
-        </span>
-      )}
-      {episode.enclosure_url !== undefined && <a href={episode.enclosure_url}>{t('episode.listen')}</a>}
-    </>
-  );
-}
 
 const Facts = ({ episode }: { readonly episode: Episode }) => (
   <Card title={t('details.facts')}>
@@ -68,12 +39,9 @@ const Facts = ({ episode }: { readonly episode: Episode }) => (
 
 /** The recording to be heard, where there is one, and everything else about the episode. */
 function Content({ episode }: { readonly episode: Episode }) {
-  const { id: episodeId, title, current_production_id: productionId } = episode;
+  const { id: episodeId, current_production_id: productionId } = episode;
   const { data: podcast } = useQuery(podcastQuery(episode.podcast_id));
-  const { data: production } = useQuery({
-    ...productionQuery(productionId ?? ''),
-    enabled: productionId !== undefined,
-  });
+  const heard = useHeard(episode);
   const around = (breaks: ReactNode) => (
     <Cards>
       <Column>
@@ -92,46 +60,13 @@ function Content({ episode }: { readonly episode: Episode }) {
       </Column>
     </Cards>
   );
-  const durationMs = production?.audio_duration_ms ?? 0;
-  if (production?.state !== 'encoded' || durationMs === 0) return around(undefined);
-  const artworkUrl = artworkAddress(episode.artwork ?? podcast?.artwork, 512);
-  const heard = { productionId: production.id, durationMs, title, artist: podcast?.title, artworkUrl };
+  if (!heard) return around(undefined);
   return <AudioAndBreaks {...{ episodeId, heard, around }} />;
 }
 
-function EpisodeDetails({ episode }: { readonly episode: Episode }) {
-  const { data: podcast } = useQuery(podcastQuery(episode.podcast_id));
-  const params = { podcastId: episode.podcast_id };
-  return (
-    <Page
-      voice
-      title={episode.title}
-      crumbs={[
-        <Link to="/podcasts">{t('nav.podcasts')}</Link>,
-        <Link to="/podcasts/$podcastId" params={params}>
-          {podcast?.title ?? t('podcasts.podcast')}
-        </Link>,
-      ]}
-      picture={<Artwork of={episode.artwork ?? podcast?.artwork} title={episode.title} size="large" />}
-      meta={<Meta episode={episode} />}
-      actions={
-        <>
-          {episode.enclosure_url !== undefined && <CopyButton name="episode.copy_audio" text={episode.enclosure_url} />}
-          <Link className={buttonClass()} to="/episodes/$episodeId/details" params={{ episodeId: episode.id }}>
-            {t('episode.edit')}
-          </Link>
-        </>
-      }
-    >
-      <Content episode={episode} />
-    </Page>
-  );
-}
-
-/** One episode as it is: its recording with its breaks, its notes, its facts. */
+/** An episode as it is: its recording with its breaks, its notes, its facts. */
 export function EpisodePage() {
   const { episodeId } = route.useParams();
-  const { data: episode, error, refetch } = useQuery(episodeQuery(episodeId));
-  if (episode) return <EpisodeDetails episode={episode} />;
-  return error ? <ProblemPage error={error} onRetry={() => void refetch()} /> : <Skeleton lines={8} />;
+  const { data: episode } = useQuery(episodeQuery(episodeId));
+  return episode && <Content episode={episode} />;
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { withVersion, type Answer, type Versioned } from '../../../api/queries.ts';
 import { t } from '../../../messages/messages.ts';
 import { Card } from '../../../parts/card.tsx';
@@ -8,23 +8,17 @@ import { Skeleton } from '../../../parts/skeleton.tsx';
 import { player } from '../../../parts/player/use-player.ts';
 import { joinOf, type Silences } from '../../../parts/waveform/snap.ts';
 import type { Stretch } from '../../../parts/waveform/waveform.tsx';
+import { stretchesOf } from './chapters.ts';
 import { AudioCard } from './audio-card.tsx';
 import { chaptersQuery, markersQuery, waveformQuery } from './audio-queries.ts';
 import { BreaksCard } from './breaks-card.tsx';
 import { useBreaks } from './use-breaks.ts';
-import { useSound, type Heard } from './use-sound.ts';
+import type { Heard } from './use-sound.ts';
 
 type Markers = Answer<'/episodes/{id}/markers'>;
 
 /** How much is heard before a join, and after it. */
 const joinMs = 3000;
-
-/** Chapters as stretches: each lasts to the next one, the last to the end. */
-const stretchesOf = (chapters: Answer<'/episodes/{id}/chapters'>['chapters'], durationMs: number): Stretch[] =>
-  chapters.map(({ title, start_ms: startMs, end_ms: endMs }, at) => ({
-    ...{ title, startMs },
-    endMs: endMs ?? chapters[at + 1]?.start_ms ?? durationMs,
-  }));
 
 function Editor({
   episodeId,
@@ -41,9 +35,8 @@ function Editor({
   readonly chapters: readonly Stretch[];
   readonly around: (breaks: ReactNode) => ReactNode;
 }) {
-  const { productionId, durationMs } = heard;
+  const { durationMs } = heard;
   const breaks = useBreaks(episodeId, read, durationMs);
-  useSound(heard);
   const hear = (key: string) => {
     const found = breaks.list.find((each) => each.key === key);
     if (!found) return;
@@ -52,7 +45,7 @@ function Editor({
   };
   return (
     <>
-      <AudioCard {...{ productionId, durationMs, silences, chapters, breaks }} onHear={hear} />
+      <AudioCard {...{ heard, silences, chapters, breaks }} onHear={hear} />
       {around(<BreaksCard {...{ breaks, silences, durationMs }} onHear={hear} />)}
     </>
   );
@@ -71,8 +64,6 @@ export function AudioAndBreaks({
   const waveform = useQuery(waveformQuery(heard.productionId));
   const markers = useQuery({ ...markersQuery(episodeId), select: withVersion<Markers> });
   const chapters = useQuery(chaptersQuery(episodeId)).data?.chapters ?? [];
-  // What is heard ends with the page that can stop it.
-  useEffect(() => player.pause, []);
   if (waveform.data && markers.data)
     return (
       <Editor

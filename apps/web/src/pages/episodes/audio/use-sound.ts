@@ -1,7 +1,11 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import type { Answer } from '../../../api/queries.ts';
+import { artworkAddress } from '../../../parts/artwork-address.ts';
 import { player } from '../../../parts/player/use-player.ts';
 import { parsePeaks, type Peaks } from '../../../parts/waveform/columns.ts';
+import { podcastQuery } from '../../podcasts/podcast-queries.ts';
+import { productionQuery } from '../episode-queries.ts';
 import { waveformQuery } from './audio-queries.ts';
 
 /** What the player says of an episode. */
@@ -11,6 +15,20 @@ export interface Heard {
   readonly title: string;
   readonly artist: string | undefined;
   readonly artworkUrl: string | undefined;
+}
+
+/** The recording of an episode as the player has it; undefined until it is known, and where there is none that can be heard. */
+export function useHeard(episode: Answer<'/episodes/{id}'>): Heard | undefined {
+  const { title, current_production_id: productionId } = episode;
+  const { data: podcast } = useQuery(podcastQuery(episode.podcast_id));
+  const { data: production } = useQuery({
+    ...productionQuery(productionId ?? ''),
+    enabled: productionId !== undefined,
+  });
+  const durationMs = production?.audio_duration_ms ?? 0;
+  if (production?.state !== 'encoded' || durationMs === 0) return undefined;
+  const artworkUrl = artworkAddress(episode.artwork ?? podcast?.artwork, 512);
+  return { productionId: production.id, durationMs, title, artist: podcast?.title, artworkUrl };
 }
 
 /** Gives the recording of an episode to the player, which asks for its address once somebody listens. */
