@@ -1,3 +1,4 @@
+import { copyFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { ffmpeg, until } from '@longwave/test-kit';
@@ -18,10 +19,13 @@ beforeAll(async () => {
   world = stack.use(await openSharedInstallation());
   browser = stack.use(await openBrowser(world.fleet));
   ada = await newPodcaster(world, 'Ada Quay');
-});
+  episode = await publishEpisode('The lamp');
+}, 120_000);
 afterEach(() => expect(browser.takeFindings()).toEqual([]));
 afterAll(() => stack.disposeAsync());
 
+let episode: Awaited<ReturnType<typeof publishEpisode>>;
+const adSeconds = 6;
 const silence = { fromMs: 25_000, toMs: 26_000 };
 
 /** Forty seconds of noise with one second of silence, of a published episode; the address of its feed comes with it. */
@@ -54,21 +58,21 @@ interface Timeline {
   }[];
 }
 
-/** What a listener gets now, in time. */
-async function timelineOf(feedUrl: string, agent: string): Promise<Timeline> {
+/** Documents beside the file that a new listener gets now. */
+async function besideOf(feedUrl: string, agent: string): Promise<(name: string) => Promise<unknown>> {
   const { enclosureUrl } = (await checkFeed(feedUrl))!;
   const { mediaUrl } = await download(enclosureUrl, agent);
-  const beside = await fetch(mediaUrl.replace(/[^/]+$/, 'timeline.json'), { headers: { 'user-agent': agent } });
-  return (await beside.json()) as Timeline;
+  const headers = { 'user-agent': agent };
+  return async (name) => (await fetch(mediaUrl.replace(/[^/]+$/, name), { headers })).json();
 }
 
 const secondsAt = async (page: Page, name: string) =>
   Number(await page.getByRole('slider', { name }).getAttribute('aria-valuenow')) / 1000;
 
 test('9, a mid-roll by keyboard: placed, snapped to the silence, its join heard, saved; the delivered file has the ad there', async () => {
-  const { episodeId, feedUrl } = await publishEpisode('The lamp');
+  const { episodeId, feedUrl } = episode;
   const ad = path.join(world.folder, 'ad.wav');
-  ffmpeg('-f', 'lavfi', '-i', 'sine=frequency=440:sample_rate=48000:duration=6', '-ac', '2', ad);
+  ffmpeg('-f', 'lavfi', '-i', `sine=frequency=440:sample_rate=48000:duration=${adSeconds}`, '-ac', '2', ad);
   const { workspace_id: workspaceId } = await world.operator.account(ada.accountId);
   const booked = await advertisingOf(world, { account: { workspaceId }, rest: ada.rest }).book({
     ...{ name: 'Harbour Radio', type: 'sponsorship', goal: { unit: 'share_pct', quantity: 100 } },
@@ -103,10 +107,66 @@ test('9, a mid-roll by keyboard: placed, snapped to the silence, its join heard,
   await page.keyboard.press('Enter');
   await page.getByText('Everything is saved').waitFor();
   const { parts } = await until('the break in new plays', async () => {
-    const timeline = await timelineOf(feedUrl, `Listener/${Date.now()}`);
+    const beside = await besideOf(feedUrl, `Listener/${Date.now()}`);
+    const timeline = (await beside('timeline.json')) as Timeline;
     return timeline.parts.some(({ slots = [] }) => slots.length > 0) && timeline;
   });
   expect(parts.map(({ kind }) => kind)).toEqual(['content', 'break', 'content']);
   expect(parts[1]!.slots!.map(({ duration_ms: ms }) => ms)).toEqual([booked.durationMs]);
   expect(Math.abs(parts[2]!.content_start_ms! - 25_500)).toBeLessThanOrEqual(24);
+});
+
+test('11, chapters and a transcript edited: the addresses of the feed give the new ones, retimed in the stitched file', async () => {
+  const { episodeId, feedUrl } = episode;
+  await using tab = await browser.open({ session: ada.browser });
+  const { page } = tab;
+  await tab.visit(`/episodes/${episodeId}`);
+  await page.getByRole('link', { name: 'Chapters' }).click();
+  await page.getByText('No chapter yet.').waitFor();
+  for (const [at, title] of [
+    ['0:00', 'Hello'],
+    ['30', 'Goodbye'],
+  ] as const) {
+    await page.getByRole('button', { name: 'Add chapter here' }).click();
+    const fields = page.getByRole('listitem').filter({ has: page.getByRole('textbox', { name: /^Start/ }) });
+    const row = at === '0:00' ? fields.first() : fields.last();
+    await row.getByRole('textbox', { name: /^Start/ }).fill(at === '0:00' ? at : 'soon');
+    await row.getByRole('textbox', { name: /^Title/ }).fill(title);
+  }
+  const save = page.getByRole('button', { name: 'Save the chapters' });
+  await save.click();
+  await page.getByText('A start is a time of the recording').waitFor();
+  await page.getByRole('textbox', { name: 'Start of chapter 2' }).fill('0:30');
+  await lookAt(page, 'chapters');
+  await save.click();
+  await page.getByText('Everything is saved').waitFor();
+
+  await page.getByRole('link', { name: 'Transcripts' }).click();
+  await page.getByText('No transcript yet').waitFor();
+  const file = path.join(world.folder, 'lamp.de.vtt');
+  writeFileSync(file, 'WEBVTT\n\n00:00:10.000 --> 00:00:12.000\nDavor.\n\n00:00:31.000 --> 00:00:33.000\nDanach.\n');
+  for (const name of ['lamp.de.vtt', 'lamp.en.vtt']) {
+    const named = path.join(world.folder, name);
+    copyFileSync(file, named);
+    await page.getByLabel('File').setInputFiles(named);
+    await page.getByText(`Chosen: ${name}`).waitFor();
+    await page.getByRole('button', { name: 'Add the transcript' }).click();
+    await page.getByRole('link', { name: name.includes('de') ? 'German as VTT' : 'English as VTT' }).waitFor();
+  }
+  expect(await page.getByText('2 lines').count()).toBe(2);
+  await lookAt(page, 'transcripts');
+
+  const feed = await until('the feed', async () => {
+    const text = await (await fetch(feedUrl)).text();
+    return text.includes('podcast:transcript') && text.includes('podcast:chapters') && text;
+  });
+  expect([...feed.matchAll(/<podcast:transcript [^>]*language="(\w+)"/g)].map(([, tag]) => tag)).toEqual(
+    expect.arrayContaining(['de', 'en']),
+  );
+  const beside = await besideOf(feedUrl, `Reader/${Date.now()}`);
+  const { chapters } = (await beside('chapters.json')) as { chapters: { startTime: number; title: string }[] };
+  expect(chapters.map(({ title, startTime }) => [title, Math.round(startTime)])).toEqual([
+    ['Hello', 0],
+    ['Goodbye', 30 + adSeconds],
+  ]);
 });
