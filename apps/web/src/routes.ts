@@ -11,6 +11,7 @@ import { parseTableSearch } from './parts/table-rows.ts';
 export const navigation = [
   { place: 'home', to: '/', name: 'nav.home' },
   { place: 'podcasts', to: '/podcasts', name: 'nav.podcasts' },
+  { place: 'analytics', to: '/analytics', name: 'nav.analytics' },
 ] as const;
 
 /** Places of advertising are those of a workspace: the rail chooses among them by the address (`shell/ad-places.tsx`). */
@@ -106,6 +107,31 @@ const podcastAnalytics = createRoute({
   component: lazyRouteComponent(
     withTexts('analytics', () => import('./pages/analytics/podcast-analytics-page.tsx')),
     'PodcastAnalyticsPage',
+  ),
+});
+
+/** All podcasts side by side. */
+const analytics = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/analytics',
+  staticData: { place: 'analytics' },
+  validateSearch: parseAnalyticsSearch,
+  loader: ({ context: { queries } }) => void queries.prefetchQuery(podcastsQuery),
+  component: lazyRouteComponent(
+    withTexts('analytics', () => import('./pages/analytics/analytics-page.tsx')),
+    'AnalyticsPage',
+  ),
+});
+
+const episodeNumbers = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/episodes/$episodeId/numbers',
+  staticData: { place: 'podcasts' },
+  validateSearch: parseAnalyticsSearch,
+  loader: ({ context: { queries }, params: { episodeId } }) => void queries.prefetchQuery(episodeQuery(episodeId)),
+  component: lazyRouteComponent(
+    withTexts('analytics', () => import('./pages/analytics/episode-numbers-page.tsx')),
+    'EpisodeNumbersPage',
   ),
 });
 
@@ -253,6 +279,8 @@ export const routeTree = rootRoute.addChildren([
   newPodcast,
   importPodcast,
   podcast.addChildren([episodes, podcastAnalytics, podcastDetails, podcastFeed, importReport, podcastSettings]),
+  analytics,
+  episodeNumbers,
   newEpisode,
   episode.addChildren([episodeAudio, episodeChapters, episodeTranscripts]),
   episodeDetails,

@@ -50,6 +50,8 @@ const pages = [
   { isTried: false, address: '/podcasts', shows: 'Salt & Steam' },
   { isTried: true, address: '/podcasts/pod_harbour', shows: '12,480' },
   { isTried: true, address: '/podcasts/pod_harbour/analytics', shows: 'Listeners a month' },
+  { isTried: true, address: '/analytics', shows: 'Downloads of 2 podcasts' },
+  { isTried: false, address: '/episodes/ep_14/numbers', shows: 'Downloads a day' },
   { isTried: false, address: '/podcasts/pod_salt', shows: 'No episode yet' },
   { isTried: false, address: '/podcasts/pod_harbour/details', shows: 'Harbour Museum' },
   { isTried: false, address: '/podcasts/import', shows: 'Address of its feed' },
@@ -181,6 +183,26 @@ test('signing out is the POST of a form, which leaves the console', async () => 
     true,
     'application/x-www-form-urlencoded',
   ]);
+});
+
+test('whoever may not see numbers is told so, and nothing that would be refused is asked', async () => {
+  await using context = await browser.newContext({ locale: 'en-GB' });
+  const asked: string[] = [];
+  context.on('request', (one) => asked.push(new URL(one.url()).pathname));
+  await context.route(/\/api\/v1\/podcasts(\/pod_harbour)?(\?|$)/, async (route) => {
+    const answer = await route.fetch();
+    const text = (await answer.text()).replaceAll('"available"', '"not_permitted"');
+    await route.fulfill({ response: answer, body: text });
+  });
+  const { page } = await open(context, '/podcasts/pod_harbour/analytics');
+  await page.getByRole('heading', { name: 'You may not see numbers of this podcast' }).waitFor();
+  await page.goto(`${url}/podcasts/pod_harbour`);
+  await page.getByText('Salt, rope, radio').waitFor();
+  for (const address of ['/', '/podcasts']) {
+    await page.goto(`${url}${address}`);
+    await page.getByText('Harbour Light').first().waitFor();
+  }
+  expect(asked.filter((pathname) => /overview|analytics\/|insights/.test(pathname))).toEqual([]);
 });
 
 /** A square picture that may be artwork. */

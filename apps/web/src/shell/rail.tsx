@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useMatches } from '@tanstack/react-router';
-import { ChevronsUpDown, CircleUser, House, Mic, Settings, type LucideIcon } from 'lucide-react';
+import { ChartNoAxesColumn, ChevronsUpDown, CircleUser, House, Mic, Settings, type LucideIcon } from 'lucide-react';
 import { accountQuery } from '../api/account.ts';
 import { useMe } from '../api/me.ts';
 import { t } from '../messages/messages.ts';
@@ -12,7 +12,11 @@ import { Mark } from './mark.tsx';
 import { PersonMenu } from './person-menu.tsx';
 import styles from './rail.module.css';
 
-const icons: Readonly<Record<(typeof navigation)[number]['place'], LucideIcon>> = { home: House, podcasts: Mic };
+const icons: Readonly<Record<(typeof navigation)[number]['place'], LucideIcon>> = {
+  home: House,
+  podcasts: Mic,
+  analytics: ChartNoAxesColumn,
+};
 
 /** The account that the session works in; auth-server's page offers the others. */
 function AccountCard() {

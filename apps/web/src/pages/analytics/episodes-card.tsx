@@ -38,7 +38,7 @@ function columnsOf(age: string, language: string): readonly FileColumn[] {
         title === null ? (
           t('analytics.episode_unknown')
         ) : (
-          <Link className="voice" to="/episodes/$episodeId" params={{ episodeId: id }}>
+          <Link className="voice" to="/episodes/$episodeId/numbers" params={{ episodeId: id }}>
             {title}
           </Link>
         ),

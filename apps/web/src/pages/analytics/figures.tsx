@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { classes } from '../../look/classes.ts';
 import { t } from '../../messages/messages.ts';
 import { changeText, numberText } from '../../parts/format.ts';
 import { usePlace } from '../../shell/place.ts';
@@ -27,7 +28,7 @@ export const Figure = ({
 /** How far a number is from another, with its sign and its colour. */
 export const Change = ({ of }: { readonly of: number }) => {
   const { language } = usePlace();
-  return <span className={of < 0 ? styles.down : styles.up}>{changeText(of, language)}</span>;
+  return <span className={classes(of < 0 && styles.down, of > 0 && styles.up)}>{changeText(of, language)}</span>;
 };
 
 /** Against what a total is compared. */

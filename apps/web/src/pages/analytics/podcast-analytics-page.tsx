@@ -1,10 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { ChartNoAxesColumn, EyeOff } from 'lucide-react';
 import type { Answer } from '../../api/queries.ts';
 import { t } from '../../messages/messages.ts';
 import { dayIn } from '../../parts/chart/calendar.ts';
-import { Empty } from '../../parts/empty.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { numberText } from '../../parts/format.ts';
 import { usePlace } from '../../shell/place.ts';
@@ -17,6 +15,7 @@ import { EpisodesCard } from './episodes-card.tsx';
 import { Figure } from './figures.tsx';
 import { ListenersCard } from './listeners-card.tsx';
 import { DimensionCards } from './dimension-card.tsx';
+import { NoNumbers } from './no-numbers.tsx';
 import { Choice, CompareChoice, RangeBar } from './range-bar.tsx';
 import { totalOf } from './series-data.ts';
 import { typicalOf } from './typical.ts';
@@ -131,11 +130,9 @@ export function PodcastAnalyticsPage() {
   const { podcastId } = route.useParams();
   const { data: podcast } = useQuery(podcastQuery(podcastId));
   if (!podcast) return <Skeleton lines={8} />;
-  if (podcast.analytics === 'not_permitted')
-    return <Empty icon={EyeOff} title="analytics.not_permitted" why="analytics.not_permitted_why" />;
-  if (podcast.analytics === 'not_in_plan')
-    return <Empty icon={ChartNoAxesColumn} title="analytics.not_in_plan" why="analytics.not_in_plan_why" />;
-  if (podcast.state !== 'published')
-    return <Empty icon={ChartNoAxesColumn} title="analytics.not_published" why="analytics.not_published_why" />;
-  return <Numbers podcast={podcast} />;
+  return (
+    <NoNumbers of={podcast}>
+      <Numbers podcast={podcast} />
+    </NoNumbers>
+  );
 }

@@ -1,0 +1,127 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { Answer } from '../../api/queries.ts';
+import { t } from '../../messages/messages.ts';
+import { Artwork } from '../../parts/artwork.tsx';
+import { StateBadge } from '../../parts/badge.tsx';
+import cards from '../../parts/card.module.css';
+import { dayIn } from '../../parts/chart/calendar.ts';
+import { Page } from '../../parts/page.tsx';
+import { ProblemPage } from '../../parts/problem.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Time } from '../../parts/time.tsx';
+import { usePlace } from '../../shell/place.ts';
+import { episodeQuery } from '../episodes/episode-queries.ts';
+import { episodePlace } from '../podcasts/episode-place.ts';
+import { podcastQuery } from '../podcasts/podcast-queries.ts';
+import { episodesAtAgeQuery } from './analytics-queries.ts';
+import { ages, changedAnalytics, daysOf, type Age, type AnalyticsSearch } from './analytics-search.ts';
+import { DimensionCards } from './dimension-card.tsx';
+import { Completeness, DownloadsCard, useSeries } from './downloads-card.tsx';
+import { rowsOf } from './episode-rows.ts';
+import { Change, Figure } from './figures.tsx';
+import { NoNumbers } from './no-numbers.tsx';
+import { CompareChoice, RangeBar } from './range-bar.tsx';
+import styles from './analytics.module.css';
+
+type Episode = Answer<'/episodes/{id}'>;
+const route = getRouteApi('/episodes/$episodeId/numbers');
+
+/** Downloads of so many first days, against those of a typical episode of the podcast. */
+function AtAge({ episode, age }: { readonly episode: Episode; readonly age: Age }) {
+  const { data } = useQuery(episodesAtAgeQuery(episode.podcast_id, Number(age)));
+  const row = data && rowsOf(data, data, Number(age)).find(({ id }) => id === episode.id);
+  const basis = () => {
+    if (data && !row) return t('analytics.beyond');
+    if (row?.isYoung) return t('analytics.so_far');
+    if (row?.against === undefined) return t('analytics.nothing_typical');
+    return (
+      <>
+        <Change of={row.against} /> {t('analytics.than_typical')}
+      </>
+    );
+  };
+  return <Figure name={t(`analytics.age_${age}`)} value={row?.first} basis={basis()} />;
+}
+
+function Numbers({ episode, publishedAt }: { readonly episode: Episode; readonly publishedAt: string }) {
+  const place = usePlace();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const today = dayIn(place.zone, new Date());
+  const days = daysOf(search, today);
+  const of = { podcastId: episode.podcast_id, episodeId: episode.id };
+  const { query } = useSeries(of, search, days);
+  const onChange = (change: AnalyticsSearch) =>
+    void navigate({ search: (former: AnalyticsSearch) => changedAnalytics(former, change), resetScroll: false });
+  return (
+    <>
+      <section className={cards.card} aria-label={t('analytics.first_days')}>
+        <dl className={styles.figures}>
+          {ages.map((age) => (
+            <AtAge key={age} episode={episode} age={age} />
+          ))}
+        </dl>
+      </section>
+      <RangeBar
+        search={search}
+        days={days}
+        today={today}
+        end={<Completeness meta={query.data?.meta} />}
+        onChange={onChange}
+      >
+        <CompareChoice search={search} onChange={onChange} />
+      </RangeBar>
+      <DownloadsCard
+        of={of}
+        title={episode.title}
+        search={search}
+        days={days}
+        today={today}
+        countedSince={dayIn(place.zone, new Date(publishedAt))}
+        episodes={[
+          { at: publishedAt, place: episodePlace(episode.season, episode.number) || episode.title.slice(0, 12) },
+        ]}
+        onChange={onChange}
+      />
+      <DimensionCards of={of} days={days} />
+    </>
+  );
+}
+
+/** The numbers of one episode: its first days against those of a typical one, and its course. */
+export function EpisodeNumbersPage() {
+  const { episodeId } = route.useParams();
+  const { data: episode, error, refetch } = useQuery(episodeQuery(episodeId));
+  const podcastOf = episode?.podcast_id ?? '';
+  const { data: podcast } = useQuery({ ...podcastQuery(podcastOf), enabled: episode !== undefined });
+  if (error && !episode) return <ProblemPage error={error} onRetry={() => void refetch()} />;
+  if (!episode || !podcast) return <Skeleton lines={8} />;
+  const { published_at: publishedAt } = episode;
+  return (
+    <Page
+      voice
+      title={episode.title}
+      crumbs={[
+        <Link to="/podcasts">{t('nav.podcasts')}</Link>,
+        <Link to="/podcasts/$podcastId/analytics" params={{ podcastId: podcast.id }}>
+          {podcast.title}
+        </Link>,
+        <Link to="/episodes/$episodeId" params={{ episodeId }}>
+          {t('analytics.episode')}
+        </Link>,
+      ]}
+      picture={<Artwork of={episode.artwork ?? podcast.artwork} title={episode.title} size="large" />}
+      meta={
+        <>
+          <StateBadge state={episode.state} />
+          {publishedAt !== undefined && <Time at={publishedAt} form="moment" />}
+        </>
+      }
+    >
+      <NoNumbers of={podcast} episodeState={episode.state}>
+        <Numbers episode={episode} publishedAt={publishedAt ?? episode.created_at} />
+      </NoNumbers>
+    </Page>
+  );
+}
