@@ -41,4 +41,6 @@ function startPages() {
   );
 }
 
-createRoot(document.getElementById('root') as HTMLElement).render(session.isOver() ? <SignedOutPage hasEnded={false} /> : startPages());
+createRoot(document.getElementById('root') as HTMLElement).render(
+  session.isOver() ? <SignedOutPage hasEnded={false} /> : startPages(),
+);

@@ -123,18 +123,6 @@ const analytics = createRoute({
   ),
 });
 
-const episodeNumbers = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/episodes/$episodeId/numbers',
-  staticData: { place: 'podcasts' },
-  validateSearch: parseAnalyticsSearch,
-  loader: ({ context: { queries }, params: { episodeId } }) => void queries.prefetchQuery(episodeQuery(episodeId)),
-  component: lazyRouteComponent(
-    withTexts('analytics', () => import('./pages/analytics/episode-numbers-page.tsx')),
-    'EpisodeNumbersPage',
-  ),
-});
-
 const importReport = createRoute({
   getParentRoute: () => podcast,
   path: '/import',
@@ -198,6 +186,16 @@ const episodeTranscripts = createRoute({
   component: lazyRouteComponent(
     withTexts('audio', () => import('./pages/episodes/audio/transcripts-page.tsx')),
     'TranscriptsPage',
+  ),
+});
+
+const episodeNumbers = createRoute({
+  getParentRoute: () => episode,
+  path: '/numbers',
+  validateSearch: parseAnalyticsSearch,
+  component: lazyRouteComponent(
+    withTexts('analytics', () => import('./pages/analytics/episode-numbers-page.tsx')),
+    'EpisodeNumbersPage',
   ),
 });
 
@@ -280,9 +278,8 @@ export const routeTree = rootRoute.addChildren([
   importPodcast,
   podcast.addChildren([episodes, podcastAnalytics, podcastDetails, podcastFeed, importReport, podcastSettings]),
   analytics,
-  episodeNumbers,
   newEpisode,
-  episode.addChildren([episodeAudio, episodeChapters, episodeTranscripts]),
+  episode.addChildren([episodeAudio, episodeChapters, episodeTranscripts, episodeNumbers]),
   episodeDetails,
   workspace.addChildren([reviews, review, resources, newResource, resource, command]),
 ]);

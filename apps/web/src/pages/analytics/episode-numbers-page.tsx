@@ -1,15 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import type { Answer } from '../../api/queries.ts';
 import { t } from '../../messages/messages.ts';
-import { Artwork } from '../../parts/artwork.tsx';
-import { StateBadge } from '../../parts/badge.tsx';
 import cards from '../../parts/card.module.css';
 import { dayIn } from '../../parts/chart/calendar.ts';
-import { Page } from '../../parts/page.tsx';
-import { ProblemPage } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { Time } from '../../parts/time.tsx';
 import { usePlace } from '../../shell/place.ts';
 import { episodeQuery } from '../episodes/episode-queries.ts';
 import { episodePlace } from '../podcasts/episode-place.ts';
@@ -92,36 +87,13 @@ function Numbers({ episode, publishedAt }: { readonly episode: Episode; readonly
 /** The numbers of one episode: its first days against those of a typical one, and its course. */
 export function EpisodeNumbersPage() {
   const { episodeId } = route.useParams();
-  const { data: episode, error, refetch } = useQuery(episodeQuery(episodeId));
+  const { data: episode } = useQuery(episodeQuery(episodeId));
   const podcastOf = episode?.podcast_id ?? '';
   const { data: podcast } = useQuery({ ...podcastQuery(podcastOf), enabled: episode !== undefined });
-  if (error && !episode) return <ProblemPage error={error} onRetry={() => void refetch()} />;
   if (!episode || !podcast) return <Skeleton lines={8} />;
-  const { published_at: publishedAt } = episode;
   return (
-    <Page
-      voice
-      title={episode.title}
-      crumbs={[
-        <Link to="/podcasts">{t('nav.podcasts')}</Link>,
-        <Link to="/podcasts/$podcastId/analytics" params={{ podcastId: podcast.id }}>
-          {podcast.title}
-        </Link>,
-        <Link to="/episodes/$episodeId" params={{ episodeId }}>
-          {t('analytics.episode')}
-        </Link>,
-      ]}
-      picture={<Artwork of={episode.artwork ?? podcast.artwork} title={episode.title} size="large" />}
-      meta={
-        <>
-          <StateBadge state={episode.state} />
-          {publishedAt !== undefined && <Time at={publishedAt} form="moment" />}
-        </>
-      }
-    >
-      <NoNumbers of={podcast} episodeState={episode.state}>
-        <Numbers episode={episode} publishedAt={publishedAt ?? episode.created_at} />
-      </NoNumbers>
-    </Page>
+    <NoNumbers of={podcast} episodeState={episode.state}>
+      <Numbers episode={episode} publishedAt={episode.published_at ?? episode.created_at} />
+    </NoNumbers>
   );
 }

@@ -59,6 +59,9 @@ function EpisodeTabs({ episode }: { readonly episode: Episode }) {
         <Link to="/episodes/$episodeId/transcripts" params={params}>
           {t('audio.tab_transcripts')} {count(episode.transcript_count)}
         </Link>,
+        <Link to="/episodes/$episodeId/numbers" params={params}>
+          {t('episode.numbers')}
+        </Link>,
       ]}
     />
   );
