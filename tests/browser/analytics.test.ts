@@ -74,7 +74,7 @@ test('15, analytics: range, compare, filter and the back button; sums equal the 
   await using tab = await browser.open({ session: ada.browser });
   const { page } = tab;
   await tab.visit(`/podcasts/${podcastId}`);
-  await page.getByRole('navigation', { name: 'Parts of the podcast' }).getByRole('link', { name: 'Analytics' }).click();
+  await page.getByRole('navigation', { name: 'Podcast', exact: true }).getByRole('link', { name: 'Analytics' }).click();
   await downloadsShown(page, all);
   const numbers = `/podcasts/${podcastId}/analytics`;
   const addressIs = (search: string) =>
