@@ -223,6 +223,21 @@ test('resources without a name are told apart by their number, kind, time and su
   expect(await list(api, ['billing_statements', ...inWorkspace])).toMatch(/ 12 {2}2026-11-01 to 2026-12-01 {2}cmp_1$/);
 });
 
+test.each([
+  ['campaigns', { budget: { amount_micros: '5000000000', currency: 'EUR' } }, 'budget 5000.00 EUR'],
+  ['campaigns', {}, 'Tea'],
+  ['line_items', { rate: { model: 'cpm', price: { amount_micros: '18000000', currency: 'EUR' } } }, '18.00 EUR cpm'],
+  ['line_items', { rate: { model: 'cpm', price: { amount_micros: '12345670', currency: 'EUR' } } }, '12.34567 EUR cpm'],
+  ['line_items', { rate: { model: 'none' } }, 'Tea'],
+  ['inventory_units', { min_cpm: { amount_micros: '900000000', currency: 'JPY' } }, 'min_cpm 900 JPY'],
+  ['billing_statements', { total_micros: '-2490000', inputs: { currency: 'EUR' } }, 'total -2.49 EUR'],
+])('a list of %s ends with what money they have: %j', async (type, attributes, shown) => {
+  const row = { id: 'x_1', version: 2, lifecycle_state: 'draft', updated_at: '2026-12-02T09:00:00.000Z' };
+  answers.push(catalog, json({ rows: [{ ...row, attributes: { name: 'Tea', ...attributes } }] }));
+  const line = await list(api, [type, ...inWorkspace]);
+  expect(line.split('  ').at(-1)).toBe(shown);
+});
+
 test('items of a reconciliation are a table with our number beside theirs, and --json for programs', async () => {
   const item = {
     ...{ item_id: 'itm_1', source: 'gam', line_item_id: 'li_1', day: '2026-11-01', ours: 100, theirs: 90 },

@@ -173,6 +173,20 @@ describe('the help of a command', () => {
     );
   });
 
+  test.each([
+    'break_plan.create',
+    'campaign.create',
+    'report.run',
+    'billing_statement.generate',
+    'forecast.request',
+  ] as const)('has an example of %s that the command takes as it stands, once its ids and names are right', (type) => {
+    const example = /^Example:\n {2}npx longwave manage run \S+(.*)$/m.exec(helpOf(type))![1]!;
+    const words = example.match(/'[^']*'|\S+/g)!.map((word) => word.replaceAll("'", ''));
+    const typed = words.map((word) => word.replaceAll(/\b([a-z]{2,3})_…/g, '$1_01jcq7v8z4n2m6k9s3x5t1r0wd'));
+    const { error } = productCatalog.commands[type].changes.safeParse(changesOf(type, ...typed));
+    expect(error?.issues).toBeUndefined();
+  });
+
   test('has an example that the command reads', () => {
     for (const { command_type: type } of described) {
       const example = /^Example:\n {2}npx longwave manage run \S+(?: ID)?(.*)$/m.exec(helpOf(type))?.[1];

@@ -3,6 +3,7 @@ export { isChargedByUnits } from './charge.ts';
 export { computeStatement } from './compute-statement.ts';
 export { earlierCharges } from './earlier-charges.ts';
 export { earnedWithin } from './earned-within.ts';
+export { microsPerMinorUnit } from './currency.ts';
 export { formatAmount } from './format-amount.ts';
 export { add, rational, roundHalfEven, zero, type Rational } from './rational.ts';
 export { renderStatement } from './render-statement.ts';

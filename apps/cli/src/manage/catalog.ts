@@ -18,6 +18,8 @@ export interface JsonSchema {
   readonly title?: string;
   readonly pattern?: string;
   readonly default?: unknown;
+  /** Values that a command takes, for people. */
+  readonly examples?: readonly unknown[];
   readonly format?: string;
   readonly minimum?: number;
 }

@@ -69,8 +69,12 @@ function textExample(schema: JsonSchema): string {
   return formats[schema.format ?? ''] ?? 'TEXT';
 }
 
-/** A value of the form of a schema: what an object needs, and one element of a list. */
+/** The end of a window whose start is the example of a time. */
+const exampleEnd = '2027-01-01T00:00:00Z';
+
+/** A value of the form of a schema: its own example, else what an object needs, and one element of a list. */
 export function exampleOf(schema: JsonSchema): unknown {
+  if (schema.examples?.length) return schema.examples[0];
   if (schema.enum?.length) return schema.enum[0];
   if (schema.const !== undefined) return schema.const;
   const [first] = alternativesOf(schema);
@@ -82,7 +86,12 @@ export function exampleOf(schema: JsonSchema): unknown {
       const properties = Object.entries(schema.properties ?? {});
       const needed = properties.filter(([key]) => schema.required?.includes(key));
       const shown = needed.length > 0 ? needed : properties.slice(0, 1);
-      return Object.fromEntries(shown.map(([key, inner]) => [key, exampleOf(inner)]));
+      return Object.fromEntries(
+        shown.map(([key, inner]) => [
+          key,
+          key === 'end' && inner.format === 'date-time' ? exampleEnd : exampleOf(inner),
+        ]),
+      );
     }
     case 'integer':
     case 'number':

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { amountsIn } from './amounts.ts';
 import { isOperationId, readCatalog, resourceTypeOf, subjectTypeOf, typeOf } from './catalog.ts';
 import type { ManagementApi } from './management-api.ts';
 import { readPages } from './pages.ts';
@@ -81,7 +82,10 @@ export async function list(api: ManagementApi, args: readonly string[]) {
   if (values.json) return json(rows);
   if (rows.length === 0) return 'There are none.';
   const table = columns(
-    rows.map((row) => [row.id, `version ${row.version}`, row.lifecycle_state, row.updated_at, nameIn(row)]),
+    rows.map((row) => [
+      ...[row.id, `version ${row.version}`, row.lifecycle_state, row.updated_at, nameIn(row)],
+      amountsIn(row.attributes),
+    ]),
   );
   return hasMore ? `${table}\n… and more: --all` : table;
 }

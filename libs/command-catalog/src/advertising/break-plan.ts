@@ -68,6 +68,20 @@ const breaks = z
   .max(50)
   .refine((all) => new Set(all.map(({ key }) => key)).size === all.length, {
     message: 'Two breaks have the same key.',
+  })
+  .meta({
+    examples: [
+      [
+        {
+          ...{ key: 'pre', position: 'pre', anchor: { kind: 'time', position_ms: 0 } },
+          ...{ max_slots: 2, max_duration_ms: 60_000 },
+        },
+        {
+          ...{ key: 'mid', position: 'mid', anchor: { kind: 'marker' } },
+          ...{ max_slots: 1, max_duration_ms: 30_000 },
+        },
+      ],
+    ],
   });
 
 const settings = {
