@@ -13,7 +13,7 @@ export interface PacedLine {
   readonly windowStartMs: number;
   readonly windowEndMs: number;
   readonly mode: PacingMode;
-  /** 1 to 2: how much faster it goes while it is behind. */
+  /** 1 to 2: how much faster it goes at least while it is behind. */
   readonly velocity: number;
   readonly finishEarlyPct: number;
   readonly dailyMin: number | undefined;
@@ -77,6 +77,7 @@ export function paceLine(line: PacedLine, moment: LineMoment): PacedMoment {
         planShare: target / goal,
         shape,
         velocity: target > committed ? line.velocity : 1,
+        behind: Math.max(0, target - committed),
         mode,
         day: dailyMin === undefined ? undefined : { lacking: dailyMin - (used - day.usedAtStart), endMs: day.endMs },
       });

@@ -23,6 +23,8 @@ export interface QuotaInput {
   readonly shape: PaceShape;
   /** Of a line item that is behind its plan; else 1. */
   readonly velocity: number;
+  /** Units that it is behind its plan; 0 when it is not. */
+  readonly behind: number;
   readonly mode: 'even' | 'front_loaded' | 'asap';
   /** Units that today still lacks of the least of a day, and when the day ends. */
   readonly day: { readonly lacking: number; readonly endMs: number } | undefined;
@@ -37,15 +39,17 @@ export interface Quota {
 
 /** The part of what is left that the plan has for the runway. */
 export function quotaOf(input: QuotaInput): Quota {
-  const { left, deliveryRate, atMs, windowEndMs, planShare, shape, velocity, mode, day } = input;
+  const { left, deliveryRate, atMs, windowEndMs, planShare, shape, velocity, behind, mode, day } = input;
   if (left <= 0) return { units: 0, isReleased: false };
   const isReleased = mode === 'asap' || planShare >= releaseShare || windowEndMs - atMs < hourMs;
   if (isReleased) return { units: left, isReleased };
   const given = shape.shareUntil(atMs);
   const rest = 1 - given;
   if (rest <= 0) return { units: left, isReleased: true };
-  const planned = (left / deliveryRate) * ((shape.shareUntil(atMs + runwayMs) - given) / rest) * velocity;
-  return { units: Math.max(planned, dayQuota(shape, atMs, day)), isReleased };
+  const planned = (left / deliveryRate) * ((shape.shareUntil(atMs + runwayMs) - given) / rest);
+  // Spread over the rest of the plan it would be lacking again wherever others leave nothing.
+  const madeUp = planned + behind / deliveryRate;
+  return { units: Math.max(planned * velocity, madeUp, dayQuota(shape, atMs, day)), isReleased };
 }
 
 function dayQuota(shape: PaceShape, atMs: number, day: QuotaInput['day']): number {
