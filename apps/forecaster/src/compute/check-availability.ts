@@ -62,12 +62,13 @@ export function checkAvailability(
   if (inputs.past.plays.length === 0) return unknown;
   const { baseline, model } = baselineOf(inputs, aheadOf(line.window, nowMs));
   // What a line item that delivers has had is its own.
-  const { found, had } = findAhead({ committed }, line, baseline, interactivePlays);
+  const { found, had, fits } = findAhead({ committed }, line, baseline, interactivePlays);
   const [capacity, available] = [Math.floor(found.capacity + had), Math.floor(found.available + had)];
   const learning = isTooLittleKnown(inputs, line, model, [...found.matched.byPodcast.keys()]);
   const exceeds = (units: number) => quantity !== undefined && quantity > units;
   const most = !learning && exceeds(available) ? findMost(inputs, line, baselineOf) : undefined;
-  const nearest = most ? Math.max(available, Math.floor(most.available + had)) : available;
+  const fitting = () => (learning || !fits ? available : Math.min(available, Math.floor(fits() + had)));
+  const nearest = most ? Math.max(available, Math.floor(most.available + had)) : fitting();
   return {
     ...{ capacity, available, nearest, bookingVersion, shareTakenPct: Math.ceil(found.shareTaken) },
     contending: (most ?? found).contending.map(({ lineItemId, loses, ofGoal = 0, tier }) => ({

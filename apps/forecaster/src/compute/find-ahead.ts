@@ -1,12 +1,13 @@
 import type { PlanLineItem } from '@longwave/events';
-import { findAvailability, type DeliveryBaseline } from '@longwave/forecasting';
+import { findAvailability, findFittingQuantity, type DeliveryBaseline } from '@longwave/forecasting';
 import type { ForecastInputs } from './forecast-inputs.ts';
 
 /**
  * What a line item may have in the days that lie ahead, asked for as much as its goal lacks.
  * @param baseline of the plan that it stands in
  * @param maxPlays that are decided again; absent: all
- * @returns `had`: what it has been delivered already, which is its own and comes on top of every total
+ * @returns `had`: what it has been delivered already, which is its own and comes on top of every total; `fits`: finds the largest quantity
+ *   that can be sold, undefined without a quantity
  */
 export function findAhead(
   { committed }: Pick<ForecastInputs, 'committed'>,
@@ -17,10 +18,12 @@ export function findAhead(
   const had = committed.find(({ lineItemId }) => lineItemId === line.line_item_id)?.units ?? 0;
   const quantity = line.goal.unit === 'share_pct' ? undefined : line.goal.quantity;
   const { plan, projected: plays, days, deliveryRates } = baseline;
-  const found = findAvailability({
+  const inputs = {
     ...{ plan, plays, days, deliveryRates, baseline, prospective: line },
-    ...(quantity !== undefined && { quantity: Math.max(1, quantity - had) }),
     ...(maxPlays !== undefined && { maxPlays }),
-  });
-  return { found, had };
+  };
+  if (quantity === undefined) return { found: findAvailability(inputs), had, fits: undefined };
+  const asked = { ...inputs, quantity: Math.max(1, quantity - had) };
+  const found = findAvailability(asked);
+  return { found, had, fits: () => findFittingQuantity(asked, found) };
 }

@@ -78,7 +78,8 @@ export function overSold({ goal }: Pick<LineItem, 'goal'>, found: Found, percent
   const allowed = Math.floor(Number(found.nearest) * (1 + percent / 100));
   if (quantity <= allowed) return undefined;
   const fits = allowed > 0 ? `A quantity of ${allowed} fits.` : 'None is left in this window.';
-  const detail = `Of ${found.capacity} slots that fit, ${found.available} are left for ${quantity}. ${fits}`;
+  const taken = found.available >= quantity ? ', some of which others with a promised goal need' : '';
+  const detail = `Of ${found.capacity} slots that fit, ${found.available} are left for ${quantity}${taken}. ${fits}`;
   return {
     shown: { overbooked_by: quantity - allowed, contending: contendingOf(found) },
     refusal: refusalOf(found, allowed, detail),
