@@ -1,4 +1,4 @@
-import { decide, type DecisionContext, type Share } from '@longwave/ad-decision';
+import { addBit, createUrgency, decide, type Share } from '@longwave/ad-decision';
 import { quarterMs } from '../cohort.ts';
 import { deliveryDelay, measuredCurve } from './simulated-delivery.ts';
 import {
@@ -14,7 +14,15 @@ import { creditOf, loseCredit, newNode, readLeases, spend, type SimulatedNode } 
 import { createPacer, type SimulatedPacer } from './simulated-pacer.ts';
 import { createSink } from './simulated-sink.ts';
 import { createTables, type Statement } from './simulated-tables.ts';
-import { createDraws, createWorld, startMs, type WorldOptions } from './simulated-world.ts';
+import {
+  createDraws,
+  createWorld,
+  playOf,
+  startMs,
+  type Market,
+  type Sell,
+  type WorldOptions,
+} from './simulated-world.ts';
 
 const secondMs = 1_000;
 const minuteMs = 60_000;
@@ -41,7 +49,7 @@ export interface SimulationOptions extends WorldOptions {
   readonly isUnsafe?: boolean;
 }
 
-export type { SimulatedResult };
+export type { Market, Sell, SimulatedResult };
 
 /** Runs the real core and the real pacing over a made-up world; the same options give the same result. */
 export function simulatePacing(options: SimulationOptions): SimulatedResult {
@@ -52,7 +60,7 @@ export function simulatePacing(options: SimulationOptions): SimulatedResult {
   const sink = createSink(startMs, lagMs);
   const tables = createTables(isUnsafe);
   const { endMs } = world;
-  const lines = createLines({ ...world, startMs });
+  const lines = createLines(world);
   const lineItemIds = lines.map(({ paced }) => paced.lineItemId);
   const budgetMicros = budgetOf(lines);
   const measures = measure(lines, world, budgetMicros);
@@ -78,28 +86,18 @@ export function simulatePacing(options: SimulationOptions): SimulatedResult {
   let late: { readonly statement: Statement; readonly atMs: number }[] = [];
   /** What nodes know of shares: sums that they read once a tick. */
   let shares = new Map<number, Share>();
+  /** What nodes know of line items that are behind. */
+  let urgency = createUrgency(world.index.lines.length);
   let plays = 0;
 
   const isUp = (node: SimulatedNode, atMs: number) => node.downUntilMs <= atMs && node.pausedUntilMs <= atMs;
-
-  function contextOf(podcast: number, atMs: number): DecisionContext {
-    return {
-      ...{ decisionId: `dec_${seed}_${plays++}`, podcastId: world.podcasts[podcast]!, episodeId: 'ep', country: 'DE' },
-      ...{ region: '', surface: 'progressive', device: '', operatingSystem: '', app: '', language: '' },
-      ...{ explicit: false, contentCategories: [], publishedAtMs: startMs, loudnessLufs: -16 },
-      ...{ adLoadLimitMs: undefined, streamFormat: 'mp3', atMs },
-      breaks: (['pre', 'mid'] as const).map((position, at) => ({
-        ...{ key: position, position, maxSlots: 1, maxDurationMs: 60_000, positionMs: at * 600_000, slotRules: [] },
-      })),
-    };
-  }
 
   /** Decides as a node does: again where its rows refuse what it believes to have. */
   function play(podcast: number, atMs: number): void {
     const up = nodes.filter((node) => isUp(node, atMs));
     if (up.length === 0) return;
     const node = pickWeighted(draws, up);
-    const context = contextOf(podcast, atMs + node.skewMs);
+    const context = { ...playOf(podcast, atMs + node.skewMs), decisionId: `dec_${seed}_${plays++}` };
     for (;;) {
       const asked = new Set<string>();
       const { picks, opportunities } = decide(world.index, context, {
@@ -109,6 +107,7 @@ export function simulatePacing(options: SimulationOptions): SimulatedResult {
           return creditOf(node, lineItemId, atMs);
         },
         share: (ordinal) => shares.get(ordinal) ?? { served: 0, opportunities: 0 },
+        urgency,
         frequencyRecord: () => 0,
       });
       const taken = picks.flatMap(({ ordinal }) => byOrdinal[ordinal] ?? []);
@@ -176,7 +175,17 @@ export function simulatePacing(options: SimulationOptions): SimulatedResult {
     tables.run(pacer.tick(atMs));
     measures.check(pacer, tables);
     kept = pacer.keep();
+    urgency = urgencyNow();
     if (atMs % hourMs < tickMs && atMs > startMs) measures.addDistances(pacer);
+  }
+
+  function urgencyNow(): typeof urgency {
+    const levels = createUrgency(world.index.lines.length);
+    for (const lineItemId of lineItemIds) {
+      const level = pacer.of(lineItemId).moment()!.urgency;
+      if (level > 0) addBit(levels[level - 1]!, ordinals.get(lineItemId)!);
+    }
+    return levels;
   }
 
   function playFor(atMs: number): void {
@@ -205,5 +214,5 @@ export function simulatePacing(options: SimulationOptions): SimulatedResult {
   }
 
   for (let atMs = startMs; atMs < endMs; atMs += tickMs) step(atMs);
-  return { ...measures.result(), plays };
+  return { ...measures.result(), plays, booked: 100 * world.booked };
 }

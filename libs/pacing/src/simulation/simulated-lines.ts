@@ -1,8 +1,7 @@
 import type { PacedLine } from '../pace-line.ts';
-import type { Draws, World } from './simulated-world.ts';
+import { startMs, type Draws, type World } from './simulated-world.ts';
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
+const dayMs = 86_400_000;
 
 /** A line item of the world, and what became of it. */
 export interface SimulatedLine {
@@ -21,18 +20,16 @@ export interface SimulatedLine {
 
 const [firstPrice, nextPrice] = [10_000_000, 25_000_000];
 
-/** The line items of a world: some count in `reserved`, some have a most of a day, two share the budget of a campaign. */
-export function createLines({ guaranteed, startMs, endMs }: World & { readonly startMs: number }): SimulatedLine[] {
-  const days = (endMs - startMs) / dayMs;
-  return guaranteed.map(({ lineItemId, goal, plan }, at) => ({
+/** The line items with a goal that a world has sold; two share the budget of a campaign. */
+export function createLines({ guaranteed, endMs }: Pick<World, 'guaranteed' | 'endMs'>): SimulatedLine[] {
+  return guaranteed.map(({ sold: { line_item_id: lineItemId, goal, pacing }, plan, isBudgeted }) => ({
     paced: {
-      ...{ lineItemId, goal, basis: at % 5 === 1 ? 'reserved' : 'ad_delivered', mode: 'even', velocity: 1.2 },
-      ...{ windowStartMs: startMs, windowEndMs: endMs, finishEarlyPct: 0, dailyMin: undefined, timeZone: 'UTC' },
-      // Less than it takes to meet the goal, as not every ad is heard: most days reach it.
-      dailyMax: at % 4 === 3 ? Math.ceil((1.1 * goal) / days) : undefined,
+      ...{ lineItemId, goal: goal.quantity!, basis: pacing!.counting_basis, mode: pacing!.mode },
+      ...{ velocity: pacing!.velocity, finishEarlyPct: pacing!.finish_early_pct, timeZone: pacing!.time_zone },
+      ...{ windowStartMs: startMs, windowEndMs: endMs, dailyMin: undefined, dailyMax: pacing!.daily_max },
       unitPriceMicros: firstPrice,
     },
-    ...{ plan, isBudgeted: at >= 14, decided: 0, delivered: 0, chargedMicros: 0, ofDay: new Map() },
+    ...{ plan, isBudgeted, decided: 0, delivered: 0, chargedMicros: 0, ofDay: new Map() },
   }));
 }
 

@@ -31,6 +31,8 @@ export interface SimulatedResult {
   /** Times that more was granted than goal and day allow, or that rows did not have every slot: none in a right pacer. */
   readonly broken: number;
   readonly plays: number;
+  /** Per cent of all slots that goals together are. */
+  readonly booked: number;
 }
 
 const worst = (values: readonly number[]) => Math.max(...values);
@@ -87,7 +89,7 @@ export function measure(lines: readonly SimulatedLine[], world: Pick<World, 'ind
         distanceWorst = Math.max(distanceWorst, distance);
       }
     },
-    result(): Omit<SimulatedResult, 'plays'> {
+    result(): Omit<SimulatedResult, 'plays' | 'booked'> {
       const free = lines.filter(({ isBudgeted, paced }) => !isBudgeted && paced.dailyMax === undefined);
       const missing = free.map(({ delivered, paced }) => Math.max(0, paced.goal - delivered));
       const goals = sumOf(free.map(({ paced }) => paced.goal));

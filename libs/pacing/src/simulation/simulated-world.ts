@@ -1,7 +1,8 @@
-import { buildIndex, type PlanIndex } from '@longwave/ad-decision';
-import { anyTargeting, defaultSeparation, type PlanLineItem } from '@longwave/events';
+import { buildIndex, type DecisionContext, type PlanIndex } from '@longwave/ad-decision';
+import { anyTargeting, defaultSeparation, type PlanLineItem, type ServingPlanDocument } from '@longwave/events';
 
 const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 export const startMs = Date.UTC(2026, 2, 2);
 
 export interface WorldOptions {
@@ -12,9 +13,25 @@ export interface WorldOptions {
   readonly spikes: number;
   /** Standard deviation of the logarithm of an episode's level, which the plan does not know. */
   readonly noise: number;
-  /** Goals together, of all slots. */
+  /** Goals together that are wanted, of all slots. */
   readonly booked: number;
+  /** Sells what is wanted; absent: all of it is sold. */
+  readonly sell?: Sell;
 }
+
+/** What buyers want, and what is known when they ask: nothing of what the plays really are. */
+export interface Market {
+  /** Everything that is sold already, and the line items with a goal as they are wanted. */
+  readonly plan: ServingPlanDocument;
+  readonly wanted: readonly string[];
+  /** Expected plays by podcast and hour of the window. */
+  readonly expected: readonly (readonly number[])[];
+  readonly window: { readonly fromMs: number; readonly toMs: number };
+  readonly playOf: (podcast: number, atMs: number) => Omit<DecisionContext, 'decisionId'>;
+}
+
+/** Answers the quantity that is sold of each line item with a goal; one that is not named is not sold. */
+export type Sell = (market: Market) => ReadonlyMap<string, number>;
 
 /** Numbers that look random and are the same in every run (mulberry32). */
 export function createDraws(seed: number) {
@@ -32,17 +49,19 @@ export function createDraws(seed: number) {
 
 export type Draws = ReturnType<typeof createDraws>;
 
-interface SimulatedLine {
-  readonly lineItemId: string;
-  readonly goal: number;
+interface GuaranteedLine {
+  readonly sold: PlanLineItem;
+  /** Whether it is paid from the campaign's budget. */
+  readonly isBudgeted: boolean;
   /** Expected opportunities by the hour, as the plan has them. */
   readonly plan: readonly number[];
 }
 
 export interface World {
   readonly index: PlanIndex;
-  readonly podcasts: readonly string[];
-  readonly guaranteed: readonly SimulatedLine[];
+  readonly guaranteed: readonly GuaranteedLine[];
+  /** Goals together that were sold, of all slots. */
+  readonly booked: number;
   /** Real plays by podcast and hour. */
   readonly plays: readonly (readonly number[])[];
   readonly endMs: number;
@@ -103,14 +122,44 @@ function lineItem(id: string, given: Partial<PlanLineItem>): PlanLineItem {
   };
 }
 
+const podcastOf = (podcast: number) => `pod_${podcast}`;
+
+/** What is asked about a play: a pre-roll and a mid-roll. */
+export function playOf(podcast: number, atMs: number): Omit<DecisionContext, 'decisionId'> {
+  return {
+    ...{
+      podcastId: podcastOf(podcast),
+      episodeId: 'ep',
+      country: 'DE',
+      region: '',
+      surface: 'progressive',
+      device: '',
+    },
+    ...{ operatingSystem: '', app: '', language: '', explicit: false, contentCategories: [], publishedAtMs: startMs },
+    ...{ loudnessLufs: -16, adLoadLimitMs: undefined, streamFormat: 'mp3', atMs },
+    breaks: (['pre', 'mid'] as const).map((position, at) => ({
+      ...{ key: position, position, maxSlots: 1, maxDurationMs: 60_000, positionMs: at * 600_000, slotRules: [] },
+    })),
+  };
+}
+
+/** How a goal is to be met: some line items count in `reserved`, some have a most of a day. */
+function pacingOf(at: number, goal: number, days: number): NonNullable<PlanLineItem['pacing']> {
+  return {
+    ...{ mode: 'even', velocity: 1.2, finish_early_pct: 0, time_zone: 'UTC' },
+    counting_basis: at % 5 === 1 ? 'reserved' : 'ad_delivered',
+    // Less than it takes to meet the goal, as not every ad is heard: most days reach it.
+    ...(at % 4 === 3 && { daily_max: Math.ceil((1.1 * goal) / days) }),
+  };
+}
+
 /**
  * A world of 12 podcasts and 20 line items: 16 guaranteed of three priorities, a quarter of them pre-roll only and half of them on some
  * podcasts only, 2 sponsorships of 7 per cent, 2 bulk. With goals of 45 per cent of all slots and four of five ads heard, two thirds are sold.
  */
 export function createWorld(options: WorldOptions): World {
   const draws = createDraws(options.seed);
-  const podcasts = Array.from({ length: podcastCount }, (_, at) => `pod_${at}`);
-  const sizes = podcasts.map((_, at) => 1 / (at + 2));
+  const sizes = Array.from({ length: podcastCount }, (_, at) => 1 / (at + 2));
   const allSizes = sizes.reduce((sum, size) => sum + size, 0);
   const traffic = sizes.map((size) => {
     const { expected, real } = trafficOf(options, draws);
@@ -120,37 +169,46 @@ export function createWorld(options: WorldOptions): World {
   const slots = options.playsPerDay * options.days * 2;
   const specs = Array.from({ length: 16 }, (_, at) => {
     const isPreroll = at % 4 === 0;
-    const on = at % 2 === 0 ? [] : podcasts.filter((_, podcast) => (podcast + at) % 3 !== 0);
+    const on = at % 2 === 0 ? [] : sizes.flatMap((_size, podcast) => ((podcast + at) % 3 === 0 ? [] : [podcast]));
     const plan = traffic[0]!.expected.map((_, hour) =>
       traffic.reduce((sum, { expected }, podcast) => {
-        const fits = on.length === 0 || on.includes(podcasts[podcast]!);
+        const fits = on.length === 0 || on.includes(podcast);
         return sum + (fits ? expected[hour]! * (isPreroll ? 1 : 2) : 0);
       }, 0),
     );
     return { at, isPreroll, on, plan, weight: 0.5 + draws.unit() };
   });
   const weights = specs.reduce((sum, { weight }) => sum + weight, 0);
-  const guaranteed = specs.map(({ at, plan, weight }) => ({
-    ...{ lineItemId: `li_${at}`, plan },
-    goal: Math.round((options.booked * slots * weight) / weights),
-  }));
-  const lines = [
-    ...specs.map(({ at, isPreroll, on }) =>
-      lineItem(`li_${at}`, {
-        priority: priorities[at % 3]!,
-        goal: { unit: 'impressions', quantity: guaranteed[at]!.goal },
-        break_positions: isPreroll ? ['pre'] : ['pre', 'mid'],
-        targeting: { ...anyTargeting, podcasts: { include: on, exclude: [] } },
-      }),
-    ),
+  const endMs = startMs + options.days * dayMs;
+  const window = { start: new Date(startMs).toISOString(), end: new Date(endMs).toISOString() };
+  const guaranteedLine = ({ at, isPreroll, on }: (typeof specs)[number], goal: number) =>
+    lineItem(`li_${at}`, {
+      ...{ window, priority: priorities[at % 3]!, goal: { unit: 'impressions', quantity: goal } },
+      break_positions: isPreroll ? ['pre'] : ['pre', 'mid'],
+      targeting: { ...anyTargeting, podcasts: { include: on.map(podcastOf), exclude: [] } },
+      pacing: pacingOf(at, goal, options.days),
+    });
+  const others = [
     ...[0, 1].map((at) => lineItem(`sponsor_${at}`, { type: 'sponsorship', goal: { unit: 'share_pct', quantity: 7 } })),
     ...[0, 1].map((at) => lineItem(`bulk_${at}`, { type: 'non_guaranteed', cpm_micros: 1_000_000 + at })),
   ];
+  const planOf = (lineItems: readonly PlanLineItem[]): ServingPlanDocument => ({
+    ...{ format: 2, workspace_id: 'ws', effective_from: window.start, inputs: [], floors: [] },
+    ...{ separation: defaultSeparation, line_items: [...lineItems, ...others] },
+  });
+  const wantedOf = ({ weight }: (typeof specs)[number]) => Math.round((options.booked * slots * weight) / weights);
+  const wanted = specs.map((spec) => guaranteedLine(spec, wantedOf(spec)));
+  const sold = options.sell?.({
+    ...{ plan: planOf(wanted), wanted: wanted.map((line) => line.line_item_id), playOf },
+    ...{ expected: traffic.map(({ expected }) => expected), window: { fromMs: startMs, toMs: endMs } },
+  });
+  const goalOf = (spec: (typeof specs)[number]) => (sold ? (sold.get(`li_${spec.at}`) ?? 0) : wantedOf(spec));
+  const guaranteed = specs
+    .filter((spec) => goalOf(spec) > 0)
+    .map((spec) => ({ sold: guaranteedLine(spec, goalOf(spec)), isBudgeted: spec.at >= 14, plan: spec.plan }));
   return {
-    index: buildIndex({
-      ...{ format: 2, workspace_id: 'ws', effective_from: new Date(startMs).toISOString(), inputs: [], floors: [] },
-      ...{ separation: defaultSeparation, line_items: lines },
-    }),
-    ...{ podcasts, guaranteed, plays: traffic.map(({ real }) => real), endMs: startMs + options.days * 24 * hourMs },
+    index: buildIndex(planOf(guaranteed.map((line) => line.sold))),
+    ...{ guaranteed, plays: traffic.map(({ real }) => real), endMs },
+    booked: guaranteed.reduce((sum, line) => sum + line.sold.goal.quantity!, 0) / slots,
   };
 }
