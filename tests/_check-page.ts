@@ -88,10 +88,10 @@ const measure = `(async () => {
   return [...new Set(findings)];
 })()`;
 
-/** Rules look at structure, which is the same in light and dark, and at colours and sizes, which are not. */
+/** Rules look at structure, which is the same in light and dark, and at colours and sizes, which are not. A frame is a page of its own. */
 const axeOptions = {
-  light: { preload: false, resultTypes: ['violations'] },
-  dark: { preload: false, resultTypes: ['violations'], runOnly: ['color-contrast', 'target-size'] },
+  light: { preload: false, iframes: false, resultTypes: ['violations'] },
+  dark: { preload: false, iframes: false, resultTypes: ['violations'], runOnly: ['color-contrast', 'target-size'] },
 };
 
 const runAxe = (

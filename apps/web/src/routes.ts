@@ -120,6 +120,13 @@ const analytics = createRoute({
   component: lazyRouteComponent(
     withTexts('analytics', () => import('./pages/analytics/analytics-page.tsx')),
     'AnalyticsPage',
+const podcastWebsite = createRoute({
+  getParentRoute: () => podcast,
+  path: '/website',
+  loader: ({ context: { queries }, params: { podcastId } }) => void queries.prefetchQuery(episodesQuery(podcastId)),
+  component: lazyRouteComponent(
+    withTexts('site', () => import('./pages/podcasts/website-page.tsx')),
+    'WebsitePage',
   ),
 });
 
@@ -278,6 +285,15 @@ export const routeTree = rootRoute.addChildren([
   importPodcast,
   podcast.addChildren([episodes, podcastAnalytics, podcastDetails, podcastFeed, importReport, podcastSettings]),
   analytics,
+  podcast.addChildren([
+    episodes,
+    podcastAnalytics,
+    podcastDetails,
+    podcastFeed,
+    podcastWebsite,
+    importReport,
+    podcastSettings,
+  ]),
   newEpisode,
   episode.addChildren([episodeAudio, episodeChapters, episodeTranscripts, episodeNumbers]),
   episodeDetails,

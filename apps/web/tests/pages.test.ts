@@ -57,6 +57,7 @@ const pages = [
   { isTried: false, address: '/podcasts/import', shows: 'Address of its feed' },
   { isTried: true, address: '/podcasts/pod_salt/import', shows: '41 of 60 items' },
   { isTried: true, address: '/podcasts/pod_harbour/feed', shows: 'Check the feed' },
+  { isTried: true, address: '/podcasts/pod_harbour/website', shows: 'Player for your own pages' },
   { isTried: true, address: '/episodes/ep_14', shows: 'MP3 128 kbit/s, 46.3 MB' },
   { isTried: true, address: '/episodes/ep_14/chapters', shows: 'Save the chapters' },
   { isTried: false, address: '/episodes/ep_14/transcripts', shows: '812 lines' },

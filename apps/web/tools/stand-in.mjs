@@ -13,7 +13,7 @@ const types = { '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg
 
 /** The policy of the pages, as the gateway sends it. */
 const policy = [
-  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'",
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; frame-src 'self'",
   "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'",
 ].join('; ');
 
@@ -39,7 +39,15 @@ function answer(request, response) {
     const { status = 200, body } = found ?? { status: 404, body: { code: 404, message: 'There is no such thing.' } };
     const total = Array.isArray(body) ? { 'X-Total-Count': String(body.length) } : {};
     response.writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': 'req_stand_in', ...total });
-    return response.end(JSON.stringify(body));
+    // The page of a podcast stands in for that of the media host.
+    const here = `http://${request.headers.host}/site/`;
+    return response.end(JSON.stringify(body).replaceAll('https://media.example/site/', here));
+  }
+  if (pathname.startsWith('/site/')) {
+    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
+    return response.end(
+      '<!doctype html><html lang="en"><title>Page</title><link rel="icon" href="data:,"><p>The page of the podcast</p></html>',
+    );
   }
   const file = path.join(dist, path.normalize(pathname));
   if (pathname.startsWith('/assets/')) {

@@ -21,6 +21,8 @@ const schema = z.strictObject({
   subdomain: attributes.subdomain,
   state: z.enum(podcasts.states),
   feed_url: z.url(),
+  /** Its page, there while it is published; `/{id}` behind it is the page of an episode. */
+  site_url: z.url(),
   ...podcasts.attributes.omit({
     title: true,
     subdomain: true,
@@ -71,6 +73,7 @@ function render(resource: Resource<'podcasts'>, { caller, deps: { mediaUrl } }: 
     subdomain,
     state,
     feed_url: `${mediaUrl}/feeds/${subdomain}.xml`,
+    site_url: `${mediaUrl}/site/${subdomain}`,
     ...others,
     ...(artwork && { artwork: renderArtwork(artwork, mediaUrl) }),
     ...(intro && { intro: renderPart(intro) }),

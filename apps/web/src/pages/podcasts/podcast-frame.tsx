@@ -80,6 +80,9 @@ export function PodcastFrame() {
           <Link to="/podcasts/$podcastId/feed" params={params}>
             {t('podcast.tab_feed')}
           </Link>,
+          <Link to="/podcasts/$podcastId/website" params={params}>
+            {t('podcast.tab_website')}
+          </Link>,
           ...(podcast.import
             ? [
                 <Link to="/podcasts/$podcastId/import" params={params}>
