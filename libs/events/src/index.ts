@@ -62,7 +62,6 @@ export {
   servingPlanSchema,
   type AdPicture,
   type AdTrack,
-  type PlanChanges,
   type PlanLineItem,
   type PlanTargeting,
   type Separation,
