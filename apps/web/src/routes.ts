@@ -120,6 +120,9 @@ const analytics = createRoute({
   component: lazyRouteComponent(
     withTexts('analytics', () => import('./pages/analytics/analytics-page.tsx')),
     'AnalyticsPage',
+  ),
+});
+
 const podcastWebsite = createRoute({
   getParentRoute: () => podcast,
   path: '/website',
@@ -283,7 +286,6 @@ export const routeTree = rootRoute.addChildren([
   podcasts,
   newPodcast,
   importPodcast,
-  podcast.addChildren([episodes, podcastAnalytics, podcastDetails, podcastFeed, importReport, podcastSettings]),
   analytics,
   podcast.addChildren([
     episodes,

@@ -3,7 +3,7 @@ import { rowsOf } from './episode-rows.ts';
 
 const meta = {
   timerange: { from: '2026-10-24T00:00:00Z', to: '2026-11-23T00:00:00Z' },
-  ...{ aggregation_granularity: 'day', window: 'calendar_utc', methodology_version: '1' },
+  ...({ aggregation_granularity: 'day', window: 'calendar_utc', methodology_version: '1' } as const),
   ...{ complete_until: '2026-11-22T12:04:00Z', provisional_from: '2026-11-21T00:00:00Z' },
 } as const;
 const episode = (id: string, published_at: string | null, downloads: number) => ({
