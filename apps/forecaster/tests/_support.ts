@@ -55,6 +55,8 @@ interface Told {
   releases: ScheduledEpisode[];
   /** Requests for the sample. */
   sampleReads: number;
+  /** Requests for the booking: the workspace, and the digest of the plan that was known. */
+  readonly knownDigests: string[];
   isSampleAway: boolean;
   /** Waits before the sample is sent. */
   beforeSample: () => Promise<void>;
@@ -101,7 +103,8 @@ const managementOf = (world: Told): readonly RpcService[] => [
     BookingServiceService,
     { readBooking: ['forecaster'] },
     {
-      readBooking: async ({ knownDigest }, _context, send) => {
+      readBooking: async ({ workspaceId, knownDigest }, _context, send) => {
+        world.knownDigests.push(`${workspaceId} ${knownDigest}`);
         const planDigest = `${world.bookingVersion}`.padStart(64, '0');
         const head = { bookingVersion: BigInt(world.bookingVersion), planDigest, timeZone: 'UTC' };
         await send({
@@ -208,7 +211,7 @@ export async function createWorld(): Promise<World> {
       sampleReads: 0,
       isSampleAway: false,
     },
-    ...{ put: [], found: [], ended: new Set(), releases: [] },
+    ...{ put: [], found: [], ended: new Set(), releases: [], knownDigests: [] },
     beforeSample: async () => undefined,
   };
   const serve = async (name: 'management' | 'internal-serving', of: (world: Told) => readonly RpcService[]) => {

@@ -281,6 +281,17 @@ test('what is sold between two questions is gone for the second, and what has en
   expectNear(await ask(), 1_400, 0.2);
 });
 
+test('what is sold after a question is read before the next one', async () => {
+  const { checkAvailability } = world.clientAs('management');
+  const request = { workspaceId: 'ws_ahead', lineItem: Buffer.from(JSON.stringify(asked(100))) };
+  await checkAvailability(request, { deadlineMs });
+  sell([guaranteed(700, [1, 8])]);
+  const digest = `${world.bookingVersion}`.padStart(64, '0');
+  // Who knows this plan has read it: the last look finds nothing to make.
+  await until(() => world.knownDigests.includes(`ws_ahead ${digest}`));
+  expectNear(Number((await checkAvailability(request, { deadlineMs })).available), 700, 0.25);
+});
+
 test('while a workspace is read others are answered, and who leaves meanwhile is forgotten', async () => {
   const held = Promise.withResolvers<void>();
   world.beforeSample = () => held.promise;
