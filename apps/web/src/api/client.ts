@@ -15,9 +15,10 @@ async function fetchAnswer(request: Request): Promise<Response> {
 
 /**
  * REST v1 of this origin, with the session's cookie. Every answer that is no success is thrown as an `ApiProblem`, so `data` of an answer with a
- * body is there. One that says that nobody is signed in ends the session of the tab.
+ * body is there. One that says that nobody is signed in ends the session of the tab. The browser keeps no answer: what somebody may see changes with
+ * plan and rights, and the version of a resource does not.
  */
-export const rest = createClient<paths>({ baseUrl: '/api/v1', fetch: fetchAnswer });
+export const rest = createClient<paths>({ baseUrl: '/api/v1', fetch: fetchAnswer, cache: 'no-store' });
 
 rest.use({
   onResponse: async ({ response }) => {

@@ -13,14 +13,9 @@ import { usePlace } from '../../shell/place.ts';
 import { seriesQuery, type NumbersOf } from './analytics-queries.ts';
 import { daysBefore, openedBy, stepOf, stepsOf, type AnalyticsSearch, type DayRange } from './analytics-search.ts';
 import { Against, Figure } from './figures.tsx';
-import { chartOf, endBefore, totalOf, type Series } from './series-data.ts';
+import { chartOf, endBefore, totalOf, type Episode, type Series } from './series-data.ts';
 import { changeFrom } from './typical.ts';
 import styles from './analytics.module.css';
-
-interface Episode {
-  readonly at: string;
-  readonly place: string;
-}
 
 /** The downloads of a range, and those of the time before as far as the plan shows all of it. */
 export function useSeries(of: NumbersOf, search: AnalyticsSearch, days: DayRange) {

@@ -7,7 +7,6 @@ import { dayIn } from '../../parts/chart/calendar.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { usePlace } from '../../shell/place.ts';
 import { episodeQuery } from '../episodes/episode-queries.ts';
-import { episodePlace } from '../podcasts/episode-place.ts';
 import { podcastQuery } from '../podcasts/podcast-queries.ts';
 import { episodesAtAgeQuery } from './analytics-queries.ts';
 import { ages, changedAnalytics, daysOf, type Age, type AnalyticsSearch } from './analytics-search.ts';
@@ -17,6 +16,7 @@ import { rowsOf } from './episode-rows.ts';
 import { Change, Figure } from './figures.tsx';
 import { NoNumbers } from './no-numbers.tsx';
 import { CompareChoice, RangeBar } from './range-bar.tsx';
+import { shortName } from './series-data.ts';
 import styles from './analytics.module.css';
 
 type Episode = Answer<'/episodes/{id}'>;
@@ -74,9 +74,7 @@ function Numbers({ episode, publishedAt }: { readonly episode: Episode; readonly
         days={days}
         today={today}
         countedSince={dayIn(place.zone, new Date(publishedAt))}
-        episodes={[
-          { at: publishedAt, place: episodePlace(episode.season, episode.number) || episode.title.slice(0, 12) },
-        ]}
+        episodes={[{ at: publishedAt, place: shortName(episode.season, episode.number, episode.title) }]}
         onChange={onChange}
       />
       <DimensionCards of={of} days={days} />

@@ -6,7 +6,6 @@ import { dayIn } from '../../parts/chart/calendar.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { numberText } from '../../parts/format.ts';
 import { usePlace } from '../../shell/place.ts';
-import { episodePlace } from '../podcasts/episode-place.ts';
 import { episodesQuery, podcastQuery } from '../podcasts/podcast-queries.ts';
 import { adsQuery, episodesAtAgeQuery, listenersQuery } from './analytics-queries.ts';
 import { changedAnalytics, daysOf, type AnalyticsSearch, type DayRange } from './analytics-search.ts';
@@ -17,7 +16,7 @@ import { ListenersCard } from './listeners-card.tsx';
 import { DimensionCards } from './dimension-card.tsx';
 import { NoNumbers } from './no-numbers.tsx';
 import { Choice, CompareChoice, RangeBar } from './range-bar.tsx';
-import { totalOf } from './series-data.ts';
+import { shortName, totalOf } from './series-data.ts';
 import { typicalOf } from './typical.ts';
 import styles from './analytics.module.css';
 
@@ -79,7 +78,7 @@ function Numbers({ podcast }: { readonly podcast: Answer<'/podcasts/{id}'> }) {
   const chosen = published.find(({ id }) => id === search.episode);
   const marks = (chosen ? [chosen] : published).map(({ at, season, number, title }) => ({
     at,
-    place: episodePlace(season, number) || title.slice(0, 12),
+    place: shortName(season, number, title),
   }));
   return (
     <>

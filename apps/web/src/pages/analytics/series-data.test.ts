@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { chartOf, endBefore, totalOf, wallOf, type Series } from './series-data.ts';
+import { chartOf, endBefore, shortName, totalOf, wallOf, type Series } from './series-data.ts';
 
 const berlin = { zone: 'Europe/Berlin', language: 'en' };
 const names = { own: 'Downloads', before: 'before' };
@@ -45,4 +45,11 @@ test('days that are not over compare with the same part of those before', () => 
   expect(endBefore(three.meta, '2026-10-23', 30)).toBe('2026-10-23');
   const meta = { ...three.meta, incomplete_from: '2026-11-22T12:00:00.000Z' };
   expect(endBefore(meta, '2026-10-23', 30)).toBe('2026-10-23T13:00:00.000Z');
+});
+
+test('an episode has little room on a chart: its number, or the beginning of its title, and how many more came with it', () => {
+  expect([shortName(2, 14, 'Fog'), shortName(undefined, undefined, 'Fog signals')]).toEqual(['S2 E14', 'Fog signals']);
+  expect(shortName(undefined, undefined, 'The lamp that would not go out')).toBe('The lamp that…');
+  const episodes = ['S2 E14', 'S2 E15'].map((place) => ({ at: '2026-11-21T06:00:00Z', place }));
+  expect(chartOf(three, undefined, episodes, names, false, berlin).points[1]?.mark).toBe('S2 E14 +1');
 });

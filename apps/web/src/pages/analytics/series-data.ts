@@ -2,6 +2,7 @@ import type { Answer } from '../../api/queries.ts';
 import { axisText, bucketText, dayIn, isUnfinished, lastDayOf, type Step } from '../../parts/chart/calendar.ts';
 import type { ChartData, ChartPoint, ChartWall } from '../../parts/chart/chart-data.ts';
 import type { TimePlace } from '../../parts/format.ts';
+import { episodePlace } from '../podcasts/episode-place.ts';
 
 export type Series = Answer<'/podcasts/{id}/analytics'>;
 type Meta = Series['meta'];
@@ -35,12 +36,17 @@ export function endBefore({ incomplete_from: from }: Meta, to: string, days: num
   return end.toISOString().slice(0, 10) > to ? to : end.toISOString();
 }
 
-interface Episode {
+/** An episode on the course of its podcast. */
+export interface Episode {
   readonly at: string;
   readonly place: string;
 }
 
-/** The names of episodes that were published in a bucket; undefined without any. */
+/** What an episode is called where there is little room: by its number, else by the beginning of its title. */
+export const shortName = (season: number | undefined, number: number | undefined, title: string): string =>
+  episodePlace(season, number) || (title.length > 14 ? `${title.slice(0, 13).trimEnd()}…` : title);
+
+/** The name of the first episode that was published in a bucket, and how many more were; undefined without any. */
 function markOf(date: string, step: Step, episodes: readonly Episode[], zone: string): string | undefined {
   if (step === 'month') return undefined;
   const [from, last] = [date.slice(0, 10), lastDayOf(date, step)];
@@ -49,8 +55,8 @@ function markOf(date: string, step: Step, episodes: readonly Episode[], zone: st
     const day = dayIn(zone, new Date(at));
     return day >= from && day <= last;
   };
-  const names = episodes.filter(inBucket).map(({ place }) => place);
-  return names.length > 0 ? names.join(', ') : undefined;
+  const [first, ...others] = episodes.filter(inBucket);
+  return first && `${first.place}${others.length > 0 ? ` +${others.length}` : ''}`;
 }
 
 /**
