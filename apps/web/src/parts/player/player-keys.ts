@@ -7,7 +7,7 @@ export interface PlayerKey {
 }
 
 /** What a key does: begins or stops, or moves by milliseconds. */
-export type PlayerDeed = 'toggle' | { readonly skipMs: number };
+type PlayerDeed = 'toggle' | { readonly skipMs: number };
 
 /** One frame of the MP3. */
 const frameMs = 24;

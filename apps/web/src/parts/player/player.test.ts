@@ -18,6 +18,7 @@ function createElement() {
       element.currentTime = ms / 1000;
       target.dispatchEvent(new Event('timeupdate'));
     },
+    end: () => target.dispatchEvent(new Event('ended')),
     fail: () => target.dispatchEvent(new Event('error')),
   };
 }
@@ -103,6 +104,19 @@ test('the same sound taken again goes on, another one begins at its beginning wi
   player.play();
   await settle();
   expect([element.src, element.playbackRate]).toEqual(['two-1', 1.5]);
+});
+
+test('what has ended is at its end, and plays from its beginning again', async () => {
+  const { player, playTo, end, element } = openPlayer();
+  player.take(soundOf('one'));
+  player.play();
+  await settle();
+  playTo(59_900);
+  end();
+  expect(player.state()).toMatchObject({ isPlaying: false, positionMs: 60_000 });
+  player.play();
+  await settle();
+  expect([element.currentTime, element.paused]).toEqual([0, false]);
 });
 
 test('a position lies inside the sound', () => {

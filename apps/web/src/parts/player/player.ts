@@ -91,7 +91,11 @@ export function createPlayer(
     if (audio) return audio;
     const element = createAudio();
     element.addEventListener('timeupdate', follow);
-    element.addEventListener('ended', () => pause());
+    element.addEventListener('ended', () => {
+      pause();
+      // The last time that is told lies a little before the end.
+      set({ positionMs: sound?.durationMs ?? 0 });
+    });
     element.addEventListener('error', () => {
       if (!isLoaded) return;
       isLoaded = false;
@@ -164,5 +168,3 @@ export function createPlayer(
     },
   };
 }
-
-export type Player = ReturnType<typeof createPlayer>;

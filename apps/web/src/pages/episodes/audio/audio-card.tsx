@@ -16,7 +16,7 @@ import type { Heard } from './use-sound.ts';
 import styles from './audio-card.module.css';
 
 function AddBreak({ breaks, durationMs }: { readonly breaks: Breaks; readonly durationMs: number }) {
-  const placeMs = usePlayer(({ positionMs }) => placeFor(breaks.list, positionMs, durationMs));
+  const placeMs = usePlayer(({ positionMs }) => placeFor(breaks.list, Math.round(positionMs / 100) * 100, durationMs));
   const has = (kind: string) => breaks.list.some((each) => each.kind === kind);
   return (
     <Menu

@@ -32,7 +32,7 @@ const inOrder = (breaks: readonly Break[]) =>
   breaks.toSorted((a, b) => order[a.kind] - order[b.kind] || a.positionMs - b.positionMs);
 
 /** A break as a form keeps it: one text, so that versions of a list can be compared. */
-export const breakText = ({ kind, positionMs, slots, key }: Break): string => `${kind} ${positionMs} ${slots} ${key}`;
+const breakText = ({ kind, positionMs, slots, key }: Break): string => `${kind} ${positionMs} ${slots} ${key}`;
 
 /** The breaks of a form's texts, in the order of the audio. */
 export function breaksOf(texts: readonly string[]): readonly NamedBreak[] {

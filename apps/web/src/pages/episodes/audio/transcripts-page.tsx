@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { FileText, Trash2 } from 'lucide-react';
 import { useId, useState, type FormEvent } from 'react';
-import { asProblem, ApiProblem } from '../../../api/problems.ts';
 import { withVersion, type Answer, type Versioned } from '../../../api/queries.ts';
 import { useSend } from '../../../api/send.ts';
 import { t, type MessageKey } from '../../../messages/messages.ts';
@@ -42,7 +41,7 @@ function useTranscripts(episodeId: string, { data, version }: Versioned<Transcri
       await mutateAsync({ path: { id: episodeId }, body: { transcripts }, version });
       return true;
     } catch (cause) {
-      setError(cause instanceof ApiProblem ? cause : asProblem(cause));
+      setError(cause);
       return false;
     } finally {
       setBusy(false);

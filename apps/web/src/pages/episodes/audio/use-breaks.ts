@@ -9,7 +9,7 @@ import { breaksFault, breaksOf, markersOf, moved, textsOf, textsOfMarkers, withB
 import type { Break, NamedBreak } from './breaks.ts';
 
 /** The one field of the form: a text for each break. */
-export type BreaksValues = Readonly<Record<'markers', readonly string[]>>;
+type BreaksValues = Readonly<Record<'markers', readonly string[]>>;
 
 /** Breaks as they are edited. */
 export interface Breaks {
