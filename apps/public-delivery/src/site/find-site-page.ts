@@ -1,6 +1,6 @@
 import { inBatches, transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import type { Logger } from '@longwave/service-kit';
+import { createGate, type Logger } from '@longwave/service-kit';
 import { maxSitemapUrls, renderEpisodePage, renderShowPage, renderSitemap } from '@longwave/site';
 import type { Transcript } from '@longwave/transcript';
 import { LRUCache } from 'lru-cache';
@@ -34,6 +34,8 @@ export interface SitePagesOptions {
 }
 
 const pageEpisodes = 30;
+/** Each holds a connection; the others are for listeners, who come before those that read every page. */
+const maxReads = 4;
 /** Characters of pages that are kept. */
 const maxCharacters = 1 << 24;
 /** Podcasts whose state is remembered for when the database is away. */
@@ -62,6 +64,7 @@ function placeOf(podcast: PodcastAttributes, newFeedUrl: string, mediaUrl: strin
  */
 export function createFindSitePage({ pool, readTranscript, logger, mediaUrl }: SitePagesOptions): FindSitePage {
   const kept = new LRUCache<string, string>({ maxSize: maxCharacters, sizeCalculation: (text) => text.length });
+  const gate = createGate(maxReads);
   const lastState = createLastKnown<FeedState | undefined>(maxStates);
   const findState = inBatches((subdomains: readonly string[]) => findFeeds(pool, subdomains));
 
@@ -135,7 +138,7 @@ export function createFindSitePage({ pool, readTranscript, logger, mediaUrl }: S
     );
 
   async function render(subdomain: string, name: SitePageName): Promise<FoundSitePage> {
-    const found = await read(subdomain, name);
+    const found = await gate(() => read(subdomain, name));
     if (found.kind === 'moved') return found;
     const { text, isWhole } = await found.render();
     if (isWhole) kept.set(keyOf(found.revision, name), text);
