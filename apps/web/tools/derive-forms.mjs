@@ -22,7 +22,7 @@ function slim(schema) {
   if (Array.isArray(schema)) return schema.map(slim);
   if (typeof schema !== 'object' || schema === null) return schema;
   const rest = { ...schema };
-  for (const key of ['$schema', 'description', 'title']) delete rest[key];
+  for (const key of ['$schema', 'description', 'title', 'examples']) delete rest[key];
   if (rest.format === 'date-time') delete rest.pattern;
   if (rest.properties)
     rest.properties = Object.fromEntries(Object.entries(rest.properties).map(([name, of]) => [name, slim(of)]));

@@ -86,12 +86,16 @@ export const versionsQuery = (workspace: string, type: string, id: string) =>
     `/resources/${type}/${id}/versions?difference=true&limit=100`,
   );
 
-/** What the command of an open review would change. */
-export const differenceQuery = (workspace: string, id: string) =>
-  read<{
-    readonly subject: { readonly lifecycle_state?: string; readonly attributes?: Attributes };
-    readonly difference: readonly Step[];
-  }>(workspace, ['review_tasks', id, 'difference'], `/resources/review_tasks/${id}/difference`);
+/** What the command of an open review would change. Read once for each version of the task: a review that is over is refused. */
+export const differenceQuery = (workspace: string, id: string, version: number) =>
+  queryOptions({
+    queryKey: ['differences', workspace, id, version] as const,
+    queryFn: ({ signal }) =>
+      askManagement<{
+        readonly subject: { readonly lifecycle_state?: string; readonly attributes?: Attributes };
+        readonly difference: readonly Step[];
+      }>(`/workspaces/${workspace}/resources/review_tasks/${id}/difference`, { signal }),
+  });
 
 const rowsMax = 500;
 
@@ -156,6 +160,11 @@ export function useCommand(workspace: string, onDone?: (operation: Operation) =>
   return useMutation({
     mutationFn: (command: Command) => send(workspace, command, keys.keyOf(command)),
     retry: false,
+    // Somebody else was first: what is shown is read anew, so that the next try names the version that the person sees.
+    onError: (error) => {
+      if (error instanceof ApiProblem && [404, 409, 412].includes(error.status))
+        void queries.invalidateQueries({ queryKey: keyOf(workspace) });
+    },
     onSuccess: async (operation) => {
       keys.end();
       await onDone?.(operation);

@@ -7,7 +7,7 @@ test('the person of a session has a name, workspaces with roles, and what the pe
   const row = { id: 'ws_1', name: 'Quay', currency: 'EUR', time_zone: 'Europe/Berlin', roles: ['sales', 7] };
   const me = parseMe({ account: { id: 'acc_1' }, person, own_workspace_id: 'ws_1', workspaces: [row] });
   const workspace = { id: 'ws_1', name: 'Quay', currency: 'EUR', timeZone: 'Europe/Berlin', roles: ['sales'] };
-  const places = { accountId: 'acc_1', ownWorkspaceId: 'ws_1', workspaces: [workspace] };
+  const places = { personId: 'usr_1', ownWorkspaceId: 'ws_1', workspaces: [workspace] };
   expect(me).toEqual({ owner: 'acc_1 usr_1', ...chosen, ...places });
 });
 
@@ -19,7 +19,7 @@ test.each([[undefined], [null], [{}], [{ person: { name: 7, locale: '' } }]])(
       name: '',
       locale: undefined,
       timeZone: undefined,
-      accountId: '',
+      personId: '',
       ownWorkspaceId: '',
       workspaces: [],
     });

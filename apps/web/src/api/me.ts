@@ -21,8 +21,8 @@ export interface Me {
   /** What the person chose (BCP 47, IANA); undefined where nothing was. */
   readonly locale: string | undefined;
   readonly timeZone: string | undefined;
-  /** The account that the session works in, and its own workspace. */
-  readonly accountId: string;
+  /** The person, and the own workspace of the account that the session works in. */
+  readonly personId: string;
   readonly ownWorkspaceId: string;
   readonly workspaces: readonly Workspace[];
 }
@@ -48,7 +48,7 @@ export function parseMe(body: unknown): Me {
     readonly workspaces?: unknown;
   };
   return {
-    accountId: textOf(account?.['id']) ?? '',
+    personId: textOf(person?.['id']) ?? '',
     ownWorkspaceId: textOf(own_workspace_id) ?? '',
     workspaces: Array.isArray(workspaces) ? (workspaces as Part[]).map(parseWorkspace) : [],
     owner: [account, person].map((part) => textOf(part?.['id']) ?? '').join(' '),

@@ -1,7 +1,7 @@
 import type { Schema } from './type-forms.ts';
 
 /** What is wrong with a value, and with which bound. */
-export type FaultCode =
+type FaultCode =
   'required' | 'too_short' | 'too_long' | 'too_small' | 'too_large' | 'too_few' | 'too_many' | 'format' | 'unknown';
 
 /** A fault of one field. */

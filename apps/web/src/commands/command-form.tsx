@@ -120,7 +120,7 @@ export function CommandForm({
       >
         <ObjectFields {...group} schema={first} />
         {Object.keys(second.properties ?? {}).length > 0 && (
-          <details className={styles.more}>
+          <details className={styles.more} open={Object.keys(faults).some((path) => isMore(path.split('/')[1] ?? ''))}>
             <summary>{t('ads.more_settings')}</summary>
             <ObjectFields {...group} schema={second} />
           </details>

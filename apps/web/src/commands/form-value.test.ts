@@ -23,6 +23,12 @@ test('what was not filled in is not sent; lists and groups that are needed are',
   });
 });
 
+test('a group in which nothing is filled in is not sent, whatever it needs', () => {
+  const hours: Schema = { type: 'object', properties: { hours: { type: 'array', items: text } }, required: ['hours'] };
+  const targeting: Schema = { type: 'object', properties: { dayparts: { anyOf: [hours, { type: 'null' }] } } };
+  expect(cleaned({ type: 'object', properties: { targeting } }, {})).toEqual({});
+});
+
 test('of a value with several forms the fields of the one that was meant are sent', () => {
   const scope: Schema = {
     oneOf: [

@@ -15,12 +15,13 @@ export const meantForm = (schema: Schema, value: unknown): Schema => {
 
 function cleanObject(schema: Schema, value: Draft, isRequired: boolean): Draft | undefined {
   const { properties = {}, required = [] } = schema;
-  const entries = Object.entries(properties).flatMap(([name, of]) => {
-    const isNeeded = required.includes(name);
-    const clean = cleaned(of, value[name], isNeeded);
-    return clean === undefined ? [] : [[name, clean] as const];
-  });
-  return entries.length > 0 || isRequired ? Object.fromEntries(entries) : undefined;
+  const entriesWith = (isNeeded: (name: string) => boolean) =>
+    Object.entries(properties).flatMap(([name, of]) => {
+      const clean = cleaned(of, value[name], isNeeded(name));
+      return clean === undefined ? [] : [[name, clean] as const];
+    });
+  if (!isRequired && entriesWith(() => false).length === 0) return undefined;
+  return Object.fromEntries(entriesWith((name) => required.includes(name)));
 }
 
 /** What is sent of a value: without spaces around texts, and without what was not filled in. Lists and groups that are needed are sent empty. */

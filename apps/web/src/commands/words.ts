@@ -15,8 +15,10 @@ export const stateName = (state: string): string => derived(`lifecycle.${state}`
 export const typeName = (type: string): string => derived(`types.${type}`);
 /** What one resource of a type is called, inside a sentence. */
 export const nounName = (type: string): string => derived(`noun.${type}`);
-/** What a command is called: `Book`, `New line item`. */
+/** What a command is called: `Book`; by what it makes, `New line item`. To halt is to act at once, whatever that makes. */
 export const commandName = (type: string, makes?: string): string =>
-  makes === undefined ? derived(`do.${lastPart(type)}`) : t('ads.new', { noun: nounName(makes) });
+  makes === undefined || type === 'serving.halt'
+    ? derived(`do.${lastPart(type)}`)
+    : t('ads.new', { noun: nounName(makes) });
 /** Why a line item did not get a break. */
 export const verdictName = (code: string): string => derived(`verdict.${code.replace(/^targeting_.*/, 'other')}`);

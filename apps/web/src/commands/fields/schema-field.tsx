@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx';
 import { meantForm, type Draft } from '../form-value.ts';
 import type { Schema } from '../type-forms.ts';
 import { fieldName } from '../words.ts';
-import type { FieldProps } from './context.ts';
+import { useFormContext, type FieldProps } from './context.ts';
 import own from './fields.module.css';
 import {
   CheckField,
@@ -46,11 +46,13 @@ export function ObjectFields({ schema, path, value, onChange }: Omit<FieldProps,
 
 /** A group with its name. One with much inside that nobody has to fill in is folded. */
 function Group(props: FieldProps) {
-  const { schema, label, value } = props;
+  const { schema, label, value, path } = props;
+  const { faults } = useFormContext();
+  const isWrong = Object.keys(faults).some((each) => each.startsWith(`${path}/`));
   const inside = Object.keys(schema.properties ?? {}).length;
   if (inside > 4)
     return (
-      <details className={own.group} open={value !== undefined && Object.keys(draftOf(value)).length > 0}>
+      <details className={own.group} open={isWrong || Object.keys(draftOf(value)).length > 0}>
         <summary>{label}</summary>
         <ObjectFields {...props} />
       </details>
@@ -146,7 +148,7 @@ function ScalarField(props: FieldProps) {
 }
 
 /** The field that a schema asks for. */
-export function SchemaField(props: FieldProps) {
+function SchemaField(props: FieldProps) {
   const { schema } = props;
   const forms = (schema.oneOf ?? schema.anyOf)?.filter(({ type }) => type !== 'null');
   if (forms?.length === 1 && forms[0]) return <SchemaField {...props} schema={forms[0]} />;

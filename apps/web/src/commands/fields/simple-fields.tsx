@@ -9,12 +9,12 @@ import styles from '../../parts/form/form.module.css';
 import { fieldsOf, instantIn, offsetText } from '../../parts/form/zone-time.ts';
 import { amountText, microsOf, textsOf } from '../form-value.ts';
 import { nameOf } from '../name-of.ts';
-import { choiceName, fieldName, stateName } from '../words.ts';
+import { choiceName, stateName } from '../words.ts';
 import { useFormContext, type FieldProps } from './context.ts';
 import own from './fields.module.css';
 
 /** A control with its label, and what is wrong with it. */
-export function Labelled({
+function Labelled({
   of: { path, label, required },
   hint,
   error,
@@ -263,6 +263,3 @@ export function ReferenceField(props: FieldProps) {
     </Labelled>
   );
 }
-
-/** The name of the last part of a path. */
-export const labelOf = (path: string): string => fieldName(path.split('/').at(-1) ?? '');

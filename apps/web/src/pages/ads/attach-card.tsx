@@ -15,18 +15,6 @@ import { useForms } from './type-forms.ts';
 /** The upload's id, of the address under which a stored file is. */
 const uploadIdIn = (fileUrl: string) => /\/(upl_[0-9a-z]{26})\//.exec(fileUrl)?.[1] ?? '';
 
-/** The address of a chosen file in this tab, to listen to it before it is sent. */
-function useObjectUrl(file: File | undefined): string | undefined {
-  const [url, setUrl] = useState<string>();
-  useEffect(() => {
-    if (!file) return;
-    const made = URL.createObjectURL(file);
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
-  }, [file]);
-  return file && url;
-}
-
 /** Sends a file, then attaches it; what went wrong on the way, and how far it is. */
 function useAttach(workspace: Workspace, creative: Resource) {
   const [share, setShare] = useState<number>();
@@ -65,7 +53,6 @@ function Attach({ workspace, creative }: { readonly workspace: Workspace; readon
   const [file, setFile] = useState<File>();
   const { attach, share, error } = useAttach(workspace, creative);
   const refusal = file && refusalOf(file);
-  const url = useObjectUrl(file);
   const choose = (chosen: File | undefined) => {
     setFile(chosen);
     if (chosen && !refusalOf(chosen)) void attach(chosen);
@@ -86,7 +73,6 @@ function Attach({ workspace, creative }: { readonly workspace: Workspace; readon
           />
         )}
       </Field>
-      {url !== undefined && <audio controls src={url} aria-label={t('ads.listen')} />}
       {share !== undefined && (
         <p role="status">
           {t('ads.sent', { percent: new Intl.NumberFormat(language, { style: 'percent' }).format(share) })}

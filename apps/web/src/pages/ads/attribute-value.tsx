@@ -74,9 +74,9 @@ export function AttributeValue({
   if (typeof micros === 'string') return <span className="number">{`${String(currency)} ${amountText(micros)}`}</span>;
   if (typeof start === 'string' && typeof end === 'string')
     return (
-      <>
+      <span>
         <Time at={start} form="moment" /> – <Time at={end} form="moment" />
-      </>
+      </span>
     );
   return (
     <ul className={styles.inside}>

@@ -48,10 +48,7 @@ function NewOf({ workspace, type }: { readonly workspace: Workspace; readonly ty
     ? { scope: { kind: 'creative', creative_id: named['creative_id'] } }
     : startOf(form, type, named);
   return (
-    <Page
-      title={commandName(form.type, form.type === 'serving.halt' ? undefined : type)}
-      crumbs={[listLink(workspace.id, type)]}
-    >
+    <Page title={commandName(form.type, type)} crumbs={[listLink(workspace.id, type)]}>
       <Card title={typeName(type)}>
         <CommandForm workspace={workspace} type={type} form={form} start={start} onDone={goOn} />
       </Card>

@@ -48,7 +48,7 @@ export function NewLink({
       search={start ?? {}}
     >
       <Icon of={Plus} size={16} />
-      {commandName(making.type, making.type === 'serving.halt' ? undefined : forms.type)}
+      {commandName(making.type, forms.type)}
     </Link>
   );
 }

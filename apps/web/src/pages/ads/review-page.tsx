@@ -29,7 +29,7 @@ const route = getRouteApi('/w/$ws/review_tasks/$id');
 /** What would be true afterwards, field by field. */
 function WhatCard({ workspace, task }: { readonly workspace: Workspace; readonly task: Resource<Review> }) {
   const isOpen = ['open', 'changes_requested'].includes(task.lifecycle_state);
-  const query = useQuery({ ...differenceQuery(workspace.id, task.id), enabled: isOpen });
+  const query = useQuery({ ...differenceQuery(workspace.id, task.id, task.version), enabled: isOpen });
   const { subject, request } = task.attributes;
   return (
     <Card title={t(isOpen ? 'ads.would_change' : 'ads.changed')} basis={nounName(subject.type)}>
@@ -49,7 +49,7 @@ function WhatCard({ workspace, task }: { readonly workspace: Workspace; readonly
 /** Agree, refuse, ask for changes; who asked may withdraw instead. */
 function DecideCard({ workspace, task }: { readonly workspace: Workspace; readonly task: Resource<Review> }) {
   const forms = useForms('review_tasks');
-  const isMine = useMe()?.accountId === task.attributes.requested_by;
+  const isMine = useMe()?.personId === task.attributes.requested_by;
   const [note, setNote] = useState('');
   const { mutate, isPending, error } = useCommand(workspace.id, tellOutcome);
   const mayDecide = !isMine && task.attributes.required_roles.some((role) => workspace.roles.includes(role));

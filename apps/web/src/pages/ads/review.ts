@@ -3,7 +3,7 @@ export interface Review {
   readonly command_type: string;
   readonly subject: { readonly type: string; readonly id: string; readonly version: number };
   readonly request: { readonly changes: unknown; readonly reason?: unknown };
-  /** The account that asked, which cannot decide. */
+  /** The person who asked, and cannot decide. */
   readonly requested_by: string;
   readonly mode: 'single' | 'dual';
   readonly required_roles: readonly string[];

@@ -54,10 +54,10 @@ function Rows({
 export function ReviewsPage() {
   const { ws } = route.useParams();
   const workspace = useWorkspace(ws);
-  const account = useMe()?.accountId;
+  const person = useMe()?.personId;
   const query = useQuery(resourcesQuery<Review>(ws, 'review_tasks', { state: 'open,changes_requested' }));
   if (!workspace) return <NotFoundPage />;
-  const isMine = ({ attributes }: Resource<Review>) => attributes.requested_by === account;
+  const isMine = ({ attributes }: Resource<Review>) => attributes.requested_by === person;
   const mayDecide = (row: Resource<Review>) =>
     !isMine(row) && row.attributes.required_roles.some((role) => workspace.roles.includes(role));
   return (

@@ -9,7 +9,7 @@ export type FormType = keyof typeof loaders;
 export const hasForms = (type: string): type is FormType => Object.hasOwn(loaders, type);
 
 /** The module of a type: states, links and commands. It is loaded once. */
-export const formsQuery = (type: FormType) =>
+const formsQuery = (type: FormType) =>
   queryOptions({
     queryKey: ['forms', type] as const,
     queryFn: async (): Promise<TypeForms> => (await loaders[type]()).forms,

@@ -15,6 +15,9 @@ import styles from './delivery.module.css';
 /** States from which on something can have been delivered. */
 const flown = ['booked', 'delivering', 'delivery_extended', 'paused', 'completed', 'stopped'];
 
+/** Roles that may read the funnel; to others its numbers are refused. */
+const readers = ['owner', 'admin', 'trafficker', 'sales'];
+
 const Figure = ({
   name,
   value,
@@ -68,7 +71,7 @@ function Why({ hours, winners }: { readonly hours: readonly Hour[]; readonly win
 /** What a line item has delivered of its goal, how that compares with its plan, and why it is not more. */
 export function DeliveryCards({ workspace, line }: { readonly workspace: Workspace; readonly line: Resource }) {
   const { language } = usePlace();
-  const hasFlown = flown.includes(line.lifecycle_state);
+  const hasFlown = flown.includes(line.lifecycle_state) && readers.some((role) => workspace.roles.includes(role));
   const query = useQuery({ ...funnelQuery(workspace.id, line.id), enabled: hasFlown });
   if (!hasFlown) return null;
   const { goal, window } = line.attributes as {
@@ -103,7 +106,7 @@ export function DeliveryCards({ workspace, line }: { readonly workspace: Workspa
                   )
                 }
               />
-              {pacing && pacing.target > 0 && (
+              {pacing && pacing.target >= 1 && (
                 <Figure
                   name={t('ads.against_plan')}
                   value={new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(

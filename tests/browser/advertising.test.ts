@@ -1,0 +1,209 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { samples } from '@longwave/local/samples';
+import { until } from '@longwave/test-kit';
+import { checkFeed, download, listServingsOfDownload, signUp, type Person } from '@longwave/test-kit/clients';
+import type { Page } from 'playwright-core';
+import { openBrowser, type TestBrowser } from '../_browser.ts';
+import { heading, lookAt, newPodcaster, type Podcaster } from '../_console.ts';
+import { encodedEpisode, publishedPodcast } from '../_hosting-world.ts';
+import { openSharedInstallation, type SharedInstallation } from '../_shared-installation.ts';
+
+const stack = new AsyncDisposableStack();
+let world: SharedInstallation;
+let browser: TestBrowser;
+let ada: Podcaster;
+/** Decides what Ada asks for, in the same account. */
+let ben: Person;
+let podcastId: string;
+let workspace: string;
+
+beforeAll(async () => {
+  world = stack.use(await openSharedInstallation());
+  browser = stack.use(await openBrowser(world.fleet));
+  ada = await newPodcaster(world, 'Ada Quay');
+  ben = await signUp(world, 'Ben Rope');
+  ({ workspace_id: workspace } = await world.operator.account(ada.accountId));
+  const ids = { owner_account_id: ada.accountId, member_account_id: ben.accountId };
+  const member = { ...ids, permissions: ['review'] };
+  await world.operator.identityCommand(workspace, 'membership.add', { type: 'memberships' }, member);
+  await ben.browser.post('/sign-in/account', { account: ada.accountId }, {}, '/sign-in/account');
+  podcastId = await publishedPodcast(ada.rest, 'Harbour Light');
+  await encodedEpisode(world, ada.rest, podcastId, { title: 'The lamp', publish: true });
+}, 120_000);
+afterEach(() => expect(browser.takeFindings()).toEqual([]));
+afterAll(() => stack.disposeAsync());
+
+const press = (page: Page, name: string) => page.getByRole('main').getByRole('button', { name, exact: true }).click();
+const follow = (page: Page, name: string) =>
+  page.getByRole('main').getByRole('link', { name, exact: true }).first().click();
+const fill = (page: Page, name: string, text: string) => page.getByLabel(name, { exact: true }).fill(text);
+/** The state in the head of a page, which follows changes by itself. */
+const state = (page: Page, name: string) => page.getByRole('main').getByText(name, { exact: true }).first().waitFor();
+/** One of the commands behind "More actions". */
+const more = async (page: Page, name: string) => {
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name, exact: true }).click();
+};
+const yesterday = () => new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+
+/** What one test leaves to the next. */
+const made = { line: '', creative: '' };
+
+test('18, from an advertiser to a line item that delivers: a second person decides, and both browsers follow without a reload', async () => {
+  await using tabs = new AsyncDisposableStack();
+  const [hers, his] = [
+    tabs.use(await browser.open({ session: ada.browser })),
+    tabs.use(await browser.open({ session: ben.browser })),
+  ];
+  const [page, bens] = [hers.page, his.page];
+  await hers.visit(`/w/${workspace}/advertisers`);
+  await page.getByText('Nothing here yet').waitFor();
+  await follow(page, 'New advertiser');
+  await press(page, 'New advertiser');
+  await page.getByText('This is needed.').waitFor();
+  await fill(page, 'Legal name', 'Tidewater Tea Ltd');
+  await press(page, 'New advertiser');
+  await heading(page, 'Tidewater Tea Ltd').waitFor();
+  const advertiser = new URL(page.url()).pathname;
+  await press(page, 'Activate');
+  await page.getByText('Activate waits for the review of another person').waitFor();
+
+  await his.visit(advertiser);
+  await state(bens, 'Draft');
+  expect(await bens.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+  await hers.visit(`/w/${workspace}/review_tasks`);
+  await page.getByRole('link', { name: 'Activate (advertiser)' }).click();
+  await page.getByText('You asked for this: another person decides.').waitFor();
+  expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+  await hers.visit(advertiser);
+  await state(page, 'Draft');
+  await bens.getByRole('link', { name: 'Reviews' }).click();
+  await bens.getByRole('link', { name: 'Activate (advertiser)' }).click();
+  await bens.getByText('What would change').waitFor();
+  await press(bens, 'Approve');
+  await state(page, 'Active');
+
+  await follow(page, 'New campaign');
+  await fill(page, 'Name', 'Autumn blend');
+  await fill(page, 'Start, day', yesterday());
+  await press(page, 'New campaign');
+  await heading(page, 'Autumn blend').waitFor();
+  await press(page, 'Submit');
+  await press(page, 'Activate');
+  await state(page, 'Active');
+  await follow(page, 'New line item');
+  await heading(page, 'New line item').waitFor();
+  await fill(page, 'Name', 'Pre-roll, all listeners');
+  await fill(page, 'Start, day', yesterday());
+  await fill(page, 'Quantity', '1000');
+  await fill(page, 'Rate, EUR', '18.00');
+  await press(page, 'New line item');
+  await heading(page, 'Pre-roll, all listeners').waitFor();
+  made.line = new URL(page.url()).pathname;
+
+  await hers.visit(advertiser);
+  await follow(page, 'New creative');
+  await fill(page, 'Name', 'Autumn blend, 10 s');
+  await press(page, 'New creative');
+  await heading(page, 'Autumn blend, 10 s').waitFor();
+  made.creative = new URL(page.url()).pathname;
+  await page.getByLabel('Choose the ad’s file').setInputFiles(samples.ad);
+  await page.getByText('Streams are ready').waitFor({ timeout: 60_000 });
+  await press(page, 'Submit');
+  await heading(page, 'Submit: Autumn blend, 10 s').waitFor();
+  await press(page, 'Submit');
+  await state(page, 'Approved');
+
+  await hers.visit(made.line);
+  await follow(page, 'New assignment');
+  await page.getByLabel('Creative', { exact: true }).selectOption({ label: 'Autumn blend, 10 s (Approved)' });
+  await press(page, 'New assignment');
+  await press(page, 'Activate');
+  await state(page, 'Active');
+  await hers.visit(made.line);
+  await his.visit(made.line);
+  await press(page, 'Submit');
+  await state(bens, 'Approved');
+  await press(page, 'Book');
+  await heading(page, 'Book: Pre-roll, all listeners').waitFor();
+  await press(page, 'Book');
+  await state(bens, 'Booked');
+
+  await page.getByRole('link', { name: 'Serving', exact: true }).click();
+  await page.getByText('No plan is published: nothing serves.').waitFor();
+  await follow(page, 'New serving plan');
+  await press(page, 'New serving plan');
+  await state(page, 'Ready');
+  await press(page, 'Publish');
+  await state(page, 'Published');
+  await state(bens, 'Delivering');
+  await hers.visit(made.line);
+  await state(page, 'Delivering');
+}, 180_000);
+
+test('21, a creative is halted: gone from new plays within five seconds, and its page says so', async () => {
+  await using hers = await browser.open({ session: ada.browser });
+  const { page } = hers;
+  const { feed_url: feedUrl } = await ada.rest.get<{ feed_url: string }>(`/podcasts/${podcastId}`);
+  const { enclosureUrl } = await until('the feed', () => checkFeed(feedUrl));
+  let plays = 0;
+  const adsOfPlay = async () => {
+    plays += 1;
+    return (await listServingsOfDownload(await download(enclosureUrl, `AntennaPod/3.5.${plays}`))).length;
+  };
+  await until('a play with the ad', async () => (await adsOfPlay()) > 0 || undefined);
+
+  await hers.visit(made.creative);
+  await follow(page, 'Halt');
+  await fill(page, 'Reason', 'The price is wrong.');
+  await press(page, 'Halt');
+  await state(page, 'Active');
+  const haltedAt = Date.now();
+  await until('a play without the ad', async () => (await adsOfPlay()) === 0 || undefined);
+  expect(Date.now() - haltedAt).toBeLessThan(5000);
+  await page.getByRole('link', { name: 'Halts' }).first().click();
+  await page.getByText('The price is wrong.').waitFor();
+  await lookAt(page, 'halts');
+});
+
+test('19, a line item is paused, resumed, amended for later and stopped: each version has its receipt, and the stop waits for a review', async () => {
+  await using tabs = new AsyncDisposableStack();
+  const [hers, his] = [
+    tabs.use(await browser.open({ session: ada.browser })),
+    tabs.use(await browser.open({ session: ben.browser })),
+  ];
+  const [page, bens] = [hers.page, his.page];
+  await hers.visit(made.line);
+  await state(page, 'Delivering');
+  for (const [command, cause, after] of [
+    ['Pause', 'The customer asked.', 'Paused'],
+    ['Resume', 'The customer is ready.', 'Delivering'],
+  ] as const) {
+    await press(page, command);
+    await fill(page, 'Reason', cause);
+    await press(page, command);
+    await heading(page, 'Pre-roll, all listeners').waitFor();
+    await state(page, after);
+  }
+  await press(page, 'Amend');
+  await fill(page, 'Quantity', '2000');
+  await fill(page, 'Takes effect, day', new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 10));
+  await fill(page, 'Takes effect, time', '12:00');
+  await press(page, 'Amend');
+  await page.getByText('Amendment to come').first().waitFor();
+  await more(page, 'Stop for good');
+  await fill(page, 'Reason', 'The customer ends it.');
+  await press(page, 'Stop for good');
+  await page.getByText('Stop for good waits for the review of another person').waitFor();
+  await heading(page, 'Pre-roll, all listeners').waitFor();
+  await lookAt(page, 'line-item-amended');
+
+  await his.visit(`/w/${workspace}/review_tasks`);
+  await bens.getByRole('link', { name: 'Stop for good (line item)' }).click();
+  await press(bens, 'Approve');
+  await state(page, 'Stopped');
+  const history = page.getByRole('region', { name: 'History' });
+  for (const command of ['Book', 'Flight began', 'Pause', 'Resume', 'Amend', 'Stop for good'])
+    await history.getByText(command, { exact: true }).first().waitFor();
+  expect(await history.getByText(/^rcp_/).count()).toBeGreaterThanOrEqual(7);
+});
