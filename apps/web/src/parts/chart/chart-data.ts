@@ -1,8 +1,8 @@
 /** What a line or its bars are: the numbers themselves, those of the time before, or ads. Each has its colour everywhere. */
-export type SeriesLook = 'own' | 'before' | 'ads';
+type SeriesLook = 'own' | 'before' | 'ads';
 
 /** One series of a chart. */
-export interface ChartSeries {
+interface ChartSeries {
   readonly name: string;
   readonly look: SeriesLook;
 }
