@@ -118,8 +118,8 @@ export async function listCohorts(
   maxCohorts = defaultMaxCohorts,
 ): Promise<CohortPage> {
   const newest = await readSettledUntil(pool);
+  // Without a name, so that it is planned for its values each time: a plan for any values cannot go by the time of changes.
   const { rows } = await pool.query<CohortRow>({
-    name: 'list_cohorts',
     text: `select line_item_id, surface_class, quarter, changed_at, ${cohortNumbers.join(', ')} from serving_cohort
       where line_item_id = any($1) and ($2::timestamptz is null or changed_at >= $2)
         and ($2::timestamptz is not null or quarter >= now() - $3 * interval '1 day')
