@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: each row a ratio against an honest baseline, both measured in turn in one run, with the CPU time of one item beside
- * it. No thresholds: a person judges. With words, only the groups of rows whose names contain one of them.
+ * it. No thresholds: a person judges, but for the bounds of `pacing`. With words, only the groups of rows whose names contain one of them.
  */
 import path from 'node:path';
 import { removeDataFolder, startFleet, temporaryDataFolder, type Fleet } from '@longwave/fleet';
@@ -19,6 +19,7 @@ import { decisionCore } from './decision-core.ts';
 import { rangeThroughput, resolveRate } from './delivery-rate.ts';
 import { encodeHlsTime, encodeTime } from './encode-time.ts';
 import { exchangeRate } from './exchange-rate.ts';
+import { cohortReads, farRedis, leasedInsert } from './goal-costs.ts';
 import { goalRate } from './goal-rate.ts';
 import { forecastRates } from './forecast-rate.ts';
 import { hlsThroughput } from './hls-rate.ts';
@@ -47,10 +48,10 @@ interface Installation {
 
 type Measure<On> = (on: On) => Promise<Row | readonly Row[]>;
 
-const seedsArgument = '--seeds=';
-const seeds = (process.argv.find((word) => word.startsWith(seedsArgument))?.slice(seedsArgument.length) ?? '1')
-  .split(',')
-  .map(Number);
+/** What follows a word of the command line as `--seeds=1,2,3`. */
+const given = (name: string, usual: string) =>
+  process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? usual;
+const seeds = given('seeds', '1').split(',').map(Number);
 
 /** Measured without an installation. */
 const alone: Readonly<Record<string, Measure<void>>> = {
@@ -65,6 +66,9 @@ const alone: Readonly<Record<string, Measure<void>>> = {
   'two processes of a service': () => replicaRates(),
   // Alone: `npm run bench -- pacing --seeds=1,2,3`.
   pacing: () => pacing(seeds),
+  'insert with leases': async () => leasedInsert(),
+  'decisions with Redis far away': async () => farRedis(),
+  'reads of cohorts': async () => cohortReads(given('servings', '1,10')),
 };
 
 const installed: Readonly<Record<string, Measure<Installation>>> = {
@@ -93,7 +97,7 @@ const encodings: Readonly<Record<string, Measure<{ readonly audio: string; reado
   'encoding for HLS': ({ audio, folder }) => encodeHlsTime(audio, audioSeconds, folder),
 };
 
-const words = process.argv.slice(2).filter((word) => !word.startsWith(seedsArgument));
+const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const isChosen = (name: string) => words.length === 0 || words.some((word) => name.includes(word));
 const names = [alone, installed, encodings].flatMap((groups) => Object.keys(groups));
 if (!names.some(isChosen)) {
