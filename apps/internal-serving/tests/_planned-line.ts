@@ -1,4 +1,5 @@
 import { newId } from '@longwave/ids';
+import type { Cohort } from '@longwave/rpc/audience';
 import type { PlannedLine } from '../src/plans/paced-lines.ts';
 
 export const hourMs = 3_600_000;
@@ -30,3 +31,10 @@ export function plannedLine(nowMs: number, given: Partial<PlannedLine> = {}): Pl
     ...given,
   };
 }
+
+/** Streams that were decided in a quarter of an hour, and how many of them were heard. */
+export const cohortOf = (lineItemId: string, quarterMs: number, decided: number, delivered: number): Cohort => ({
+  ...{ lineItemId, surfaceClass: 'stream', quarterMs: BigInt(Math.floor(quarterMs / 900_000) * 900_000) },
+  ...{ decided: BigInt(decided), served: BigInt(delivered), delivered: BigInt(delivered), held: 0n },
+  ...{ clientStarted: 0n, clientCompleted: 0n },
+});

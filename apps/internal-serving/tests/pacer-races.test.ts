@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import type { ReadCohortsResponse } from '@longwave/rpc/audience';
+import type { Cohort, ReadCohortsResponse } from '@longwave/rpc/audience';
 import { createPool } from '@longwave/postgres';
 import { until } from '@longwave/test-kit';
 import { createCohortFollower } from '../src/pacer/cohort-follower.ts';
 import { readDatabaseTime } from '../src/pacer/lease-grant-table.ts';
 import { watchChangeOver } from '../src/pacer/watch-change-over.ts';
 import { startPacing, sumOf, type Pacing } from './_pacer.ts';
-import { hourMs, plannedLine } from './_planned-line.ts';
+import { cohortOf, hourMs, plannedLine } from './_planned-line.ts';
 
 let pacing: Pacing;
 
@@ -262,4 +262,42 @@ test('cohorts that are told while a line item begins anew, or changes its basis,
   asked.length = 0;
   await pacer.learn();
   expect(asked).toEqual([{ ids: expect.arrayContaining(lines.map(({ lineItemId }) => lineItemId)), isWhole: true }]);
+});
+
+test('while the bus is away for an hour counts stand still, and no slot is given beyond the goal; what was not delivered returns afterwards', async () => {
+  const startMs = Math.floor((pacing.world.nowMs - 30 * hourMs) / 900_000) * 900_000;
+  const line = plannedLine(pacing.world.nowMs, { goal: 100, windowStartMs: startMs });
+  Object.assign(pacing.world, { nowMs: startMs, lines: [line] });
+  const node = await pacing.newNode();
+  const pacer = await pacing.newPacer();
+  await pacer.tick();
+  expect(await pacing.use(node, line.lineItemId, 60)).toBe(true);
+  const first = cohortOf(line.lineItemId, startMs, 60, 48);
+  const learnUntil = async (cohorts: readonly Cohort[], hours: number) => {
+    pacing.setCohorts({ cohorts: [...cohorts], completeUntilMs: BigInt(startMs + hours * hourMs), untilMs: 1n });
+    await pacer.learn();
+  };
+  pacing.world.nowMs = startMs + 23.75 * hourMs;
+  const awayMs = pacing.world.nowMs;
+  let given = 60;
+  // After half an hour the first cohort is a day old by the clock, and its twelve would return.
+  for (let minute = 0; minute < 60; minute++) {
+    pacing.world.nowMs += 60_000;
+    await learnUntil([first], 23.75);
+    await pacer.tick();
+    given += await pacing.spend(node, line.lineItemId, 4);
+    expect(given).toBeLessThanOrEqual(100);
+  }
+  expect(given).toBe(100);
+  const second = cohortOf(line.lineItemId, awayMs, 40, 30);
+  await learnUntil([first, second], 24.75);
+  await pacer.tick();
+  // Of the twelve some are kept back for the forty that are young.
+  expect(await pacing.spend(node, line.lineItemId, 100)).toBe(2);
+  pacing.world.nowMs += 25 * hourMs;
+  const third = cohortOf(line.lineItemId, startMs + 24.75 * hourMs, 2, 2);
+  await learnUntil([first, second, third], 49.75);
+  await pacer.tick();
+  // Eighty were heard, so twenty more are given.
+  expect(await pacing.spend(node, line.lineItemId, 100)).toBe(20);
 });

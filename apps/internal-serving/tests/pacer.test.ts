@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import type { Cohort } from '@longwave/rpc/audience';
 import { countGoalSlots } from '../src/decisions/line-item-count-table.ts';
 import { readHours, readLinePacing } from '../src/pacer/line-pacing-table.ts';
 import { startPacing, sumOf, type Pacing } from './_pacer.ts';
-import { hourMs, plannedLine } from './_planned-line.ts';
+import { cohortOf, hourMs, plannedLine } from './_planned-line.ts';
 
 let pacing: Pacing;
 
@@ -14,12 +13,6 @@ beforeAll(async () => {
 afterAll(() => pacing[Symbol.asyncDispose]());
 
 beforeEach(() => pacing.reset());
-
-const cohortOf = (lineItemId: string, quarterMs: number, decided: number, delivered: number): Cohort => ({
-  ...{ lineItemId, surfaceClass: 'stream', quarterMs: BigInt(Math.floor(quarterMs / 900_000) * 900_000) },
-  ...{ decided: BigInt(decided), served: BigInt(delivered), delivered: BigInt(delivered), held: 0n },
-  ...{ clientStarted: 0n, clientCompleted: 0n },
-});
 
 test('a new line item gets leases at every live node, all together at most its goal', async () => {
   const line = plannedLine(pacing.world.nowMs, { goal: 7 });
