@@ -43,12 +43,25 @@ export interface Stage extends AsyncDisposable {
   readonly settledCounts: (atLeast: number) => Promise<Counts>;
   /** Rows of the tables of counts that contradict each other; all of them must be 0. */
   readonly contradictions: () => Promise<unknown>;
+  /** Slots that the ad was given: by the leases of its goal, and by what is counted of its decisions. */
+  readonly slotsGiven: () => Promise<{ readonly leased: number; readonly decided: number }>;
 }
 
-/** A fleet with one published episode and one booked ad. */
-export async function openStage(options: Partial<FleetOptions>): Promise<Stage> {
+/** A fleet with one published episode and one booked ad. @param goal of the ad, in impressions */
+export async function openStage(options: Partial<FleetOptions>, goal?: number): Promise<Stage> {
   const world = await startTestFleet(options);
-  const { enclosureUrl, countNow } = await publishWithAd(world);
+  const { workspaceId, lineItemId, enclosureUrl, countNow } = await publishWithAd(world, undefined, {
+    ...(goal !== undefined && { goal }),
+  });
+  async function query<T extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<T> {
+    const database = new pg.Client({ connectionString: world.fleet.adminDatabaseUrl });
+    await database.connect();
+    try {
+      return (await database.query<T>(text, [...values])).rows[0]!;
+    } finally {
+      await database.end();
+    }
+  }
 
   return {
     world,
@@ -86,23 +99,23 @@ export async function openStage(options: Partial<FleetOptions>): Promise<Stage> 
         { timeoutMs: 120_000 },
       );
     },
-    contradictions: async () => {
-      const database = new pg.Client({ connectionString: world.fleet.adminDatabaseUrl });
-      await database.connect();
-      try {
-        const { rows } = await database.query(`
-          select
-            (select count(*)::int from (select from audience.session where counted
-               group by listener_key, episode_id having count(*) > 1) d) as doubled_downloads,
-            (select count(*)::int from audience.ad_delivered a where not exists (select from audience.session s
-               where (s.listener_key, s.episode_id, s.window_on) = (a.listener_key, a.episode_id, a.window_on)
-                 and s.counted)) as ads_without_download,
-            (select count(*)::int from (select from audience.ad_delivered group by serving_id having count(*) > 1) b)
-              as doubled_ads`);
-        return rows[0];
-      } finally {
-        await database.end();
-      }
+    contradictions: () =>
+      query(`
+        select
+          (select count(*)::int from (select from audience.session where counted
+             group by listener_key, episode_id having count(*) > 1) d) as doubled_downloads,
+          (select count(*)::int from audience.ad_delivered a where not exists (select from audience.session s
+             where (s.listener_key, s.episode_id, s.window_on) = (a.listener_key, a.episode_id, a.window_on)
+               and s.counted)) as ads_without_download,
+          (select count(*)::int from (select from audience.ad_delivered group by serving_id having count(*) > 1) b)
+            as doubled_ads`),
+    slotsGiven: async () => {
+      const { leased } = await query<{ leased: number }>(
+        `select (coalesce((select closed_used from serving.line_pacing where line_item_id = $1), 0)
+           + coalesce((select sum(used) from serving.quota_lease where line_item_id = $1 and not counted), 0))::float8 as leased`,
+        [lineItemId],
+      );
+      return { leased, decided: (await world.operator.adCounts(workspaceId, lineItemId)).decided };
     },
     [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
   };

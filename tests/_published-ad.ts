@@ -13,8 +13,9 @@ export interface Counts {
 /**
  * A new podcaster with one published episode of 70 s and one booked ad, in the feed and in force.
  * @param options.hls it can be played by HLS too
+ * @param options.goal of the ad, in impressions
  */
-export async function publishWithAd(world: Installation, plan?: string, { hls = false } = {}) {
+export async function publishWithAd(world: Installation, plan?: string, { hls = false, goal = 1000 } = {}) {
   const podcaster = await createPodcaster(world, plan);
   if (hls) await podcaster.rest.put(`/podcasts/${podcaster.podcastId}`, { hls_audio: true });
   const { workspaceId } = podcaster.account;
@@ -24,7 +25,7 @@ export async function publishWithAd(world: Installation, plan?: string, { hls = 
   const { lineItemId } = await bookCampaign(world.operator, workspaceId, {
     adUploadId: /upl_[0-9a-z]{26}/.exec(ad.fileUrl)![0],
     podcastId: podcaster.podcastId,
-    goal: 1000,
+    goal,
   });
   await publishPlan(world.operator, workspaceId);
   const { enclosureUrl } = await until('the feed', () => checkFeed(podcaster.feedUrl));
@@ -39,5 +40,5 @@ export async function publishWithAd(world: Installation, plan?: string, { hls = 
     downloads: await countedDownloads(podcaster),
     ads: await world.operator.adsDelivered(workspaceId, lineItemId),
   });
-  return { podcaster, workspaceId, enclosureUrl, entryUrl, countNow };
+  return { podcaster, workspaceId, lineItemId, enclosureUrl, entryUrl, countNow };
 }
