@@ -46,9 +46,11 @@ beforeAll(async () => {
   podcastId = await publishedPodcast(ada.rest, 'Harbour Light');
   const published = Object.entries(listeners).map(async ([title, count]) => {
     const { episodeId } = await encodedEpisode(world, ada.rest, podcastId, { title, publish: true });
-    const { enclosure_url: url } = await ada.rest.get<{ enclosure_url: string }>(`/episodes/${episodeId}`);
     // Bytes of a time before the publication are no download.
-    await until(`${title} in delivery`, async () => (await fetch(url, { redirect: 'manual' })).status === 302);
+    const url = await until(`${title} in delivery`, async () => {
+      const { enclosure_url: at } = await ada.rest.get<{ enclosure_url?: string }>(`/episodes/${episodeId}`);
+      return at && (await fetch(at, { redirect: 'manual' })).status === 302 ? at : undefined;
+    });
     for (let listener = 1; listener <= count; listener += 1) await download(url, listenerAgentOf(listener));
   });
   await Promise.all(published);
