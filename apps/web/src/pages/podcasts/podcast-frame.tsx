@@ -17,13 +17,12 @@ import { isCounted, overviewQuery, podcastQuery } from './podcast-queries.ts';
 
 const route = getRouteApi('/podcasts/$podcastId');
 
-function Meta({
-  podcast,
-  episodes,
-}: {
+interface Counted {
   readonly podcast: Answer<'/podcasts/{id}'>;
   readonly episodes: number | undefined;
-}) {
+}
+
+function Meta({ podcast, episodes }: Counted) {
   const { language } = usePlace();
   return (
     <>
@@ -37,6 +36,43 @@ function Meta({
   );
 }
 
+function PodcastTabs({ podcast, episodes }: Counted) {
+  const { language } = usePlace();
+  const params = { podcastId: podcast.id };
+  return (
+    <Tabs
+      name={t('podcast.tabs')}
+      links={[
+        <Link to="/podcasts/$podcastId" params={params} activeOptions={{ exact: true, includeSearch: false }}>
+          {t('podcast.tab_episodes')} {episodes !== undefined && <small>{numberText(episodes, language)}</small>}
+        </Link>,
+        <Link to="/podcasts/$podcastId/analytics" params={params} activeOptions={{ includeSearch: false }}>
+          {t('nav.analytics')}
+        </Link>,
+        <Link to="/podcasts/$podcastId/details" params={params}>
+          {t('podcast.tab_details')}
+        </Link>,
+        <Link to="/podcasts/$podcastId/feed" params={params}>
+          {t('podcast.tab_feed')}
+        </Link>,
+        <Link to="/podcasts/$podcastId/website" params={params}>
+          {t('podcast.tab_website')}
+        </Link>,
+        ...(podcast.import
+          ? [
+              <Link to="/podcasts/$podcastId/import" params={params}>
+                {t('podcast.tab_import')}
+              </Link>,
+            ]
+          : []),
+        <Link to="/podcasts/$podcastId/settings" params={params}>
+          {t('podcast.tab_settings')}
+        </Link>,
+      ]}
+    />
+  );
+}
+
 /** One podcast: its head, its tabs, and the tab that is open. */
 export function PodcastFrame() {
   const { podcastId } = route.useParams();
@@ -45,7 +81,6 @@ export function PodcastFrame() {
     ...overviewQuery(podcastId),
     enabled: podcast !== undefined && isCounted(podcast),
   });
-  const { language } = usePlace();
   if (!podcast) return error ? <ProblemPage error={error} onRetry={() => void refetch()} /> : <Skeleton lines={8} />;
   const episodes = overview && overview.episodes.published + overview.episodes.scheduled + overview.episodes.drafts;
   const params = { podcastId };
@@ -65,36 +100,7 @@ export function PodcastFrame() {
         </>
       }
     >
-      <Tabs
-        name={t('podcast.tabs')}
-        links={[
-          <Link to="/podcasts/$podcastId" params={params} activeOptions={{ exact: true, includeSearch: false }}>
-            {t('podcast.tab_episodes')} {episodes !== undefined && <small>{numberText(episodes, language)}</small>}
-          </Link>,
-          <Link to="/podcasts/$podcastId/analytics" params={params} activeOptions={{ includeSearch: false }}>
-            {t('nav.analytics')}
-          </Link>,
-          <Link to="/podcasts/$podcastId/details" params={params}>
-            {t('podcast.tab_details')}
-          </Link>,
-          <Link to="/podcasts/$podcastId/feed" params={params}>
-            {t('podcast.tab_feed')}
-          </Link>,
-          <Link to="/podcasts/$podcastId/website" params={params}>
-            {t('podcast.tab_website')}
-          </Link>,
-          ...(podcast.import
-            ? [
-                <Link to="/podcasts/$podcastId/import" params={params}>
-                  {t('podcast.tab_import')}
-                </Link>,
-              ]
-            : []),
-          <Link to="/podcasts/$podcastId/settings" params={params}>
-            {t('podcast.tab_settings')}
-          </Link>,
-        ]}
-      />
+      <PodcastTabs podcast={podcast} episodes={episodes} />
       <PodcastUploads podcastId={podcastId}>
         <Outlet />
       </PodcastUploads>
