@@ -1,5 +1,5 @@
-/** What a line or its bars are: the numbers themselves, those of the time before, or ads. Each has its colour everywhere. */
-type SeriesLook = 'own' | 'before' | 'ads';
+/** What a line or its bars are: the numbers themselves, those of the time before, ads, a plan, or what is to be reached. Each has its colour everywhere. */
+type SeriesLook = 'own' | 'before' | 'ads' | 'plan' | 'goal';
 
 /** One series of a chart. */
 interface ChartSeries {

@@ -128,7 +128,8 @@ function Lines({ data: { series, points }, frame, xs, y }: Parts) {
       {series
         .map(({ name, look }, place) => {
           const places = placesOf(place);
-          if (look === 'before') return <path key={name} className={styles.before} d={linePath(places)} />;
+          if (look !== 'own' && look !== 'ads')
+            return <path key={name} className={styles[look]} d={linePath(places)} />;
           return (
             <g key={name}>
               <path className={styles[look]} d={linePath(places.slice(0, solidTo))} />

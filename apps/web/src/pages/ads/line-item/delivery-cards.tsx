@@ -8,7 +8,7 @@ import { Card } from '../../../parts/card.tsx';
 import { numberText } from '../../../parts/format.ts';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { usePlace } from '../../../shell/place.ts';
-import { funnelQuery, lastDay, neededPerDay, verdictsOf, wonOf, type Hour } from './funnel.ts';
+import { funnelQuery, isBeyondHours, lastDay, neededPerDay, verdictsOf, wonOf, type Hour } from './funnel.ts';
 import { PacingChart } from './pacing-chart.tsx';
 import styles from './delivery.module.css';
 
@@ -76,14 +76,17 @@ export function DeliveryCards({ workspace, line }: { readonly workspace: Workspa
   if (!hasFlown) return null;
   const { goal, window } = line.attributes as {
     readonly goal: { readonly quantity?: number; readonly unit: string };
-    readonly window: { readonly end: string };
+    readonly window: { readonly start: string; readonly end: string };
   };
   const say = (value: number) => numberText(Math.round(value), language);
   return (
     <Loaded query={query} lines={5}>
       {({ pacing, total, hours, fit }) => {
         const quantity = goal.unit === 'share_pct' ? undefined : goal.quantity;
-        const delivered = (line.attributes['delivered'] as number | undefined) ?? total.confirmed;
+        const told = line.attributes['delivered'] as number | undefined;
+        // Of a longer flight the hours are not all known; what is committed is.
+        const isCommitted = told === undefined && pacing !== null && isBeyondHours(window.start, Date.now());
+        const delivered = isCommitted ? pacing.committed : (told ?? total.confirmed);
         const needed =
           quantity === undefined ? undefined : neededPerDay(quantity, delivered, Date.parse(window.end), Date.now());
         const isActive = ['booked', 'delivering', 'delivery_extended', 'paused'].includes(line.lifecycle_state);
@@ -91,7 +94,7 @@ export function DeliveryCards({ workspace, line }: { readonly workspace: Workspa
           <>
             <dl className={styles.figures}>
               <Figure
-                name={t('ads.delivered')}
+                name={t(isCommitted ? 'ads.committed' : 'ads.delivered')}
                 value={
                   <>
                     {say(delivered)}{' '}
@@ -121,8 +124,8 @@ export function DeliveryCards({ workspace, line }: { readonly workspace: Workspa
             </dl>
             <div className={styles.two}>
               <Card title={t('ads.pacing')} basis={t('ads.pacing_basis')}>
-                {pacing && hours.filter((hour) => hour.pacing).length > 1 ? (
-                  <PacingChart hours={hours} goal={pacing.goal} />
+                {pacing ? (
+                  <PacingChart lineItemId={line.id} hours={hours} goal={pacing.goal} />
                 ) : (
                   <p>{t('ads.no_delivery')}</p>
                 )}

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { lastDay, neededPerDay, verdictsOf, wonOf, type Hour } from './funnel.ts';
+import { isBeyondHours, lastDay, neededPerDay, totalsByHour, verdictsOf, wonOf, type Hour } from './funnel.ts';
 
 const hour = (at: string, decided: number, verdicts: Hour['verdicts']): Hour => ({
   ...{ hour: at, decided, confirmed: 0, pacing: null, verdicts },
@@ -24,4 +24,23 @@ test('what is needed a day is spread over the days that are left; the last day c
   expect(neededPerDay(1000, 400, end(29), now)).toBe(300);
   expect(neededPerDay(1000, 400, now + 3_600_000, now)).toBe(600);
   expect([neededPerDay(1000, 1000, end(29), now), neededPerDay(1000, 400, end(26), now)]).toEqual([0, undefined]);
+});
+
+test('totals have every hour between the first and the last one known; an hour without numbers has those before it', () => {
+  const at = (time: string, pacing: Hour['pacing']) => ({ ...hour(`2026-11-27T${time}:00:00Z`, 0, []), pacing });
+  const hours = [at('09', null), at('10', { committed: 5, target: 6 }), at('12', { committed: 8, target: 9 })];
+  expect(totalsByHour(hours)).toEqual([
+    { hour: '2026-11-27T10:00:00.000Z', committed: 5, target: 6 },
+    { hour: '2026-11-27T11:00:00.000Z', committed: 5, target: 6 },
+    { hour: '2026-11-27T12:00:00.000Z', committed: 8, target: 9 },
+  ]);
+  expect(totalsByHour([at('09', null)])).toEqual([]);
+});
+
+test('the hours of a flight of up to 31 days are all known, those of a longer one are not', () => {
+  const now = Date.parse('2026-11-30T12:00:00Z');
+  expect(['2026-10-31T00:00:00Z', '2026-10-30T12:00:00Z'].map((start) => isBeyondHours(start, now))).toEqual([
+    false,
+    true,
+  ]);
 });

@@ -28,6 +28,9 @@ const hourMs = 3_600_000;
 /** The longest time that is answered, in hours. */
 const hoursMax = 31 * 24 - 1;
 
+/** Whether a flight began before the first hour that is answered. */
+export const isBeyondHours = (start: string, nowMs: number): boolean => Date.parse(start) < nowMs - hoursMax * hourMs;
+
 /** The funnel of the last 31 days. A workspace is answered two at a time, so a page asks once, and every minute anew. */
 export const funnelQuery = (workspace: string, id: string) =>
   queryOptions({
@@ -38,6 +41,27 @@ export const funnelQuery = (workspace: string, id: string) =>
     },
     refetchInterval: 60_000,
   });
+
+/** What was committed and planned in total by an hour. */
+interface HourTotal {
+  /** When it begins, ISO 8601. */
+  readonly hour: string;
+  readonly committed: number;
+  readonly target: number;
+}
+
+/** The totals of each hour from the first to the last known one. An hour without numbers, as of a line item that was paused, has those before it. */
+export function totalsByHour(hours: readonly Hour[]): readonly HourTotal[] {
+  const known = new Map(hours.flatMap(({ hour, pacing }) => (pacing ? [[Date.parse(hour), pacing] as const] : [])));
+  const [first, last] = [Math.min(...known.keys()), Math.max(...known.keys())];
+  const totals: HourTotal[] = [];
+  let now = { committed: 0, target: 0 };
+  for (let at = first; at <= last; at += hourMs) {
+    now = known.get(at) ?? now;
+    totals.push({ hour: new Date(at).toISOString(), committed: now.committed, target: now.target });
+  }
+  return totals;
+}
 
 /** Hours of the last day. */
 export const lastDay = (hours: readonly Hour[], nowMs: number): readonly Hour[] =>

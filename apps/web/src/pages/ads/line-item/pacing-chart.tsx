@@ -1,51 +1,44 @@
-import { numberText } from '../../../parts/format.ts';
-import { Time } from '../../../parts/time.tsx';
-import { usePlace } from '../../../shell/place.ts';
-import { t } from '../../../messages/messages.ts';
 import { fieldName } from '../../../commands/words.ts';
-import type { Hour } from './funnel.ts';
-import styles from './delivery.module.css';
+import { t } from '../../../messages/messages.ts';
+import { axisText, dayIn } from '../../../parts/chart/calendar.ts';
+import { Chart } from '../../../parts/chart/chart.tsx';
+import { instantText, numberText } from '../../../parts/format.ts';
+import { usePlace } from '../../../shell/place.ts';
+import { totalsByHour, type Hour } from './funnel.ts';
 
-const [width, height, foot] = [720, 240, 8];
-
-/** Committed against the plan, by the hour, both in total; the goal is the line at the top. The same numbers stand in a table. */
-export function PacingChart({ hours, goal }: { readonly hours: readonly Hour[]; readonly goal: number }) {
-  const { language } = usePlace();
-  const points = hours.flatMap(({ hour, pacing }) => (pacing ? [{ at: Date.parse(hour), hour, ...pacing }] : []));
-  const [first, last] = [points[0], points.at(-1)];
-  if (!first || !last || first === last) return null;
-  const most = Math.max(goal, last.committed, last.target);
-  const x = (at: number) => ((at - first.at) / (last.at - first.at)) * width;
-  const y = (value: number) => height - foot - (value / most) * (height - 2 * foot);
-  const line = (value: (point: (typeof points)[number]) => number) =>
-    points
-      .map((point, place) => `${place === 0 ? 'M' : 'L'}${x(point.at).toFixed(1)},${y(value(point)).toFixed(1)}`)
-      .join('');
-  const say = (value: number) => numberText(Math.round(value), language);
+/** Committed against the plan, by the hour, both in total, below the goal. */
+export function PacingChart({
+  lineItemId,
+  hours,
+  goal,
+}: {
+  readonly lineItemId: string;
+  readonly hours: readonly Hour[];
+  readonly goal: number;
+}) {
+  const place = usePlace();
+  const totals = totalsByHour(hours);
+  const last = totals.at(-1);
+  if (!last || totals.length < 2) return <p>{t('ads.no_delivery')}</p>;
+  const points = totals.map(({ hour, committed, target }) => ({
+    ...{ key: hour, title: instantText(hour, 'moment', place) },
+    short: axisText(dayIn(place.zone, new Date(hour)), 'day', place),
+    values: [committed, Math.round(target), goal],
+  }));
+  const say = (value: number) => numberText(Math.round(value), place.language);
   const words = { committed: say(last.committed), goal: say(goal), target: say(last.target) };
+  const series = [
+    { name: t('ads.committed'), look: 'ads' },
+    { name: t('ads.plan'), look: 'plan' },
+    { name: fieldName('goal'), look: 'goal' },
+  ] as const;
   return (
-    <figure className={styles.chart}>
-      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={t('ads.pacing_name', words)}>
-        <path className={styles.goal} d={`M0,${y(goal)}H${width}`} />
-        <path className={styles.planned} d={line(({ target }) => target)} />
-        <path className={styles.committed} d={line(({ committed }) => committed)} />
-      </svg>
-      <figcaption className={styles.legend}>
-        <Time at={first.hour} form="moment" />
-        <span>
-          <i className={styles.keyCommitted} />
-          {t('ads.delivered')}
-        </span>
-        <span>
-          <i className={styles.keyPlanned} />
-          {t('ads.plan')}
-        </span>
-        <span>
-          <i className={styles.keyGoal} />
-          {fieldName('goal')}: {say(goal)}
-        </span>
-        <Time at={last.hour} form="moment" />
-      </figcaption>
-    </figure>
+    <Chart
+      name={t('ads.pacing_name', words)}
+      data={{ series, points }}
+      shape="line"
+      file={`pacing-${lineItemId}`}
+      zone={place.zone}
+    />
   );
 }
