@@ -11,12 +11,20 @@ const minuteMs = 60_000;
 /** A thread for whose workspaces so many parts are to be made, and a clock that stands. */
 function createWorld() {
   const made: string[] = [];
-  const world = { made, parts: 1, nowMs: 0, errors: [] as unknown[], failure: undefined as Error | undefined };
+  const world = {
+    made,
+    parts: 1,
+    partMs: 0,
+    nowMs: 0,
+    errors: [] as unknown[],
+    failure: undefined as Error | undefined,
+  };
   let left = 0;
   const ask = async ({ workspaceId }: { readonly workspaceId: string }) => {
     if (world.failure) throw world.failure;
     if (made.at(-1) !== workspaceId || left === 0) left = world.parts + 1;
     made.push(workspaceId);
+    world.nowMs += world.partMs;
     return --left > 0;
   };
   const { noting, look } = createAhead({ ask } as unknown as ComputeThread, {
@@ -90,6 +98,17 @@ test('a workspace whose part failed is left alone until it asks again, and one o
     world.failure = undefined;
     expect(await world.lookAt(world.nowMs + minuteMs)).toEqual([]);
   }
+  await world.askFor('ws_1');
+  expect(await world.lookAt(world.nowMs + minuteMs)).toEqual([]);
+});
+
+test('a workspace of which a part took more than five seconds is left to its questions: others wait for each part', async () => {
+  const world = createWorld();
+  world.parts = 5;
+  await world.askFor('ws_1');
+  world.partMs = 5_001;
+  expect(await world.lookAt(minuteMs)).toEqual(['ws_1']);
+  expect(world.errors.pop()).toBeInstanceOf(TookTooLong);
   await world.askFor('ws_1');
   expect(await world.lookAt(world.nowMs + minuteMs)).toEqual([]);
 });

@@ -11,6 +11,8 @@ const pausesMs = [1_000, 4_000, 15_000, 60_000] as const;
 /** Parts that are made at one look: a baseline is made anew when something is sold meanwhile. */
 const maxParts = 10;
 const everyMs = 500;
+/** A part that takes longer is too long for others, who wait for it. */
+const longPartMs = 5_000;
 
 interface Asked {
   readonly askedAtMs: number;
@@ -59,7 +61,7 @@ interface Ahead {
 /**
  * Makes what the next question of a workspace would make first, on the thread that answers: after something was sold or changed, after an hour
  * has ended, and before a baseline is too old. It makes a part at a time, and none while somebody waits; who asks meanwhile waits for one part
- * at most. A workspace of which a part takes too long is left to its questions.
+ * at most. A workspace of which a part takes more than five seconds is left to its questions.
  */
 export function createAhead(thread: Pick<ComputeThread, 'ask'>, { onError, nowMs = Date.now }: AheadOptions): Ahead {
   const looks = createLooks();
@@ -67,8 +69,13 @@ export function createAhead(thread: Pick<ComputeThread, 'ask'>, { onError, nowMs
   let waiting = 0;
   // Nobody leaves, and nobody has the thread compute for longer than a minute.
   const left = new AbortController().signal;
-  const makePart = (workspaceId: string, ended: AbortSignal) =>
-    thread.ask({ type: 'ahead', workspaceId, deadlineMs: readMs }, { left, ended });
+  const makePart = async (workspaceId: string, ended: AbortSignal) => {
+    const startedAtMs = nowMs();
+    const isMade = await thread.ask({ type: 'ahead', workspaceId, deadlineMs: readMs }, { left, ended });
+    if (nowMs() - startedAtMs > longPartMs)
+      throw new TookTooLong('what is made ahead takes too long for whoever waits');
+    return isMade;
+  };
   return {
     noting: (check) => async (question, signal) => {
       waiting++;

@@ -49,13 +49,17 @@ export interface Operation {
   readonly review_task_id?: string;
 }
 
-/** Asks the Management API of this origin, with the session's cookie. A refusal is thrown as `ApiProblem`; 401 ends the session of the tab. */
+/**
+ * Asks the Management API of this origin, with the session's cookie. A refusal is thrown as `ApiProblem`, and so is an answer
+ * that breaks off; 401 ends the session of the tab.
+ */
 export async function askManagement<T>(path: string, init: RequestInit = {}): Promise<T> {
   const response = await fetch(`/management/v1${path}`, init).catch((cause: unknown) => {
     if (init.signal?.aborted) throw cause;
     throw new ApiProblem('', { status: 0, slug: 'no_answer', cause });
   });
   const body: unknown = await response.json().catch(() => undefined);
+  if (response.ok && body === undefined) throw new ApiProblem('', { status: 0, slug: 'no_answer' });
   if (response.ok) return body as T;
   if (response.status === 401) session.end();
   throw problemOf(response, body);
