@@ -13,17 +13,25 @@ const plan = (includesAnalytics: boolean) => ({
   uploadUrlsPerMinute: 240,
 });
 
-/** What a person with roles in another's workspace, whose own plan has no analytics, reads of numbers of a podcast there. */
-function analyticsFor(roles: readonly string[], inPlan: boolean) {
+const managed = ['prn_1'];
+
+/** The fields that a person with roles in another's workspace, whose own plan has no analytics, reads of a podcast there. */
+async function fieldsFor(roles: readonly string[], inPlan: boolean) {
   const grants = [{ workspaceId: 'ws_org', podcastId: '', roles: [...roles], plan: plan(inPlan) }];
   const caller = { workspaceId: 'ws_own', roles: ['owner'], plan: plan(false), grants };
-  const podcast = { id: 'pod_1', workspace_id: 'ws_org', lifecycle_state: 'published', attributes: { title: 'A' } };
-  const context = { caller, deps: { mediaUrl: 'https://media.example' } } as unknown;
-  return podcastView.render(podcast as unknown as Podcast, context as Context).analytics;
+  const attributes = { title: 'A', collaborators: managed };
+  const podcast = { id: 'pod_1', workspace_id: 'ws_org', lifecycle_state: 'published', attributes } as unknown;
+  const context = { caller, deps: { mediaUrl: 'https://media.example' } } as unknown as Context;
+  const found = await podcastView.findFields([podcast as Podcast], context);
+  return found.get('pod_1');
 }
 
-test('a podcast says whether the caller may see its numbers: by the right to, and by the plan of its own account', () => {
-  expect(analyticsFor(['viewer', 'analyst'], true)).toBe('available');
-  expect(analyticsFor(['viewer', 'analyst'], false)).toBe('not_in_plan');
-  expect(analyticsFor(['viewer', 'editor'], true)).toBe('not_permitted');
+test('a podcast says whether the caller may see its numbers: by the right to, and by the plan of its own account', async () => {
+  expect(await fieldsFor(['viewer', 'analyst'], true)).toEqual({ analytics: 'available' });
+  expect(await fieldsFor(['viewer', 'analyst'], false)).toEqual({ analytics: 'not_in_plan' });
+  expect(await fieldsFor(['viewer', 'editor'], true)).toEqual({ analytics: 'not_permitted' });
+});
+
+test('collaborators are shown to those who manage them', async () => {
+  expect(await fieldsFor(['viewer', 'manager'], true)).toEqual({ analytics: 'not_permitted', collaborators: managed });
 });

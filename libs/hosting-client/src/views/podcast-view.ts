@@ -2,6 +2,7 @@ import { analyticsRoles, managerRoles } from '@longwave/principal';
 import { podcasts, templatePart, type Attributes, type Resource } from '@longwave/command-catalog';
 import { z } from 'zod';
 import { accessTo } from '../access.ts';
+import type { Asker } from '../asker.ts';
 import { artworkSchema, renderArtwork } from './artwork-view.ts';
 import type { View, ViewContext } from './view.ts';
 
@@ -60,13 +61,10 @@ function renderImport({ storage_key: _key, sha256: _digest, ...shown }: NonNulla
 }
 
 /** A podcast without details of its storage. */
-function render(resource: Resource<'podcasts'>, { caller, deps: { mediaUrl } }: ViewContext) {
-  const { id, workspace_id: workspaceId, lifecycle_state: state } = resource;
-  const { title, subdomain, artwork, intro, outro, import: moved, collaborators, ...more } = resource.attributes;
-  const { hosted_by: _platform, ...others } = more;
-  const { roles = [], plan } = accessTo(caller, workspaceId, id) ?? {};
-  const hasOneOf = (some: readonly string[]) => some.some((role) => roles.includes(role));
-  const inPlan = plan?.includesAnalytics ? 'available' : 'not_in_plan';
+function render(resource: Resource<'podcasts'>, { deps: { mediaUrl } }: ViewContext) {
+  const { id, lifecycle_state: state } = resource;
+  const { title, subdomain, artwork, intro, outro, import: moved, ...more } = resource.attributes;
+  const { hosted_by: _platform, collaborators: _managed, ...others } = more;
   return {
     id,
     title,
@@ -79,9 +77,24 @@ function render(resource: Resource<'podcasts'>, { caller, deps: { mediaUrl } }: 
     ...(intro && { intro: renderPart(intro) }),
     ...(outro && { outro: renderPart(outro) }),
     ...(moved && { import: renderImport(moved) }),
+  };
+}
+
+/** What depends on who asks, and on the plan of the podcast's account: it changes without a version, so it belongs to that part of the tag. */
+function fieldsFor(
+  { id, workspace_id: workspaceId, attributes: { collaborators } }: Resource<'podcasts'>,
+  caller: Asker,
+) {
+  const { roles = [], plan } = accessTo(caller, workspaceId, id) ?? {};
+  const hasOneOf = (some: readonly string[]) => some.some((role) => roles.includes(role));
+  const inPlan = plan?.includesAnalytics ? 'available' : 'not_in_plan';
+  return {
     ...(collaborators && hasOneOf(managerRoles) && { collaborators }),
     analytics: hasOneOf(analyticsRoles) ? inPlan : 'not_permitted',
   };
 }
 
-export const podcastView = { name: 'Podcast', schema, render } satisfies View<'podcasts'>;
+const findFields = (podcasts: readonly Resource<'podcasts'>[], { caller }: ViewContext) =>
+  Promise.resolve(new Map(podcasts.map((podcast) => [podcast.id, fieldsFor(podcast, caller)])));
+
+export const podcastView = { name: 'Podcast', schema, render, findFields } satisfies View<'podcasts'>;
