@@ -10,6 +10,7 @@ import {
   countEpisodeDays,
   countEpisodes,
   countTotals,
+  countWindows,
   findFirstDownloads,
   type Dimension,
 } from '../src/queries/count-queries.ts';
@@ -17,8 +18,9 @@ import { createCountingMemory, recordFacts } from '../src/counting/record-facts.
 import { useTables } from './_tables.ts';
 
 let pool: Pool;
+let admin: Pool;
 
-useTables((tables) => ({ pool } = tables));
+useTables((tables) => ({ pool, admin } = tables));
 
 const record = (facts: readonly DeliveryFact[], memory = createCountingMemory()) =>
   recordFacts(pool, facts, lists, memory);
@@ -222,6 +224,37 @@ test('in a browser the page names the app, in an app the app does; a late first 
   ]);
   expect(await asked('app')).toContainEqual(['Castro', 1]);
   expect(await asked('app')).not.toContainEqual(['Spotify', 1]);
+});
+
+test('a count of many episodes as it was known reads the ledger once, not once per episode', async () => {
+  const episodes = 400;
+  await pool.query(
+    `insert into download_change (methodology_version, lists_version, restates, workspace_id, podcast_id, episode_id, hour,
+       country, region, app, device, platform, downloads, first_touch_24h, last_touch_24h)
+     select '1', '1', false, 'ws_1', 'pod_1', 'ep_' || (n % $1), $2::timestamptz + n / $1 * interval '1 hour',
+       'DE', 'BE', 'unknown', 'unknown', 'unknown', 1, 1, 1
+     from generate_series(0, $1 * 10 - 1) as n`,
+    [episodes, november.from],
+  );
+  await admin.query('analyze download_change');
+  const windows = Array.from({ length: episodes }, (_, n) => ({
+    episodeId: `ep_${n}`,
+    range: { from: november.from, to: new Date(november.from.getTime() + (n % 12) * 3_600_000) },
+  }));
+  const basis = { window: 'calendar_utc', knownAt: new Date('2100-01-01T00:00Z') } as const;
+  const counts = await countWindows(pool, 'ws_1', windows, 'pod_1', basis);
+  expect(counts).toEqual(windows.map((_, n) => BigInt(Math.min(n % 12, 10))));
+  const planned: string[] = [];
+  const explained = {
+    query: async (text: string, values: unknown[]) => {
+      const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`explain (analyze) ${text}`, values);
+      planned.push(...rows.map((row) => row['QUERY PLAN']));
+      return { rows: [] };
+    },
+  } as unknown as Pool;
+  await countWindows(explained, 'ws_1', windows, 'pod_1', basis);
+  const steps = planned.filter((line) => / on download_change|Nested Loop|SubPlan/.test(line));
+  expect(steps).toEqual([expect.stringMatching(/ on download_change .* loops=1\)/)]);
 });
 
 const countries = ['DE', 'US', 'unknown'];

@@ -135,13 +135,13 @@ export async function countWindows(
   basis: DownloadBasis = defaultBasis,
 ): Promise<bigint[]> {
   const { rows } = await pool.query<{ downloads: string }>(
-    `select coalesce(
-       (select sum(${windowColumns[basis.window]}) from (select * from ${source('download_hour', basis, '$6')}) d
-        where d.workspace_id = $1 and ($5::text is null or d.podcast_id = $5)
-          and d.episode_id = asked.episode_id and d.hour >= asked.from_hour and d.hour < asked.to_hour),
-       0) as downloads
+    `select coalesce(sum(d.${windowColumns[basis.window]}), 0) as downloads
      from unnest($2::text[], $3::timestamptz[], $4::timestamptz[])
        with ordinality as asked (episode_id, from_hour, to_hour, place)
+     left join (select * from ${source('download_hour', basis, '$6')}) d
+       on d.workspace_id = $1 and ($5::text is null or d.podcast_id = $5)
+         and d.episode_id = asked.episode_id and d.hour >= asked.from_hour and d.hour < asked.to_hour
+     group by asked.place
      order by asked.place`,
     [
       workspaceId,
