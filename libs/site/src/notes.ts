@@ -37,7 +37,18 @@ function cutMarkup(text: string, maxBytes: number): string {
   return bytes.subarray(0, end).toString('utf8').replace(cutEnd, '') + ellipsis;
 }
 
-const paragraph = (text: string) => `<p>${text.trim().replace(/\r?\n/g, '<br>')}</p>`;
+/** Lines of a text by its paragraphs, which empty lines divide. Line by line, because an expression for spaces before an end of line takes quadratic time. */
+function paragraphLines(text: string): readonly (readonly string[])[] {
+  const paragraphs: string[][] = [[]];
+  for (const line of text.split('\n').map((each) => each.trimEnd())) {
+    if (line !== '') paragraphs.at(-1)!.push(line);
+    else if (paragraphs.at(-1)!.length > 0) paragraphs.push([]);
+  }
+  return paragraphs.filter((lines) => lines.length > 0);
+}
+
+const linked = (line: string) =>
+  line.replace(webAddress, (url) => `<a href="${url}" rel="nofollow noopener">${url}</a>`);
 
 /**
  * Notes of anybody as HTML of `p`, `br`, `strong`, `em`, `a`, `ul`, `ol` and `li`, whatever they were stored as. A text without tags gets
@@ -47,10 +58,8 @@ const paragraph = (text: string) => `<p>${text.trim().replace(/\r?\n/g, '<br>')}
 export function renderNotes(notes: string, maxBytes: number): string {
   const cut = cutMarkup(notes, maxBytes);
   if (hasTag.test(cut)) return sanitizeHtml(cut.replace(blockEnd, '$&<br>'), shown).trim();
-  return sanitizeHtml(cut, nothing)
-    .split(/(?:[ \t]*\r?\n){2,}/)
-    .filter((text) => text.trim() !== '')
-    .map((text) => paragraph(text.replace(webAddress, (url) => `<a href="${url}" rel="nofollow noopener">${url}</a>`)))
+  return paragraphLines(sanitizeHtml(cut, nothing))
+    .map((lines) => `<p>${lines.map(linked).join('<br>').trimStart()}</p>`)
     .join('\n');
 }
 

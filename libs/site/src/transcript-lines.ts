@@ -5,6 +5,8 @@ import { escapeXml } from '@longwave/xml';
 const pauseMs = 2_000;
 /** A paragraph of this length ends with the sentence. */
 const longCharacters = 500;
+/** A paragraph of this length ends with the cue: a transcript may have no ends of sentences. */
+const longestCharacters = 2_000;
 const sentenceEnd = /[.!?…。！？]["'”’»)]?$/;
 
 interface Paragraph {
@@ -14,24 +16,26 @@ interface Paragraph {
   characters: number;
 }
 
-/** Cues of one speaker without a long pause as one paragraph; the speaker is named where another one begins. */
-function paragraphsOf(cues: readonly TranscriptCue[]): readonly Paragraph[] {
-  const paragraphs: Paragraph[] = [];
+const isLong = ({ characters, texts }: Paragraph) =>
+  characters >= longestCharacters || (characters >= longCharacters && sentenceEnd.test(texts.at(-1)!));
+
+/** Cues of one speaker without a long pause as one paragraph. A paragraph is made when it is asked for, so that what nobody asks for takes no time. */
+function* paragraphsOf(cues: readonly TranscriptCue[]): Generator<Paragraph> {
+  let last: Paragraph | undefined;
   for (const { start_ms, end_ms, speaker, text } of cues) {
-    const last = paragraphs.at(-1);
-    const isLong = last !== undefined && last.characters >= longCharacters && sentenceEnd.test(last.texts.at(-1)!);
-    if (last === undefined || isLong || last.speaker !== speaker || start_ms - last.endMs >= pauseMs)
-      paragraphs.push({ speaker, texts: [text], endMs: end_ms, characters: text.length });
-    else {
-      last.texts.push(text);
-      last.endMs = Math.max(last.endMs, end_ms);
-      last.characters += text.length;
+    if (last !== undefined && (isLong(last) || last.speaker !== speaker || start_ms - last.endMs >= pauseMs)) {
+      yield last;
+      last = undefined;
     }
+    last ??= { speaker, texts: [], endMs: end_ms, characters: 0 };
+    last.texts.push(text);
+    last.endMs = Math.max(last.endMs, end_ms);
+    last.characters += text.length + 1;
   }
-  return paragraphs;
+  if (last !== undefined) yield last;
 }
 
-/** A transcript as paragraphs, in at most so many bytes of HTML; `isWhole` is false where some are left out. */
+/** A transcript as paragraphs, in at most so many bytes of HTML, with the speaker where another one begins; `isWhole` is false where some are left out. */
 export function transcriptLines(
   cues: readonly TranscriptCue[],
   maxBytes: number,

@@ -166,6 +166,37 @@ test('notes of text get paragraphs and links, and longer ones than a page holds 
   expect(long).toContain('…');
 });
 
+test('paragraphs of notes are divided by empty lines, which may have spaces, and lines end where they end', () => {
+  const html = renderEpisodePage(
+    showOf(),
+    episodeOf({ description: '\n \t\nOne  \r\ntwo\r\n \t \r\n\r\n Three\n' }),
+    details,
+  );
+  expect(html).toContain('<section class="notes"><p>One<br>two</p>\n<p>Three</p></section>');
+});
+
+test('notes of nothing but spaces take no time', () => {
+  const description = `a${' '.repeat(19_000)}b`;
+  const startedMs = performance.now();
+  for (let at = 0; at < 20; at++) renderEpisodePage(showOf(), episodeOf({ description }), details);
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
+});
+
+test('of a transcript no more is read than a page shows, although no sentence ends and nobody pauses', () => {
+  let reads = 0;
+  const cues = Array.from({ length: 50_000 }, (_, at) => ({
+    ...{ start_ms: at * 1_000, end_ms: at * 1_000 + 1_000 },
+    get text() {
+      reads++;
+      return 'and then';
+    },
+  }));
+  const html = renderEpisodePage(showOf(), episodeOf(), { ...details, transcript: { language: 'en', cues } });
+  expect(html).toContain('<div class="transcript" lang="en">\n<p>and then and then');
+  expect(html).toContain('The whole transcript as a file');
+  expect(reads).toBeLessThan(9_000);
+});
+
 /** Words in the frequencies of a language, the same ones each time. */
 function prose(bytes: number): string {
   let seed = 7;
