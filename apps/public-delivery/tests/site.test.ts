@@ -38,7 +38,7 @@ test('a podcast and its episode have pages that run nothing, load nothing of oth
   expect([status, headers['content-type'], headers['cache-control']]).toEqual([
     200,
     'text/html; charset=utf-8',
-    'public, max-age=60, stale-while-revalidate=86400',
+    'public, max-age=60, stale-while-revalidate=300',
   ]);
   expect(headers['content-security-policy']).toBe(
     `default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-${digest}'; img-src 'self' data:; media-src 'self'; frame-ancestors http://base.test`,
@@ -153,7 +153,11 @@ test('the page names its player for other pages (oEmbed), which is the player of
   const html = await textOf(page);
   const [, discovery] = /<link rel="alternate" type="application\/json\+oembed"[^>]* href="([^"]+)">/.exec(html)!;
   const { status, headers, body } = await ask(discovery!);
-  expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+  expect([status, headers['content-type'], headers['cache-control']]).toEqual([
+    200,
+    'application/json; charset=utf-8',
+    'public, max-age=60, stale-while-revalidate=300',
+  ]);
   const document = JSON.parse(body.toString()) as { html: string };
   expect(document).toMatchObject({
     version: '1.0',

@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { ifNoneMatchNames, notModifiedSince } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
+import { publicCacheControl } from '../http/cache-control.ts';
 import { chooseCoding, type ContentCoding } from '../http/choose-coding.ts';
 import type { FindFeed } from './find-feed.ts';
 import { feedPath } from './to-feed.ts';
@@ -9,8 +10,6 @@ import type { Exchange, Route } from '../http/route.ts';
 
 const fileShape = /^[a-z0-9][a-z0-9-]{0,62}\.xml$/;
 const pageShape = /^[1-9]\d{0,5}$/;
-
-const cacheControl = 'public, max-age=60, stale-while-revalidate=300';
 
 export interface FeedRoutesOptions {
   readonly findFeed: FindFeed;
@@ -53,7 +52,7 @@ export function feedRoutes({ findFeed, mediaUrl, hubUrl, now }: FeedRoutesOption
       etag: tagOf(digest),
       // Never in the future (RFC 9110 §8.8.2.1): a change that is timed a moment ahead is told as of now.
       'last-modified': new Date(Math.min(changedAt.getTime(), now().getTime())).toUTCString(),
-      'cache-control': cacheControl,
+      'cache-control': publicCacheControl,
       vary: 'Accept-Encoding',
       ...(hubUrl !== undefined && { link: `<${hubUrl}>; rel="hub", <${self}>; rel="self"` }),
     });

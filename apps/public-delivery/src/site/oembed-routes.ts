@@ -3,6 +3,7 @@ import { parseOrProblem, Problem } from '@longwave/problems';
 import { embedCode } from '@longwave/site';
 import { z } from 'zod';
 import { shownArtworkUrl, sitePath } from '../feeds/to-feed.ts';
+import { publicCacheControl } from '../http/cache-control.ts';
 import { episodeIdShape, subdomainShape } from '../http/parameter.ts';
 import type { Exchange, Route } from '../http/route.ts';
 import { sendText } from '../http/send-text.ts';
@@ -84,7 +85,7 @@ export function oembedRoutes({ pool, mediaUrl }: { readonly pool: Pool; readonly
     const document = documentOf(found, src, mediaUrl, { width: maxwidth, height: maxheight });
     await sendText(exchange, JSON.stringify(document), {
       'content-type': 'application/json; charset=utf-8',
-      'cache-control': `public, max-age=60, stale-while-revalidate=${cacheSeconds}`,
+      'cache-control': publicCacheControl,
       'x-content-type-options': 'nosniff',
     });
   }

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '@longwave/problems';
 import { siteStyle } from '@longwave/site';
+import { publicCacheControl } from '../http/cache-control.ts';
 import { episodeIdShape, parameter, subdomainShape } from '../http/parameter.ts';
 import type { Exchange, Route } from '../http/route.ts';
 import { sendText } from '../http/send-text.ts';
 import type { FindSitePage, SitePageName } from './find-site-page.ts';
 
 const pageShape = /^[1-9]\d{0,5}$/;
-
-const cacheControl = 'public, max-age=60, stale-while-revalidate=86400';
 
 const styleDigest = createHash('sha256').update(siteStyle).digest('base64');
 
@@ -48,7 +47,7 @@ export function siteRoutes({ findPage, baseUrl }: SiteRoutesOptions): readonly R
     }
     await sendText(exchange, found.text, {
       ...(name.kind === 'sitemap' ? mapHeaders : pageHeaders),
-      'cache-control': cacheControl,
+      'cache-control': publicCacheControl,
       'x-content-type-options': 'nosniff',
     });
   }
