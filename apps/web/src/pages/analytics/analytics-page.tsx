@@ -48,19 +48,21 @@ interface Row extends PodcastRow {
 function useRows(podcasts: readonly Podcast[], search: AnalyticsSearch, days: DayRange) {
   const { zone } = usePlace();
   const step = stepOf(search, days);
-  const former = daysBefore(search, days);
+  // What lies before a podcast is no comparison.
+  const formerOf = ({ created_at: at }: Podcast) => daysBefore(search, days, step, dayIn(zone, new Date(at ?? 0)));
   const current = useQueries({ queries: podcasts.map(({ id }) => seriesQuery({ podcastId: id }, days, step, zone)) });
   const earlier = useQueries({
-    queries: podcasts.map(({ id }, place) => {
+    queries: podcasts.map((podcast, place) => {
+      const former = formerOf(podcast);
       const meta = current[place]?.data?.meta;
       const shift = former ? daysBetween(former.from, days.from) - 1 : 0;
-      const range = former && meta && { from: former.from, to: endBefore(meta, former.to, shift) };
-      return { ...seriesQuery({ podcastId: id }, range ?? days, step, zone), enabled: range !== undefined };
+      const range = former && meta && { from: former.from, to: endBefore(meta, former.to, shift, zone) };
+      return { ...seriesQuery({ podcastId: podcast.id }, range ?? days, step, zone), enabled: range !== undefined };
     }),
   });
   const rows = podcasts.map((podcast, place): Row => {
     const { data } = current[place] ?? {};
-    const before = former && data ? earlier[place]?.data : undefined;
+    const before = formerOf(podcast) && data ? earlier[place]?.data : undefined;
     return { ...rowOf(podcast, data, before), artwork: podcast.artwork };
   });
   return { rows, meta: current.find(({ data }) => data)?.data?.meta, error: current.find(({ error }) => error)?.error };

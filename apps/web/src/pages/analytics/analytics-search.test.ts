@@ -70,16 +70,33 @@ test('steps are those in which a range is readable', () => {
 
 test('a range compares with as many days right before it, or with the same days a year ago', () => {
   const days = daysOf({}, today);
-  expect(daysBefore({}, days)).toEqual({ from: '2026-09-24', to: '2026-10-23' });
-  expect(daysBefore({ compare: 'year_ago' }, days)).toEqual({ from: '2025-10-24', to: '2025-11-22' });
-  expect([daysBefore({ compare: 'none' }, days), daysBefore({}, daysOf({ range: 'all' }, today))]).toEqual([
-    undefined,
-    undefined,
-  ]);
+  const since = '2020-01-01';
+  expect(daysBefore({}, days, 'day', since)).toEqual({ from: '2026-09-24', to: '2026-10-23' });
+  expect(daysBefore({ compare: 'year_ago' }, days, 'day', since)).toEqual({ from: '2025-10-24', to: '2025-11-22' });
+  expect([
+    daysBefore({ compare: 'none' }, days, 'day', since),
+    daysBefore({}, daysOf({ range: 'all' }, today), 'month', since),
+  ]).toEqual([undefined, undefined]);
 });
 
-test('a bucket opens its own days, today at the latest', () => {
-  expect(openedBy('2026-11-16', 'week', today)).toEqual({ from: '2026-11-16', to: today });
-  expect(openedBy('2026-10-01', 'month', today)).toEqual({ from: '2026-10-01', to: '2026-10-31' });
-  expect(openedBy('2026-11-16T10:00:00.000Z', 'hour', today)).toBeUndefined();
+test('weeks compare with weeks that begin on the same day, none of them in the range', () => {
+  const days = daysOf({}, today);
+  expect(daysBefore({}, days, 'week', '2020-01-01')).toEqual({ from: '2026-09-19', to: '2026-10-18' });
+  expect(daysBefore({ compare: 'year_ago' }, days, 'week', '2020-01-01')).toEqual({
+    ...{ from: '2025-10-25', to: '2025-11-23' },
+  });
+});
+
+test('a time before there was something to count compares with nothing', () => {
+  const days = daysOf({}, today);
+  expect(daysBefore({}, days, 'day', '2026-09-24')).toBeDefined();
+  expect(daysBefore({}, days, 'day', '2026-09-25')).toBeUndefined();
+});
+
+test('a bucket opens those of its days that the range has', () => {
+  const days = daysOf({ range: '90d' }, today);
+  expect(openedBy('2026-11-16', 'week', days)).toEqual({ from: '2026-11-16', to: today });
+  expect(openedBy('2026-08-24', 'week', days)).toEqual({ from: '2026-08-25', to: '2026-08-30' });
+  expect(openedBy('2026-10-01', 'month', days)).toEqual({ from: '2026-10-01', to: '2026-10-31' });
+  expect(openedBy('2026-11-16T10:00:00.000Z', 'hour', days)).toBeUndefined();
 });

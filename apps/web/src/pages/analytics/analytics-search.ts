@@ -100,16 +100,28 @@ export function stepOf({ step }: AnalyticsSearch, days: DayRange): Step {
   return possible.find((each) => each === step) ?? possible[0] ?? 'day';
 }
 
-/** The days to compare with; undefined where there is nothing to compare: without a beginning, or when none is wanted. */
-export function daysBefore({ compare = 'before' }: AnalyticsSearch, { from, to }: DayRange): DayRange | undefined {
+/**
+ * The days to compare with; undefined where there is nothing to compare: without a beginning, when none is wanted, or when they begin before there was
+ * something to count. Weeks stand beside weeks that begin on the same day: those right before a range reach back by whole weeks.
+ * @param countedSince the day on which there was something to count for the first time
+ */
+export function daysBefore(
+  { compare = 'before' }: AnalyticsSearch,
+  { from, to }: DayRange,
+  step: Step,
+  countedSince: string,
+): DayRange | undefined {
   if (compare === 'none' || from === firstDay) return undefined;
-  const days = compare === 'year_ago' ? 365 : daysBetween(from, to);
-  return { from: addDays(from, -days), to: addDays(to, -days) };
+  const wanted = compare === 'year_ago' ? 365 : daysBetween(from, to);
+  const weeks = compare === 'year_ago' ? Math.floor(wanted / 7) : Math.ceil(wanted / 7);
+  const days = step === 'week' ? weeks * 7 : wanted;
+  const before = { from: addDays(from, -days), to: addDays(to, -days) };
+  return before.from < countedSince ? undefined : before;
 }
 
-/** What opens when somebody chooses a bucket: its days in their own step; undefined for an hour. */
-export function openedBy(date: string, step: Step, today: string): AnalyticsSearch | undefined {
+/** What opens when somebody chooses a bucket: its days of the range in their own step; undefined for an hour. */
+export function openedBy(date: string, step: Step, { from, to }: DayRange): AnalyticsSearch | undefined {
   if (step === 'hour') return undefined;
   const last = lastDayOf(date, step);
-  return { from: date, to: last > today ? today : last };
+  return { from: date < from ? from : date, to: last > to ? to : last };
 }

@@ -17,22 +17,25 @@ import { chartOf, endBefore, totalOf, type Episode, type Series } from './series
 import { changeFrom } from './typical.ts';
 import styles from './analytics.module.css';
 
-/** The downloads of a range, and those of the time before as far as the plan shows all of it. */
-export function useSeries(of: NumbersOf, search: AnalyticsSearch, days: DayRange) {
+/**
+ * The downloads of a range, and those of the time before as far as the plan shows all of it.
+ * @param countedSince the day on which there was something to count for the first time: what lies before is no comparison
+ */
+export function useSeries(of: NumbersOf, search: AnalyticsSearch, days: DayRange, countedSince: string) {
   const { zone } = usePlace();
   const step = stepOf(search, days);
   const query = useQuery(seriesQuery(of, days, step, zone));
-  const former = daysBefore(search, days);
+  const former = daysBefore(search, days, step, countedSince);
   const meta = query.data?.meta;
   const ended = former &&
-    meta && { from: former.from, to: endBefore(meta, former.to, daysBetween(former.from, days.from) - 1) };
+    meta && { from: former.from, to: endBefore(meta, former.to, daysBetween(former.from, days.from) - 1, zone) };
   const { data } = useQuery({
     ...seriesQuery(of, ended ?? days, step, zone),
     // A range that the plan cuts compares with nothing.
     enabled: ended !== undefined && meta?.history_window === undefined,
   });
   const isWhole = former !== undefined && meta?.history_window === undefined && !data?.meta.history_window;
-  return { query, step, former, before: isWhole ? data : undefined };
+  return { query, step, before: isWhole ? data : undefined };
 }
 
 /** Until when everything is counted, in which zone. */
@@ -84,7 +87,6 @@ export function DownloadsCard({
   title,
   search,
   days,
-  today,
   countedSince,
   episodes,
   figures,
@@ -95,19 +97,18 @@ export function DownloadsCard({
   readonly title: string;
   readonly search: AnalyticsSearch;
   readonly days: DayRange;
-  readonly today: string;
-  /** The day on which there was something to count for the first time: what lies before is no comparison. */
+  /** The day on which there was something to count for the first time. */
   readonly countedSince: string;
   readonly episodes: readonly Episode[];
   readonly figures?: ReactNode;
   readonly onChange: (change: AnalyticsSearch) => void;
 }) {
   const place = usePlace();
-  const { query, step, former, before } = useSeries(of, search, days);
+  const { query, step, before } = useSeries(of, search, days, countedSince);
   const names = { own: t('analytics.downloads'), before: t(`analytics.series_${search.compare ?? 'before'}`) };
   const isOpenRange = search.range === 'all';
   const total = query.data && totalOf(query.data);
-  const formerTotal = before && former && former.from >= countedSince ? totalOf(before) : undefined;
+  const formerTotal = before && totalOf(before);
   return (
     <section className={cards.card} aria-label={t('analytics.downloads')}>
       <dl className={styles.figures}>
@@ -142,7 +143,7 @@ export function DownloadsCard({
                   head={<h2>{t(`analytics.downloads_${step}`)}</h2>}
                   tools={<StepChoice days={days} step={step} onChange={onChange} />}
                   onOpen={(at) => {
-                    const opened = openedBy(data.points[at]?.key ?? '', step, today);
+                    const opened = openedBy(data.points[at]?.key ?? '', step, days);
                     if (opened) onChange(opened);
                   }}
                 />

@@ -46,7 +46,8 @@ function Numbers({ episode, publishedAt }: { readonly episode: Episode; readonly
   const today = dayIn(place.zone, new Date());
   const days = daysOf(search, today);
   const of = { podcastId: episode.podcast_id, episodeId: episode.id };
-  const { query } = useSeries(of, search, days);
+  const countedSince = dayIn(place.zone, new Date(publishedAt));
+  const { query } = useSeries(of, search, days, countedSince);
   const onChange = (change: AnalyticsSearch) =>
     void navigate({ search: (former: AnalyticsSearch) => changedAnalytics(former, change), resetScroll: false });
   return (
@@ -72,8 +73,7 @@ function Numbers({ episode, publishedAt }: { readonly episode: Episode; readonly
         title={episode.title}
         search={search}
         days={days}
-        today={today}
-        countedSince={dayIn(place.zone, new Date(publishedAt))}
+        countedSince={countedSince}
         episodes={[{ at: publishedAt, place: shortName(episode.season, episode.number, episode.title) }]}
         onChange={onChange}
       />

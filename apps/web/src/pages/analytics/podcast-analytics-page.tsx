@@ -69,13 +69,14 @@ function Numbers({ podcast }: { readonly podcast: Answer<'/podcasts/{id}'> }) {
   const today = dayIn(place.zone, new Date());
   const days = daysOf(search, today);
   const of = { podcastId: podcast.id, episodeId: search.episode };
-  const { query } = useSeries(of, search, days);
   const onChange = (change: AnalyticsSearch) =>
     void navigate({ search: (former: AnalyticsSearch) => changedAnalytics(former, change), resetScroll: false });
   const published = (episodes?.items ?? []).flatMap((one) =>
     one.state === 'published' && one.published_at !== undefined ? [{ ...one, at: one.published_at }] : [],
   );
   const chosen = published.find(({ id }) => id === search.episode);
+  const countedSince = dayIn(place.zone, new Date(chosen?.at ?? podcast.created_at));
+  const { query } = useSeries(of, search, days, countedSince);
   const marks = (chosen ? [chosen] : published).map(({ at, season, number, title }) => ({
     at,
     place: shortName(season, number, title),
@@ -102,8 +103,7 @@ function Numbers({ podcast }: { readonly podcast: Answer<'/podcasts/{id}'> }) {
         title={chosen?.title ?? podcast.title}
         search={search}
         days={days}
-        today={today}
-        countedSince={dayIn(place.zone, new Date(chosen?.at ?? podcast.created_at))}
+        countedSince={countedSince}
         episodes={marks}
         figures={
           search.episode === undefined && (

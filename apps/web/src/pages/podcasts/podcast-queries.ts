@@ -4,7 +4,7 @@ export type PodcastRow = Item<'/podcasts'>;
 export type EpisodeRow = Item<'/podcasts/{id}/episodes'>;
 
 /** Fields of a list that its pages show: a whole podcast or episode has many more. */
-const podcastFields = ['id', 'title', 'state', 'artwork', 'intro', 'outro', 'import', 'analytics'];
+const podcastFields = ['id', 'title', 'state', 'artwork', 'intro', 'outro', 'import', 'analytics', 'created_at'];
 const episodeFields = [
   ...['id', 'title', 'state', 'season', 'number', 'type', 'artwork', 'duration_ms', 'current_production_id'],
   ...['publish_at', 'published_at', 'created_at'],

@@ -18,6 +18,8 @@ export interface ChartPoint {
   readonly values: readonly (number | undefined)[];
   /** Whether it may still grow. */
   readonly isUnfinished?: boolean;
+  /** Whether the range has only a part of it: a week of which it begins in the middle. */
+  readonly isPart?: boolean;
   /** What happened there, in very few letters: an episode. */
   readonly mark?: string;
 }

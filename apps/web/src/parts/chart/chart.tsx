@@ -32,10 +32,17 @@ function useWidth() {
 const valueText = (value: number | undefined, language: string) =>
   value === undefined ? t('chart.none') : numberText(value, language);
 
+/** Why a point says less than others. */
+function noteOf({ isUnfinished, isPart }: ChartPoint): string | undefined {
+  if (isUnfinished) return t('chart.unfinished');
+  return isPart ? t('chart.part') : undefined;
+}
+
 /** A point as one sentence: `Saturday, 14 November 2026: Downloads 8,253; 30 days before 7,134`. */
 function pointText({ series }: ChartData, point: ChartPoint, language: string): string {
   const values = series.map(({ name }, place) => `${name} ${valueText(point.values[place], language)}`);
-  return `${point.title}: ${values.join('; ')}${point.isUnfinished ? `. ${t('chart.unfinished')}` : ''}`;
+  const note = noteOf(point);
+  return `${point.title}: ${values.join('; ')}${note === undefined ? '' : `. ${note}`}`;
 }
 
 /** What stands beside a point while one points at it. */
@@ -62,7 +69,7 @@ function Note({
           </div>
         ))}
       </dl>
-      {point.isUnfinished && <small>{t('chart.unfinished')}</small>}
+      {noteOf(point) !== undefined && <small>{noteOf(point)}</small>}
     </div>
   );
 }
@@ -104,7 +111,7 @@ function Drawing({ name, data, shape, onOpen }: Pick<ChartProps, 'name' | 'data'
       onBlur={() => setActive(undefined)}
       onPointerMove={(event) => setActive(placeOf(event))}
       onPointerLeave={() => setActive(undefined)}
-      onPointerUp={(event) => open(placeOf(event))}
+      onPointerUp={(event) => event.button === 0 && open(placeOf(event))}
     >
       {width > 0 && <Plot data={data} frame={frame} shape={shape ?? 'line'} active={active} language={language} />}
       {point && <Note data={data} point={point} left={x} isLeft={x > width * 0.6} />}
@@ -140,7 +147,7 @@ function Numbers({ name, data: { series, points } }: Pick<ChartProps, 'name' | '
             <tr key={point.key}>
               <th scope="row">
                 {point.title}
-                {point.isUnfinished && <small> {t('chart.unfinished')}</small>}
+                {noteOf(point) !== undefined && <small> {noteOf(point)}</small>}
               </th>
               {series.map(({ name: title }, place) => (
                 <td key={title}>{valueText(point.values[place], language)}</td>

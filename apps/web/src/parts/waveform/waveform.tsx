@@ -148,6 +148,7 @@ export function Waveform({
   const { frame, widthPx } = useWidth();
   const shared = { view, widthPx };
   const goTo = (event: PointerEvent<HTMLElement>) => {
+    if (event.button !== 0) return;
     const { left } = event.currentTarget.getBoundingClientRect();
     player.seek(timeAt(view, widthPx, event.clientX - left));
   };
