@@ -7,14 +7,12 @@ import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import cards from '../../parts/card.module.css';
 import { daysBetween, dayIn } from '../../parts/chart/calendar.ts';
-import { toCsv } from '../../parts/chart/csv.ts';
 import { saveFile } from '../../parts/chart/save-file.ts';
 import { Spark } from '../../parts/chart/spark.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { numberText } from '../../parts/format.ts';
-import { Loaded } from '../../parts/loaded.tsx';
+import { Failed, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
-import { parseSort, sortRows } from '../../parts/table-rows.ts';
 import { Table, type Column } from '../../parts/table.tsx';
 import { usePlace } from '../../shell/place.ts';
 import { podcastsQuery, type PodcastRow as Podcast } from '../podcasts/podcast-queries.ts';
@@ -32,6 +30,7 @@ import { Against, Change, Figure } from './figures.tsx';
 import { CompareChoice, RangeBar } from './range-bar.tsx';
 import { endBefore } from './series-data.ts';
 import { rowOf, sumOf, type PodcastRow } from './side-by-side.ts';
+import { sortedCsv } from './sorted-csv.ts';
 import { changeFrom } from './typical.ts';
 import styles from './analytics.module.css';
 
@@ -65,7 +64,9 @@ function useRows(podcasts: readonly Podcast[], search: AnalyticsSearch, days: Da
     const before = formerOf(podcast) && data ? earlier[place]?.data : undefined;
     return { ...rowOf(podcast, data, before), artwork: podcast.artwork };
   });
-  return { rows, meta: current.find(({ data }) => data)?.data?.meta, error: current.find(({ error }) => error)?.error };
+  const queries = [...current, ...earlier];
+  const isComplete = queries.every(({ isLoading, isError }) => !isLoading && !isError);
+  return { rows, meta: current.find(({ data }) => data)?.data?.meta, queries, isComplete };
 }
 
 function columnsOf(language: string, search: AnalyticsSearch): readonly Column<Row>[] {
@@ -108,46 +109,45 @@ function columnsOf(language: string, search: AnalyticsSearch): readonly Column<R
   ];
 }
 
-function SideBySide({ podcasts }: { readonly podcasts: readonly Podcast[] }) {
+/** @param of how many podcasts have numbers, of which these are shown */
+function SideBySide({ podcasts, of }: { readonly podcasts: readonly Podcast[]; readonly of: number }) {
   const { zone, language } = usePlace();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const today = dayIn(zone, new Date());
   const days = daysOf(search, today);
-  const { rows, meta } = useRows(podcasts, search, days);
+  const { rows, meta, queries, isComplete } = useRows(podcasts, search, days);
   const { downloads, before } = sumOf(rows);
   const columns = columnsOf(language, search);
   const onChange = (change: AnalyticsSearch) =>
     void navigate({ search: (former: AnalyticsSearch) => changedAnalytics(former, change), resetScroll: false });
   const save = () => {
-    const { key, descending } = parseSort(search.sort, ['title', 'downloads', 'change']) ?? firstSort;
-    const sortBy = columns.find((column) => column.key === key)?.sortBy ?? (() => undefined);
-    const cells = sortRows(rows, sortBy, descending, language).map((row) => [
-      row.title,
-      zone,
-      row.downloads,
-      row.before,
+    const csv = sortedCsv(rows, columns, search.sort, firstSort, language, [
+      { name: t('podcasts.podcast'), cell: ({ title }) => title },
+      { name: t('chart.zone'), cell: () => zone },
+      { name: t('analytics.downloads'), cell: (row) => row.downloads },
+      { name: t(`analytics.series_${search.compare ?? 'before'}`), cell: (row) => row.before },
     ]);
-    const head = [
-      t('podcasts.podcast'),
-      t('chart.zone'),
-      t('analytics.downloads'),
-      t(`analytics.series_${search.compare ?? 'before'}`),
-    ];
-    saveFile(`podcasts-${days.from}-${days.to}.csv`, toCsv(head, cells), 'text/csv');
+    saveFile(`podcasts-${days.from}-${days.to}.csv`, csv, 'text/csv');
   };
   return (
     <>
       <RangeBar search={search} days={days} today={today} end={<Completeness meta={meta} />} onChange={onChange}>
         <CompareChoice search={search} onChange={onChange} />
       </RangeBar>
+      <Failed queries={queries} />
       <section className={cards.card} aria-label={t('analytics.downloads')}>
         <dl className={styles.figures}>
           <Figure
-            name={t('analytics.all_podcasts', { podcasts: rows.length })}
+            name={
+              rows.length < of
+                ? t('analytics.some_podcasts', { shown: rows.length, podcasts: of })
+                : t('analytics.all_podcasts', { podcasts: of })
+            }
             value={downloads}
             basis={
-              <Against change={downloads === undefined ? undefined : changeFrom(downloads, before)} before={before} />
+              isComplete &&
+              downloads !== undefined && <Against change={changeFrom(downloads, before)} before={before} />
             }
           />
         </dl>
@@ -185,7 +185,7 @@ export function AnalyticsPage() {
       <Loaded query={query} lines={8}>
         {({ items }) => {
           const counted = items.filter(({ state, analytics }) => state === 'published' && analytics === 'available');
-          if (counted.length > 0) return <SideBySide podcasts={counted.slice(0, shownMax)} />;
+          if (counted.length > 0) return <SideBySide podcasts={counted.slice(0, shownMax)} of={counted.length} />;
           const isPlan = items.some(({ analytics }) => analytics === 'not_in_plan');
           return isPlan ? (
             <Empty icon={ChartNoAxesColumn} title="analytics.not_in_plan" why="analytics.not_in_plan_why" />

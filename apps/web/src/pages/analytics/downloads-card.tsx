@@ -7,7 +7,7 @@ import { Chart } from '../../parts/chart/chart.tsx';
 import { daysBetween, dayIn, rangeText, type Step } from '../../parts/chart/calendar.ts';
 import { instantText, zoneName } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
+import { Failed, Loaded } from '../../parts/loaded.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { usePlace } from '../../shell/place.ts';
 import { seriesQuery, type NumbersOf } from './analytics-queries.ts';
@@ -29,13 +29,14 @@ export function useSeries(of: NumbersOf, search: AnalyticsSearch, days: DayRange
   const meta = query.data?.meta;
   const ended = former &&
     meta && { from: former.from, to: endBefore(meta, former.to, daysBetween(former.from, days.from) - 1, zone) };
-  const { data } = useQuery({
+  const earlier = useQuery({
     ...seriesQuery(of, ended ?? days, step, zone),
     // A range that the plan cuts compares with nothing.
     enabled: ended !== undefined && meta?.history_window === undefined,
   });
+  const { data } = earlier;
   const isWhole = former !== undefined && meta?.history_window === undefined && !data?.meta.history_window;
-  return { query, step, before: isWhole ? data : undefined };
+  return { query, step, earlier, before: isWhole ? data : undefined };
 }
 
 /** Until when everything is counted, in which zone. */
@@ -104,7 +105,7 @@ export function DownloadsCard({
   readonly onChange: (change: AnalyticsSearch) => void;
 }) {
   const place = usePlace();
-  const { query, step, before } = useSeries(of, search, days, countedSince);
+  const { query, step, earlier, before } = useSeries(of, search, days, countedSince);
   const names = { own: t('analytics.downloads'), before: t(`analytics.series_${search.compare ?? 'before'}`) };
   const isOpenRange = search.range === 'all';
   const total = query.data && totalOf(query.data);
@@ -116,11 +117,14 @@ export function DownloadsCard({
           name={t('analytics.downloads')}
           value={total}
           basis={
-            <Against change={total === undefined ? undefined : changeFrom(total, formerTotal)} before={formerTotal} />
+            total !== undefined &&
+            !earlier.isLoading &&
+            !earlier.isError && <Against change={changeFrom(total, formerTotal)} before={formerTotal} />
           }
         />
         {figures}
       </dl>
+      {query.data && <Failed queries={[earlier]} />}
       <Loaded query={query} lines={8}>
         {(series) => {
           const data = chartOf(series, before, episodes, names, isOpenRange, place);

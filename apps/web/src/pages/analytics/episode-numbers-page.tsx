@@ -1,10 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Answer } from '../../api/queries.ts';
 import { t } from '../../messages/messages.ts';
 import cards from '../../parts/card.module.css';
 import { dayIn } from '../../parts/chart/calendar.ts';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Failed, Loaded } from '../../parts/loaded.tsx';
 import { usePlace } from '../../shell/place.ts';
 import { episodeQuery } from '../episodes/episode-queries.ts';
 import { podcastQuery } from '../podcasts/podcast-queries.ts';
@@ -20,16 +20,17 @@ import { shortName } from './series-data.ts';
 import styles from './analytics.module.css';
 
 type Episode = Answer<'/episodes/{id}'>;
+type AtAgeData = Answer<'/podcasts/{id}/analytics/episodes'>;
 const route = getRouteApi('/episodes/$episodeId/numbers');
 
-/** Downloads of so many first days, against those of a typical episode of the podcast. */
-function AtAge({ episode, age }: { readonly episode: Episode; readonly age: Age }) {
-  const { data } = useQuery(episodesAtAgeQuery(episode.podcast_id, Number(age)));
-  const row = data && rowsOf(data, data, Number(age)).find(({ id }) => id === episode.id);
+/** Downloads of so many first days, against those of a typical episode of the podcast. Nothing is said of them before they are known. */
+function AtAge({ id, age, data }: { readonly id: string; readonly age: Age; readonly data: AtAgeData | undefined }) {
+  const row = data && rowsOf(data, data, Number(age)).find((each) => each.id === id);
   const basis = () => {
-    if (data && !row) return t('analytics.beyond');
-    if (row?.isYoung) return t('analytics.so_far');
-    if (row?.against === undefined) return t('analytics.nothing_typical');
+    if (!data) return null;
+    if (!row) return t('analytics.beyond');
+    if (row.isYoung) return t('analytics.so_far');
+    if (row.against === undefined) return t('analytics.nothing_typical');
     return (
       <>
         <Change of={row.against} /> {t('analytics.than_typical')}
@@ -48,16 +49,18 @@ function Numbers({ episode, publishedAt }: { readonly episode: Episode; readonly
   const of = { podcastId: episode.podcast_id, episodeId: episode.id };
   const countedSince = dayIn(place.zone, new Date(publishedAt));
   const { query } = useSeries(of, search, days, countedSince);
+  const atAge = useQueries({ queries: ages.map((age) => episodesAtAgeQuery(episode.podcast_id, Number(age))) });
   const onChange = (change: AnalyticsSearch) =>
     void navigate({ search: (former: AnalyticsSearch) => changedAnalytics(former, change), resetScroll: false });
   return (
     <>
       <section className={cards.card} aria-label={t('analytics.first_days')}>
         <dl className={styles.figures}>
-          {ages.map((age) => (
-            <AtAge key={age} episode={episode} age={age} />
+          {ages.map((age, place) => (
+            <AtAge key={age} id={episode.id} age={age} data={atAge[place]?.data} />
           ))}
         </dl>
+        <Failed queries={atAge} />
       </section>
       <RangeBar
         search={search}
@@ -85,13 +88,20 @@ function Numbers({ episode, publishedAt }: { readonly episode: Episode; readonly
 /** The numbers of one episode: its first days against those of a typical one, and its course. */
 export function EpisodeNumbersPage() {
   const { episodeId } = route.useParams();
-  const { data: episode } = useQuery(episodeQuery(episodeId));
-  const podcastOf = episode?.podcast_id ?? '';
-  const { data: podcast } = useQuery({ ...podcastQuery(podcastOf), enabled: episode !== undefined });
-  if (!episode || !podcast) return <Skeleton lines={8} />;
+  const query = useQuery(episodeQuery(episodeId));
+  const podcastOf = query.data?.podcast_id;
+  const podcast = useQuery({ ...podcastQuery(podcastOf ?? ''), enabled: podcastOf !== undefined });
   return (
-    <NoNumbers of={podcast} episodeState={episode.state}>
-      <Numbers episode={episode} publishedAt={episode.published_at ?? episode.created_at} />
-    </NoNumbers>
+    <Loaded query={query} lines={8}>
+      {(episode) => (
+        <Loaded query={podcast} lines={8}>
+          {(of) => (
+            <NoNumbers of={of} episodeState={episode.state}>
+              <Numbers episode={episode} publishedAt={episode.published_at ?? episode.created_at} />
+            </NoNumbers>
+          )}
+        </Loaded>
+      )}
+    </Loaded>
   );
 }

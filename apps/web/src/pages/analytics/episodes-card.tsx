@@ -4,12 +4,12 @@ import { Download } from 'lucide-react';
 import { t, type MessageKey } from '../../messages/messages.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { toCsv, type CsvCell } from '../../parts/chart/csv.ts';
+import type { CsvCell } from '../../parts/chart/csv.ts';
 import { saveFile } from '../../parts/chart/save-file.ts';
 import { numberText } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Segments } from '../../parts/segments.tsx';
-import { parseSort, sortRows, type SortValue } from '../../parts/table-rows.ts';
+import type { SortValue } from '../../parts/table-rows.ts';
 import { Table, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { usePlace } from '../../shell/place.ts';
@@ -17,17 +17,18 @@ import { episodesAtAgeQuery, episodesInRangeQuery } from './analytics-queries.ts
 import { ages, type AnalyticsSearch, type DayRange } from './analytics-search.ts';
 import { Change } from './figures.tsx';
 import { rowsOf, type EpisodeRow } from './episode-rows.ts';
+import { sortedCsv } from './sorted-csv.ts';
 import styles from './analytics.module.css';
 
 /** A column, and what a file has of it. */
-interface FileColumn extends Column<EpisodeRow> {
+interface NumberColumn extends Column<EpisodeRow> {
   readonly sortBy: (row: EpisodeRow) => SortValue;
   readonly inFile?: (row: EpisodeRow) => CsvCell;
 }
 
 const firstSort = { key: 'published', descending: true };
 
-function columnsOf(age: string, language: string): readonly FileColumn[] {
+function columnsOf(age: string, language: string): readonly NumberColumn[] {
   const ageName = `analytics.age_${age}` as MessageKey;
   return [
     {
@@ -105,19 +106,11 @@ export function EpisodesCard({
   const rows = inRange.data && atAge.data ? rowsOf(inRange.data, atAge.data, Number(age)) : undefined;
   const columns = columnsOf(age, language);
   const save = () => {
-    const keys = columns.map(({ key }) => key);
-    const { key, descending } = parseSort(search.sort, keys) ?? firstSort;
-    const sortBy = columns.find((column) => column.key === key)?.sortBy ?? (() => undefined);
-    const sorted = sortRows(rows ?? [], sortBy, descending, language);
-    const cells = sorted.map((row) => columns.map((column) => (column.inFile ?? column.sortBy)(row)));
-    saveFile(
-      `episodes-${days.from}-${days.to}.csv`,
-      toCsv(
-        columns.map(({ name }) => t(name)),
-        cells,
-      ),
-      'text/csv',
-    );
+    const file = columns.map(({ name, inFile, sortBy }) => ({ name: t(name), cell: inFile ?? sortBy }));
+    // Days of episodes are those of UTC, whatever the zone of the page.
+    const zone = { name: t('chart.zone'), cell: () => 'UTC' };
+    const csv = sortedCsv(rows ?? [], columns, search.sort, firstSort, language, [...file, zone]);
+    saveFile(`episodes-${days.from}-${days.to}.csv`, csv, 'text/csv');
   };
   return (
     <Card

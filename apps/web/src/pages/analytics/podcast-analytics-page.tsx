@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { Answer } from '../../api/queries.ts';
 import { t } from '../../messages/messages.ts';
 import { dayIn } from '../../parts/chart/calendar.ts';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
 import { numberText } from '../../parts/format.ts';
 import { usePlace } from '../../shell/place.ts';
 import { episodesQuery, podcastQuery } from '../podcasts/podcast-queries.ts';
@@ -127,11 +127,14 @@ function Numbers({ podcast }: { readonly podcast: Answer<'/podcasts/{id}'> }) {
 /** The numbers of a podcast; where there are none, why, and what would be here. */
 export function PodcastAnalyticsPage() {
   const { podcastId } = route.useParams();
-  const { data: podcast } = useQuery(podcastQuery(podcastId));
-  if (!podcast) return <Skeleton lines={8} />;
+  const query = useQuery(podcastQuery(podcastId));
   return (
-    <NoNumbers of={podcast}>
-      <Numbers podcast={podcast} />
-    </NoNumbers>
+    <Loaded query={query} lines={8}>
+      {(podcast) => (
+        <NoNumbers of={podcast}>
+          <Numbers podcast={podcast} />
+        </NoNumbers>
+      )}
+    </Loaded>
   );
 }
