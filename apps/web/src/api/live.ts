@@ -1,9 +1,17 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
+import { meQuery } from './me.ts';
+import { asProblem } from './problems.ts';
 
 /** After how long without a stream a page says so, in milliseconds. */
 const silentMs = 10_000;
+/** How long the first pause before a stream is opened anew is, and the longest one: each is twice the one before, in milliseconds. */
+const [firstPauseMs, longestPauseMs] = [2000, 64_000];
+/** A stream that lasts so long is no failure: the next pause is the first again. */
+const steadyMs = 30_000;
+/** After so many failures in a row it is asked once whether the person may still follow: a browser does not say why a stream failed. */
+const failuresToAsk = 3;
 
 /** What of a stream of changes a tab follows. */
 export interface ChangeSource {
@@ -25,13 +33,15 @@ export interface LiveParts {
   readonly onChange: (workspace: string, type: string, id: string) => void;
   /** Called when a stream begins anew: what happened meanwhile is not known. */
   readonly onMissed: (workspace: string) => void;
+  /** Reads anew who the person is; answers whether the workspace may still be followed. */
+  readonly mayFollow: (workspace: string) => Promise<boolean>;
 }
 
 /**
- * The changes of the workspace that a tab shows, by one stream. A stream that ends is opened anew; one that does not come back for ten seconds is
- * said to be silent.
+ * The changes of the workspace that a tab shows, by one stream. A stream that ends is opened anew, after pauses that grow; one that does not come back for ten
+ * seconds is said to be silent. One that the server closes goes on only while the person may follow the workspace.
  */
-export function createLive({ open, after, onChange, onMissed }: LiveParts) {
+export function createLive({ open, after, onChange, onMissed, mayFollow }: LiveParts) {
   let isSilent = false;
   let current: { readonly workspace: string; readonly stop: () => void } | undefined;
   const listeners = new Set<() => void>();
@@ -45,25 +55,33 @@ export function createLive({ open, after, onChange, onMissed }: LiveParts) {
     let source: ChangeSource;
     let forgetSilence: (() => void) | undefined;
     let forgetReturn: (() => void) | undefined;
+    let forgetSteady: (() => void) | undefined;
     let wasLost = false;
-    const lose = () => {
+    let failures = 0;
+    let isLeft = false;
+    const hear = () => {
+      forgetSilence?.();
+      forgetSilence = undefined;
+      forgetSteady = after(steadyMs, () => void (failures = 0));
+      say(false);
+      if (wasLost) onMissed(workspace);
+      wasLost = false;
+    };
+    const lose = async (isClosed: boolean) => {
+      source.close();
+      forgetSteady?.();
       wasLost = true;
       forgetSilence ??= after(silentMs, () => say(true));
+      failures += 1;
+      const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 1));
+      if ((isClosed || failures === failuresToAsk) && !(await mayFollow(workspace))) return;
+      if (!isLeft) forgetReturn = after(pauseMs, begin);
     };
     const begin = () => {
       source = open(workspace);
-      source.onopen = () => {
-        forgetSilence?.();
-        forgetSilence = undefined;
-        say(false);
-        if (wasLost) onMissed(workspace);
-        wasLost = false;
-      };
-      source.onerror = () => {
-        source.close();
-        lose();
-        forgetReturn = after(2000, begin);
-      };
+      source.onopen = hear;
+      source.onerror = () => void lose(false);
+      source.addEventListener('closed', () => void lose(true));
       source.addEventListener('revision', ({ data }) => {
         const { subject } = JSON.parse(data) as { subject: { type: string; id: string } };
         onChange(workspace, subject.type, subject.id);
@@ -71,9 +89,9 @@ export function createLive({ open, after, onChange, onMissed }: LiveParts) {
     };
     begin();
     return () => {
+      isLeft = true;
       source.close();
-      forgetSilence?.();
-      forgetReturn?.();
+      for (const forget of [forgetSilence, forgetReturn, forgetSteady]) forget?.();
       say(false);
     };
   }
@@ -113,6 +131,15 @@ const liveOf = (queries: QueryClient): Live =>
       void queries.invalidateQueries({ queryKey: ['management', workspace, type, 'list'] });
     },
     onMissed: (workspace) => void queries.invalidateQueries({ queryKey: ['management', workspace] }),
+    mayFollow: async (workspace) => {
+      try {
+        const { workspaces } = await queries.fetchQuery({ ...meQuery, staleTime: 0 });
+        return workspaces.some(({ id }) => id === workspace);
+      } catch (error) {
+        // 401 has ended the session of the tab; whatever else failed may pass.
+        return asProblem(error).status !== 401;
+      }
+    },
   });
 
 /** Follows the changes of a workspace while a page of it is shown. Answers whether nothing has been heard for ten seconds. */
