@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { createContext, useContext, useMemo } from 'react';
 import { useMe } from '../api/me.ts';
 import { currentLanguage } from '../messages/messages.ts';
 import type { TimePlace } from '../parts/format.ts';
@@ -14,9 +14,14 @@ const isKnown = (zone: string) => {
   }
 };
 
-/** In which zone and language a page shows times and numbers: those that the person chose, else those of the device. */
+/** The zone of what a page is about, where that has one of its own: a workspace with its flights and days. It is named on the page. */
+export const ZoneOfPage = createContext<string | undefined>(undefined);
+
+/** In which zone and language a page shows times and numbers: the zone of what it is about, else that which the person chose, else that of the device. */
 export function usePlace(): TimePlace {
-  const chosen = useMe()?.timeZone;
+  const own = useContext(ZoneOfPage);
+  const person = useMe()?.timeZone;
+  const chosen = own ?? person;
   return useMemo(() => {
     const zone = chosen !== undefined && isKnown(chosen) ? chosen : deviceZone;
     return { zone, language: currentLanguage() };

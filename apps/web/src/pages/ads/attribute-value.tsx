@@ -46,7 +46,7 @@ function TextValue({ workspace, text }: { readonly workspace: string; readonly t
   return <>{/^[a-z]+(_[a-z]+)*$/.test(text) ? choiceName(text) : text}</>;
 }
 
-/** An attribute as people read it: times in their zone, money with its currency, other resources by name. */
+/** An attribute as people read it: times in the workspace's zone, money with its currency, other resources by name. */
 export function AttributeValue({
   workspace,
   value,
