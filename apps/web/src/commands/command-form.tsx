@@ -1,47 +1,27 @@
-import { useState } from 'react';
-import type { Workspace } from '../api/me.ts';
-import { useCommand, type Operation, type Resource } from '../api/management.ts';
-import { asProblem, type ApiProblem } from '../api/problems.ts';
 import { classes } from '../look/classes.ts';
 import { t } from '../messages/messages.ts';
 import { Button } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { Leaving, Restored } from '../parts/form/form-frame.tsx';
 import formStyles from '../parts/form/form.module.css';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { reviewText } from './allowed.ts';
-import { check } from './check.ts';
 import styles from './command-form.module.css';
-import { FormValues, type FormContext } from './fields/context.ts';
+import { FormValues } from './fields/context.ts';
 import { ObjectFields } from './fields/schema-field.tsx';
-import { changesOf, type Draft } from './form-value.ts';
+import type { Draft } from './form-value.ts';
 import { hintsOf } from './hints.ts';
+import { Meanwhile } from './meanwhile.tsx';
 import { requestText } from './request-text.ts';
 import type { CommandForm as Form, Schema } from './type-forms.ts';
+import { useCommandForm, type CommandFormOptions } from './use-command-form.ts';
 import { commandName } from './words.ts';
-
-type Faults = FormContext['faults'];
-
-const ownFaults = (schema: Schema, changes: Draft): Faults =>
-  Object.fromEntries(
-    check(schema, changes).map(({ path, code, limit }) => [
-      path,
-      { text: t(`fault.${code}`, { limit: limit ?? 0 }), isEnglish: false },
-    ]),
-  );
-
-const serverFaults = ({ fields }: ApiProblem): Faults =>
-  Object.fromEntries(
-    fields.map(({ path, message }) => [path.replace(/^\/changes/, ''), { text: message, isEnglish: true }]),
-  );
 
 /** Part of a schema: the fields that a test lets through. */
 const partOf = (schema: Schema, isIn: (name: string) => boolean): Schema => ({
   ...schema,
   properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([name]) => isIn(name))),
 });
-
-const focusFault = () =>
-  requestAnimationFrame(() => document.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
 
 /** What a command does outside, and who has to agree. */
 function Consequences({ form: { effect, review, summary } }: { readonly form: Form }) {
@@ -54,60 +34,25 @@ function Consequences({ form: { effect, review, summary } }: { readonly form: Fo
   );
 }
 
-/** What of a form is wrong, and how it is sent. */
-function useSending(workspace: Workspace, form: Form, onDone: (operation: Operation) => unknown) {
-  const [faults, setFaults] = useState<Faults>({});
-  const command = useCommand(workspace.id, onDone);
-  const send = (
-    subject: { readonly type: string; readonly id: string | null },
-    version: number | undefined,
-    changes: Draft,
-  ) => {
-    const found = ownFaults(form.schema, changes);
-    setFaults(found);
-    if (Object.keys(found).length > 0) return void focusFault();
-    command.mutate(
-      { type: form.type, subject, version, changes },
-      {
-        onError: (error) => {
-          setFaults(serverFaults(asProblem(error)));
-          focusFault();
-        },
-      },
-    );
-  };
-  return { faults, send, error: command.error, isPending: command.isPending };
+/** The browser's own sentence at the first date, time or number that is half typed: such a field has no value to be checked. */
+function isHalfTyped(controls: HTMLFormElement): boolean {
+  const half = [...controls.querySelectorAll('input')].find(({ validity }) => validity.badInput);
+  const folded = half?.closest('details');
+  if (folded) folded.open = true;
+  half?.reportValidity();
+  return half !== undefined;
 }
 
-/**
- * The form of one command, made of its fields in the catalog.
- * @param resource what the command is about; undefined for one that makes it
- * @param start what a new one begins with
- */
-export function CommandForm({
-  workspace,
-  type,
-  form,
-  resource,
-  start,
-  onDone,
-}: {
-  readonly workspace: Workspace;
-  readonly type: string;
-  readonly form: Form;
-  readonly resource?: Resource;
-  readonly start: Draft;
-  readonly onDone: (operation: Operation) => unknown;
-}) {
-  const [draft, setDraft] = useState(start);
-  const { faults, send, error, isPending } = useSending(workspace, form, onDone);
+/** The form of one command, made of its fields in the catalog. */
+export function CommandForm(options: CommandFormOptions) {
+  const { workspace, type, form } = options;
+  const state = useCommandForm(options);
+  const { faults, meanwhile, error, isPending } = state;
   const { more = [] } = hintsOf(type);
   const isMore = (name: string) => more.includes(name) && !form.schema.required?.includes(name);
   const [first, second] = [partOf(form.schema, (name) => !isMore(name)), partOf(form.schema, isMore)];
-  const subject = { type, id: resource?.id ?? null };
-  const version = form.guard === 'required' ? resource?.version : undefined;
-  const changes = () => changesOf(form.schema, draft, resource?.attributes);
-  const group = { path: '', value: draft, onChange: (next: unknown) => setDraft(next as Draft) };
+  const group = { path: '', value: state.draft, onChange: (next: unknown) => state.set(next as Draft) };
+  const { subject, changes } = state.request();
   return (
     <FormValues value={{ workspace, faults }}>
       <form
@@ -115,27 +60,34 @@ export function CommandForm({
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isPending) send(subject, version, changes());
+          if (!isHalfTyped(event.currentTarget)) state.send();
         }}
       >
-        <ObjectFields {...group} schema={first} />
+        {state.isRestored && <Restored onDiscard={state.discard} />}
+        {meanwhile && (
+          <Meanwhile workspace={workspace.id} found={meanwhile} seen={state.seen} onDecide={state.decide} />
+        )}
+        <ObjectFields key={`first-${state.turns}`} {...group} schema={first} />
         {Object.keys(second.properties ?? {}).length > 0 && (
           <details className={styles.more} open={Object.keys(faults).some((path) => isMore(path.split('/')[1] ?? ''))}>
             <summary>{t('ads.more_settings')}</summary>
-            <ObjectFields {...group} schema={second} />
+            <ObjectFields key={`second-${state.turns}`} {...group} schema={second} />
           </details>
         )}
         <Consequences form={form} />
         {error !== null && <ProblemBanner error={error} />}
         <div className={formStyles.foot}>
-          <Button kind="primary" type="submit" busy={isPending}>
+          <Button kind="primary" type="submit" busy={isPending || meanwhile !== undefined}>
             {commandName(form.type, form.from === null ? type : undefined)}
           </Button>
-          <CopyButton
-            name="ads.copy_request"
-            text={requestText(workspace.id, form.type, { ...subject, version }, changes())}
-          />
+          {meanwhile && (
+            <span className={formStyles.hint} role="status">
+              {t('form.decide_first')}
+            </span>
+          )}
+          <CopyButton name="ads.copy_request" text={requestText(workspace.id, form.type, subject, changes)} />
         </div>
+        <Leaving form={state} />
       </form>
     </FormValues>
   );

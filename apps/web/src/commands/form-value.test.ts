@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { amountText, changesOf, cleaned, microsOf, textsOf } from './form-value.ts';
+import { amountText, changesOf, cleaned, keptFull, microsOf, textsOf } from './form-value.ts';
 import type { Schema } from './type-forms.ts';
 
 const text: Schema = { type: 'string' };
@@ -45,7 +45,25 @@ test('of a value with several forms the fields of the one that was meant are sen
 test('of what a resource has, only what was changed is sent; a list that was emptied is', () => {
   const attributes = { name: 'Tea', brands: ['a'], window: { start: 'now' } };
   const draft = { name: 'Tea', brands: [], window: { start: 'now' } };
-  expect(changesOf(schema, draft, attributes)).toEqual({ brands: [] });
+  expect(changesOf(schema, draft, attributes)).toEqual({ brands: [], window: { start: 'now' } });
+});
+
+test('what a command needs is sent as it is too, what it takes as null is emptied, and what cannot be emptied is named', () => {
+  const amend: Schema = {
+    type: 'object',
+    properties: { name: text, click_url: text, note: { anyOf: [text, { type: 'null' }] }, cause: text },
+    required: ['name'],
+  };
+  const attributes = { name: 'Tea', click_url: 'https://a.example/', note: 'x' };
+  const draft = { name: 'Tea', click_url: ' ', note: '' };
+  expect(changesOf(amend, draft, attributes)).toEqual({ name: 'Tea', note: null });
+  expect(keptFull(amend, draft, attributes)).toEqual(['click_url']);
+  expect(keptFull(amend, attributes, attributes)).toEqual([]);
+});
+
+test('what a resource has in another order, or with empty places, is no change', () => {
+  const attributes = { budget: { currency: 'EUR', amount_micros: '1', note: null }, window: {}, brands: [] };
+  expect(changesOf({ ...schema, required: [] }, attributes, attributes)).toEqual({});
 });
 
 test('every amount is the same after it was shown and typed again', () => {

@@ -4,7 +4,8 @@ import type { Schema } from './type-forms.ts';
 /** Values of a form while one types: what is not filled in is undefined or an empty text. */
 export type Draft = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Draft =>
+/** Whether a value is an object with names, and no list. */
+export const isObject = (value: unknown): value is Draft =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The form of a value with several forms: the one that was meant, else the first. */
@@ -38,15 +39,40 @@ export function cleaned(schema: Schema, value: unknown, isRequired = true): unkn
   return value === null ? undefined : value;
 }
 
-/** The changes of a command: what differs from what the resource has; everything, for a new one. */
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+const takesNull = ({ type, anyOf = [], oneOf = [] }: Schema): boolean =>
+  type === 'null' || [...anyOf, ...oneOf].some(takesNull);
+
+/** A field of a form beside what the resource has of it, both as they would be sent. */
+const besides = ({ properties = {}, required = [] }: Schema, draft: Draft, attributes: Draft) =>
+  Object.entries(properties).map(([name, of]) => {
+    const isNeeded = required.includes(name);
+    const [now, before] = [draft[name], attributes[name]].map((value) => cleaned(of, value, isNeeded));
+    return { name, of, isNeeded, now, isChanged: !isSame(now, before) };
+  });
+
+/** The changes of a command: what it needs and what differs from what the resource has, null for what was emptied; everything, for a new one. */
 export function changesOf(schema: Schema, draft: Draft, attributes: Draft | undefined): Draft {
-  const all = cleaned(schema, draft) as Draft;
-  if (!attributes) return all;
-  const changed = Object.entries(all).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(attributes[name]),
-  );
-  return Object.fromEntries(changed);
+  if (!attributes) return cleaned(schema, draft) as Draft;
+  const sent = besides(schema, draft, attributes).flatMap(({ name, of, isNeeded, now, isChanged }) => {
+    if (now !== undefined) return isNeeded || isChanged ? [[name, now]] : [];
+    return isChanged && !isNeeded && takesNull(of) ? [[name, null]] : [];
+  });
+  return Object.fromEntries(sent) as Draft;
 }
+
+/** The fields that were emptied though the command can only change them: they would stay as they are without a word. */
+export const keptFull = (schema: Schema, draft: Draft, attributes: Draft | undefined): readonly string[] =>
+  attributes === undefined
+    ? []
+    : besides(schema, draft, attributes).flatMap(({ name, of, isNeeded, now, isChanged }) =>
+        now === undefined && isChanged && !isNeeded && !takesNull(of) ? [name] : [],
+      );
+
+/** The fields that differ from what the resource has. */
+export const changedFields = (schema: Schema, draft: Draft, attributes: Draft): readonly string[] =>
+  besides(schema, draft, attributes).flatMap(({ name, isChanged }) => (isChanged ? [name] : []));
 
 /** What the form of a command begins with: what the resource has of its fields. */
 export const draftOf = ({ properties = {} }: Schema, attributes: Draft): Draft =>

@@ -21,6 +21,9 @@ function useAttach(workspace: Workspace, creative: Resource) {
   const [fault, setFault] = useState<unknown>(null);
   const sending = useRef<AbortController>(undefined);
   const { mutate, error } = useCommand(workspace.id, tellOutcome);
+  // An upload may take long: what is sent afterwards names the version that is shown then.
+  const shown = useRef(creative.version);
+  shown.current = creative.version;
   useEffect(() => () => sending.current?.abort(), []);
   const attach = async (file: File) => {
     const stop = new AbortController();
@@ -36,7 +39,7 @@ function useAttach(workspace: Workspace, creative: Resource) {
       mutate({
         type: 'creative.attach_media',
         subject,
-        version: creative.version,
+        version: shown.current,
         changes: { upload_ref: uploadIdIn(url) },
       });
     } catch (problem) {

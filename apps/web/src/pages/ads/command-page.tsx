@@ -50,7 +50,12 @@ function NewOf({ workspace, type }: { readonly workspace: Workspace; readonly ty
   return (
     <Page title={commandName(form.type, type)} crumbs={[listLink(workspace.id, type)]}>
       <Card title={typeName(type)}>
-        <CommandForm workspace={workspace} type={type} form={form} start={start} onDone={goOn} />
+        <CommandForm
+          {...{ workspace, type, form, start }}
+          resource={undefined}
+          draftId={`${workspace.id}:${form.type}:${JSON.stringify(named)}`}
+          onDone={goOn}
+        />
       </Card>
     </Page>
   );
@@ -93,7 +98,11 @@ function CommandOf({
   return (
     <Page title={`${commandName(form.type)}: ${nameOf(resource)}`} crumbs={[listLink(workspace.id, type), back]}>
       <Card title={commandName(form.type)}>
-        <CommandForm workspace={workspace} type={type} form={form} resource={resource} start={start} onDone={goBack} />
+        <CommandForm
+          {...{ workspace, type, form, resource, start }}
+          draftId={`${workspace.id}:${form.type}:${id}`}
+          onDone={goBack}
+        />
       </Card>
     </Page>
   );

@@ -20,25 +20,18 @@ function hasFields<V extends FormValues>(value: unknown, like: V): value is V {
   );
 }
 
-/** The unsaved text of a form, in the browser until it is saved or the person signs out (`Clear-Site-Data`). */
-export const drafts = (store: Keep) => ({
-  /** @param like values of the form as it is now */
-  find: <V extends FormValues>(id: string, like: V): Draft<V> | undefined => {
+/** What is unsaved, in the browser until it is saved or the person signs out (`Clear-Site-Data`). Who finds something looks whether it fits. */
+export const unsaved = (store: Keep) => ({
+  find: (id: string): unknown => {
     try {
-      const found = JSON.parse(store.getItem(prefix + id) ?? 'null') as Partial<Draft<V>> | null;
-      if (!found || !hasFields(found.values, like) || !hasFields(found.base?.values, like)) return undefined;
-      const { etag } = found.base;
-      return {
-        base: { etag: typeof etag === 'string' ? etag : undefined, values: found.base.values },
-        values: found.values,
-      };
+      return JSON.parse(store.getItem(prefix + id) ?? 'null') as unknown;
     } catch {
       return undefined;
     }
   },
-  save: <V extends FormValues>(id: string, { base, values }: FormState<V>): void => {
+  save: (id: string, value: unknown): void => {
     try {
-      store.setItem(prefix + id, JSON.stringify({ base, values }));
+      store.setItem(prefix + id, JSON.stringify(value));
     } catch {
       // A full or forbidden store: the text is on the page all the same.
     }
@@ -51,3 +44,29 @@ export const drafts = (store: Keep) => ({
     }
   },
 });
+
+/** The store of this browser, asked for only when it is used: a browser may forbid it. */
+export const browserStore: Keep = {
+  getItem: (key) => localStorage.getItem(key),
+  setItem: (key, text) => localStorage.setItem(key, text),
+  removeItem: (key) => localStorage.removeItem(key),
+};
+
+/** The unsaved text of a form. */
+export const drafts = (store: Keep) => {
+  const { find, save, drop } = unsaved(store);
+  return {
+    /** @param like values of the form as it is now */
+    find: <V extends FormValues>(id: string, like: V): Draft<V> | undefined => {
+      const found = find(id) as Partial<Draft<V>> | null | undefined;
+      if (!found || !hasFields(found.values, like) || !hasFields(found.base?.values, like)) return undefined;
+      const { etag } = found.base;
+      return {
+        base: { etag: typeof etag === 'string' ? etag : undefined, values: found.base.values },
+        values: found.values,
+      };
+    },
+    save: <V extends FormValues>(id: string, { base, values }: FormState<V>): void => save(id, { base, values }),
+    drop,
+  };
+};

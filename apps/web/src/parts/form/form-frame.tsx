@@ -60,8 +60,18 @@ function Conflicts<V extends FormValues>({
   );
 }
 
+/** Says that text of an earlier visit stands in the form. */
+export const Restored = ({ onDiscard }: { readonly onDiscard: () => void }) => (
+  <div className={styles.restored} role="status">
+    <span>{t('form.restored')}</span>
+    <Button size="small" kind="quiet" icon={Undo2} onClick={onDiscard}>
+      {t('form.throw_away')}
+    </Button>
+  </div>
+);
+
 /** Asks before unsaved text is left. It is kept in the browser, so that leaving loses nothing. */
-function Leaving<V extends FormValues>({ form }: { readonly form: Form<V> }) {
+export function Leaving({ form }: { readonly form: Pick<Form<FormValues>, 'leaving' | 'discard'> }) {
   const { leaving, discard } = form;
   return (
     <Dialog
@@ -133,14 +143,7 @@ export function FormFrame<V extends FormValues>({
         void submit().then((isSaved) => isSaved && onSaved());
       }}
     >
-      {isRestored && changed.length > 0 && (
-        <div className={styles.restored} role="status">
-          <span>{t('form.restored')}</span>
-          <Button size="small" kind="quiet" icon={Undo2} onClick={discard}>
-            {t('form.throw_away')}
-          </Button>
-        </div>
-      )}
+      {isRestored && changed.length > 0 && <Restored onDiscard={discard} />}
       <Conflicts form={form} names={names} shows={shows} />
       {children}
       {problem && !isStale && <ProblemBanner error={problem} />}

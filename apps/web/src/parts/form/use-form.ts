@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { sortProblems } from '../../api/field-problems.ts';
 import { asProblem, type ApiProblem } from '../../api/problems.ts';
 import type { MessageKey } from '../../messages/messages.ts';
-import { drafts } from './draft.ts';
+import { browserStore, drafts } from './draft.ts';
 import {
   changedNames,
   decided,
@@ -69,15 +69,11 @@ export interface Form<V extends FormValues> {
   readonly leaving: { readonly stay: () => void; readonly leave: () => void } | undefined;
 }
 
-const kept = drafts({
-  getItem: (key) => localStorage.getItem(key),
-  setItem: (key, text) => localStorage.setItem(key, text),
-  removeItem: (key) => localStorage.removeItem(key),
-});
+const kept = drafts(browserStore);
 
-/** Focuses the first field that has a fault. */
-const focusFault = () =>
-  requestAnimationFrame(() => document.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
+/** Focuses the first field, or the first group of fields, that has a fault. */
+export const focusFault = () =>
+  requestAnimationFrame(() => document.querySelector<HTMLElement>('[aria-invalid=true], [data-invalid]')?.focus());
 
 function restored<V extends FormValues>({ draftId, version }: FormOptions<V>): FormState<V> | undefined {
   const draft = kept.find(draftId, version.values);
@@ -86,7 +82,7 @@ function restored<V extends FormValues>({ draftId, version }: FormOptions<V>): F
 }
 
 /** Asks before a page with unsaved text is left, and before the tab is closed. */
-function useLeaving(isChanged: () => boolean) {
+export function useLeaving(isChanged: () => boolean) {
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => isChanged() && current.pathname !== next.pathname,
     enableBeforeUnload: isChanged,
