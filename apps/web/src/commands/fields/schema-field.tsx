@@ -1,10 +1,13 @@
 import { Plus, Trash2 } from 'lucide-react';
+import { useId, useState } from 'react';
 import { t } from '../../messages/messages.ts';
 import { Button } from '../../parts/button.tsx';
-import { meantForm, type Draft } from '../form-value.ts';
+import { focusAfterRemoval } from '../../parts/form/row-focus.ts';
+import { isObject, meantForm, type Draft } from '../form-value.ts';
 import type { Schema } from '../type-forms.ts';
 import { fieldName } from '../words.ts';
 import { useFormContext, type FieldProps } from './context.ts';
+import { FaultText, faultyGroup, useFault } from './fault.tsx';
 import own from './fields.module.css';
 import {
   CheckField,
@@ -20,11 +23,11 @@ import {
 } from './simple-fields.tsx';
 
 const isMoney = ({ properties }: Schema) => properties?.['amount_micros'] !== undefined;
-const draftOf = (value: unknown): Draft => (typeof value === 'object' && value !== null ? (value as Draft) : {});
+const groupOf = (value: unknown): Draft => (isObject(value) ? value : {});
 
 /** The fields of a group, one below or beside the other. */
 export function ObjectFields({ schema, path, value, onChange }: Omit<FieldProps, 'label' | 'required'>) {
-  const draft = draftOf(value);
+  const draft = groupOf(value);
   return (
     <div className={own.grid}>
       {Object.entries(schema.properties ?? {})
@@ -48,18 +51,22 @@ export function ObjectFields({ schema, path, value, onChange }: Omit<FieldProps,
 function Group(props: FieldProps) {
   const { schema, label, value, path } = props;
   const { faults } = useFormContext();
-  const isWrong = Object.keys(faults).some((each) => each.startsWith(`${path}/`));
+  const id = useId();
+  const fault = useFault(path);
+  const isWrong = Object.keys(faults).some((each) => each === path || each.startsWith(`${path}/`));
   const inside = Object.keys(schema.properties ?? {}).length;
   if (inside > 4)
     return (
-      <details className={own.group} open={isWrong || Object.keys(draftOf(value)).length > 0}>
-        <summary>{label}</summary>
+      <details className={own.group} open={isWrong || Object.keys(groupOf(value)).length > 0}>
+        <summary {...(fault !== undefined && { 'aria-describedby': id, 'data-invalid': true })}>{label}</summary>
+        <FaultText id={id}>{fault}</FaultText>
         <ObjectFields {...props} />
       </details>
     );
   return (
-    <fieldset className={own.group}>
+    <fieldset className={own.group} {...faultyGroup(id, fault)}>
       <legend>{label}</legend>
+      <FaultText id={id}>{fault}</FaultText>
       <ObjectFields {...props} />
     </fieldset>
   );
@@ -68,6 +75,7 @@ function Group(props: FieldProps) {
 /** A value of several kinds: the kind, then its fields. */
 function KindField(props: FieldProps) {
   const { schema, path, label, value, onChange } = props;
+  const { faults } = useFormContext();
   const forms = schema.oneOf ?? schema.anyOf ?? [];
   const kinds = forms.flatMap(({ properties }) => {
     const kind = properties?.['kind']?.const;
@@ -75,9 +83,9 @@ function KindField(props: FieldProps) {
   });
   const simple = forms.find(({ pattern }) => referenceType(pattern) !== undefined);
   if (kinds.length === 0) return simple ? <ReferenceField {...props} schema={simple} /> : <TextField {...props} />;
-  const chosen = draftOf(value)['kind'];
+  const chosen = groupOf(value)['kind'];
   const kind: FieldProps = {
-    ...{ schema: {}, path: `${path}/kind`, label, required: true, value: chosen },
+    ...{ schema: {}, path: faults[path] ? path : `${path}/kind`, label, required: true, value: chosen },
     onChange: (next) => onChange({ kind: next }),
   };
   return (
@@ -88,42 +96,70 @@ function KindField(props: FieldProps) {
   );
 }
 
+/** One entry of a list, and what removes it. */
+function Row({
+  label,
+  number,
+  onRemove,
+  ...field
+}: Pick<FieldProps, 'schema' | 'path' | 'label' | 'value' | 'onChange'> & {
+  readonly number: number;
+  readonly onRemove: () => void;
+}) {
+  const id = useId();
+  const isGroup = field.schema.type === 'object';
+  const fault = useFault(field.path);
+  return (
+    <div className={own.row} data-row {...(isGroup && { role: 'group', ...faultyGroup(id, fault) })}>
+      {isGroup ? (
+        <ObjectFields {...field} />
+      ) : (
+        <SchemaField {...field} required label={t('ads.row', { place: number })} />
+      )}
+      {isGroup && <FaultText id={id}>{fault}</FaultText>}
+      <Button
+        kind="quiet"
+        size="small"
+        square
+        icon={Trash2}
+        aria-label={`${t('ads.remove')}: ${label} ${number}`}
+        onClick={onRemove}
+      />
+    </div>
+  );
+}
+
 /** Entries of a list: each can be removed, and others added. */
 function RowsField({ schema, path, label, value, onChange }: FieldProps) {
+  const id = useId();
+  const fault = useFault(path);
   const rows = Array.isArray(value) ? (value as readonly unknown[]) : [];
+  // Fields hold texts of their own: each row keeps its key when others are removed.
+  const [keys, setKeys] = useState(() => rows.map((_row, at) => at));
   const items = schema.items ?? {};
-  const put = (at: number, next: unknown) => onChange(rows.map((row, place) => (place === at ? next : row)));
+  const add = () => {
+    setKeys([...keys, Math.max(-1, ...keys) + 1]);
+    onChange([...rows, items.type === 'object' ? {} : '']);
+  };
+  const remove = (at: number) => {
+    setKeys(keys.toSpliced(at, 1));
+    onChange(rows.toSpliced(at, 1));
+    focusAfterRemoval(path, at);
+  };
   return (
-    <fieldset className={own.rows}>
+    <fieldset className={own.rows} data-rows={path} {...faultyGroup(id, fault)}>
       <legend>{label}</legend>
       {rows.map((row, at) => (
-        <div key={at} className={own.row}>
-          {items.type === 'object' ? (
-            <ObjectFields schema={items} path={`${path}/${at}`} value={row} onChange={(next) => put(at, next)} />
-          ) : (
-            <SchemaField
-              {...{ schema: items, path: `${path}/${at}`, value: row, required: true }}
-              label={t('ads.row', { place: at + 1 })}
-              onChange={(next) => put(at, next)}
-            />
-          )}
-          <Button
-            kind="quiet"
-            size="small"
-            square
-            icon={Trash2}
-            aria-label={`${t('ads.remove')}: ${label} ${at + 1}`}
-            onClick={() => onChange(rows.filter((_, place) => place !== at))}
-          />
-        </div>
+        <Row
+          key={keys[at]}
+          {...{ schema: items, path: `${path}/${at}`, label, number: at + 1, value: row }}
+          onChange={(next) => onChange(rows.with(at, next))}
+          onRemove={() => remove(at)}
+        />
       ))}
+      <FaultText id={id}>{fault}</FaultText>
       <div>
-        <Button
-          size="small"
-          icon={Plus}
-          aria-label={`${t('ads.add')}: ${label}`}
-          onClick={() => onChange([...rows, items.type === 'object' ? {} : ''])}
-        >
+        <Button size="small" icon={Plus} data-add={path} aria-label={`${t('ads.add')}: ${label}`} onClick={add}>
           {t('ads.add')}
         </Button>
       </div>

@@ -1,34 +1,36 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import { useId, useState, type ReactNode } from 'react';
 import { resourcesQuery } from '../../api/management.ts';
 import { typesByPrefix } from '../../generated/forms/index.ts';
 import { t } from '../../messages/messages.ts';
 import { Field, type FieldControl } from '../../parts/field.tsx';
 import { zoneName } from '../../parts/format.ts';
 import styles from '../../parts/form/form.module.css';
-import { fieldsOf, instantIn, offsetText } from '../../parts/form/zone-time.ts';
+import { instantIn, offsetText } from '../../parts/form/zone-time.ts';
 import { amountText, microsOf, textsOf } from '../form-value.ts';
 import { nameOf } from '../name-of.ts';
+import { heldInstant, typedInstant, type TypedInstant } from '../typed-instant.ts';
 import { choiceName, stateName } from '../words.ts';
 import { useFormContext, type FieldProps } from './context.ts';
+import { FaultText, faultyGroup, useFault } from './fault.tsx';
 import own from './fields.module.css';
 
 /** A control with its label, and what is wrong with it. */
 function Labelled({
   of: { path, label, required },
   hint,
-  error,
+  isWhole,
   children,
 }: {
   readonly of: Pick<FieldProps, 'path' | 'label' | 'required'>;
   readonly hint?: string | undefined;
-  readonly error?: string | undefined;
+  /** Whether the control stands for all that is inside. */
+  readonly isWhole?: boolean;
   readonly children: (control: FieldControl) => ReactNode;
 }) {
-  const found = useFormContext().faults[path];
-  const text = error ?? (found?.isEnglish ? <span lang="en">{found.text}</span> : found?.text);
+  const fault = useFault(path, isWhole);
   return (
-    <Field label={label} hint={hint} error={text} required={required}>
+    <Field label={label} hint={hint} error={fault} required={required}>
       {children}
     </Field>
   );
@@ -94,25 +96,36 @@ export function ChoiceField(props: FieldProps & { readonly choices: readonly str
 }
 
 /** Yes or no; of one that can only be agreed to, no is left out. */
-export const CheckField = ({ schema, label, value, onChange }: FieldProps) => (
-  <label className={styles.check}>
-    <input
-      type="checkbox"
-      checked={value === true}
-      onChange={({ target }) => onChange(schema.const === true && !target.checked ? undefined : target.checked)}
-    />
-    <b>{label}</b>
-  </label>
-);
+export function CheckField({ schema, label, path, value, onChange }: FieldProps) {
+  const id = useId();
+  const fault = useFault(path);
+  return (
+    <div>
+      <label className={styles.check}>
+        <input
+          type="checkbox"
+          aria-describedby={fault === undefined ? undefined : id}
+          aria-invalid={fault === undefined ? undefined : true}
+          checked={value === true}
+          onChange={({ target }) => onChange(schema.const === true && !target.checked ? undefined : target.checked)}
+        />
+        <b>{label}</b>
+      </label>
+      <FaultText id={id}>{fault}</FaultText>
+    </div>
+  );
+}
 
 /** Some of a few values. */
-export function ChoicesField({ schema, label, value, onChange }: FieldProps) {
+export function ChoicesField({ schema, label, path, value, onChange }: FieldProps) {
+  const id = useId();
+  const fault = useFault(path, true);
   const chosen = Array.isArray(value) ? (value as readonly string[]) : [];
   const choices = schema.items?.enum ?? [];
   const toggle = (choice: string, isOn: boolean) =>
     onChange(choices.filter((each) => (each === choice ? isOn : chosen.includes(each))));
   return (
-    <fieldset className={own.choices}>
+    <fieldset className={own.choices} {...faultyGroup(id, fault)}>
       <legend>{label}</legend>
       {choices.map((choice) => (
         <label key={choice}>
@@ -124,6 +137,7 @@ export function ChoicesField({ schema, label, value, onChange }: FieldProps) {
           {choiceName(choice)}
         </label>
       ))}
+      <FaultText id={id}>{fault}</FaultText>
     </fieldset>
   );
 }
@@ -134,7 +148,7 @@ export function TextsField(props: FieldProps) {
   const [text, setText] = useState(Array.isArray(value) ? value.join(', ') : '');
   const isNumber = schema.items?.type === 'integer';
   return (
-    <Labelled of={props} hint={t('ads.list_hint')}>
+    <Labelled of={props} hint={t('ads.list_hint')} isWhole>
       {(control) => (
         <input
           {...control}
@@ -154,12 +168,12 @@ export function TextsField(props: FieldProps) {
 /** An amount in the workspace's currency. */
 export function MoneyField(props: FieldProps) {
   const { workspace } = useFormContext();
-  const { value, onChange, label, path } = props;
+  const { value, onChange, label } = props;
   const money = (value ?? {}) as { readonly amount_micros?: string; readonly currency?: string };
   const currency = money.currency ?? workspace.currency;
   const [text, setText] = useState(amountText(money.amount_micros));
   return (
-    <Labelled of={{ ...props, path: `${path}/amount_micros`, label: t('ads.amount_in', { name: label, currency }) }}>
+    <Labelled of={{ ...props, label: t('ads.amount_in', { name: label, currency }) }} isWhole>
       {(control) => (
         <input
           {...control}
@@ -177,22 +191,25 @@ export function MoneyField(props: FieldProps) {
   );
 }
 
-/** A day and a time in the workspace's zone. A time that clocks jump over is refused, one that they show twice is asked. */
-export function InstantField(props: FieldProps) {
+/** A day and a time in the workspace's zone. A time that clocks jump over, or half of one, is refused; one that they show twice is asked. */
+export function InstantField({ path, label, value, required, onChange }: FieldProps) {
   const { timeZone: zone } = useFormContext().workspace;
-  const { value, onChange, label } = props;
-  const begun = typeof value === 'string' && value !== '' ? fieldsOf(value, zone) : { day: '', time: '' };
-  const [typed, setTyped] = useState(begun);
+  const [typed, setTyped] = useState(() => typedInstant(value, zone));
   const found = instantIn(typed.day, typed.time, zone);
-  const change = (next: { readonly day: string; readonly time: string }) => {
+  const change = (next: TypedInstant) => {
     setTyped(next);
-    const at = instantIn(next.day, next.time, zone);
-    onChange(at.kind === 'one' ? at.at : at.kind === 'fold' ? at.first : undefined);
+    onChange(heldInstant(next, zone));
   };
-  const error = found.kind === 'gap' ? t('fault.gap') : undefined;
+  const fault = useFault(path);
+  const isTimeMissing = typed.day !== '' && typed.time === '';
+  const dayFault = isTimeMissing ? undefined : fault;
   return (
     <div className={own.instant}>
-      <Labelled of={{ ...props, label: t('ads.date', { name: label }) }} error={error}>
+      <Field
+        label={t('ads.date', { name: label })}
+        error={found.kind === 'gap' ? t('fault.gap') : dayFault}
+        required={required}
+      >
         {(control) => (
           <input
             {...control}
@@ -201,8 +218,12 @@ export function InstantField(props: FieldProps) {
             onChange={({ target }) => change({ ...typed, day: target.value })}
           />
         )}
-      </Labelled>
-      <Field label={t('ads.time', { name: label })} hint={t('zone_time', { zone: zoneName(zone) })}>
+      </Field>
+      <Field
+        label={t('ads.time', { name: label })}
+        hint={t('zone_time', { zone: zoneName(zone) })}
+        error={isTimeMissing ? fault : undefined}
+      >
         {(control) => (
           <input
             {...control}

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useWorkspace, type Workspace } from '../../api/me.ts';
 import { resourceQuery, type Operation, type Resource } from '../../api/management.ts';
 import { makingCommand } from '../../commands/allowed.ts';
@@ -12,6 +13,7 @@ import { commandName, typeName } from '../../commands/words.ts';
 import { Card } from '../../parts/card.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
 import { NotFoundPage } from '../../shell/not-found-page.tsx';
 import { tellOutcome } from './resource-actions.tsx';
 import { hasForms, useForms, type FormType } from './type-forms.ts';
@@ -121,7 +123,11 @@ function CommandIn({
 }) {
   const form = useForms(type).commands.find((each) => each.type === command);
   const query = useQuery(resourceQuery(workspace.id, type, id));
+  // The form stays on the version that it opens on: one of an earlier page is read anew first.
+  const [isRead, setRead] = useState(!query.isFetching);
+  if (!isRead && !query.isFetching) setRead(true);
   if (!form) return <NotFoundPage />;
+  if (!isRead) return <Skeleton lines={6} />;
   return (
     <Loaded query={query} lines={6}>
       {(resource) => <CommandOf key={command} workspace={workspace} form={form} resource={resource} />}

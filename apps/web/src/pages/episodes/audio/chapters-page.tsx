@@ -8,6 +8,7 @@ import { t } from '../../../messages/messages.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { FormFrame } from '../../../parts/form/form-frame.tsx';
+import { focusAfterRemoval } from '../../../parts/form/row-focus.ts';
 import { useForm } from '../../../parts/form/use-form.ts';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { player } from '../../../parts/player/use-player.ts';
@@ -60,7 +61,7 @@ function Row({
     />
   );
   return (
-    <li className={styles.row}>
+    <li className={styles.row} data-row>
       {fields.map((name) => (
         <input
           key={name}
@@ -155,7 +156,7 @@ function Editor({ episode, read }: { readonly episode: Answer<'/episodes/{id}'>;
         title={t('audio.tab_chapters')}
         basis={t('audio.chapters_basis')}
         end={
-          <Button size="small" icon={ListPlus} onClick={add}>
+          <Button size="small" icon={ListPlus} data-add="chapters" onClick={add}>
             {t('audio.chapter_add')}
           </Button>
         }
@@ -171,7 +172,7 @@ function Editor({ episode, read }: { readonly episode: Answer<'/episodes/{id}'>;
           onSaved={() => showToast(t('audio.chapters_saved'))}
         >
           {rows.length === 0 && <p className={styles.none}>{t('audio.no_chapters')}</p>}
-          <ol className={styles.rows}>
+          <ol className={styles.rows} data-rows="chapters">
             {rows.map((row, at) => (
               <Row
                 key={at}
@@ -179,7 +180,10 @@ function Editor({ episode, read }: { readonly episode: Answer<'/episodes/{id}'>;
                 row={row}
                 fault={faultOf(row)}
                 onChange={(changed) => set(texts.with(at, rowText(changed)))}
-                onRemove={() => set(texts.toSpliced(at, 1))}
+                onRemove={() => {
+                  set(texts.toSpliced(at, 1));
+                  focusAfterRemoval('chapters', at);
+                }}
               />
             ))}
           </ol>

@@ -10,6 +10,7 @@ import { Card, Cards } from '../../../parts/card.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { Field } from '../../../parts/field.tsx';
 import { languageName, numberText } from '../../../parts/format.ts';
+import { focusAfterRemoval } from '../../../parts/form/row-focus.ts';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { ProblemBanner } from '../../../parts/problem.tsx';
 import { showToast } from '../../../parts/toast.tsx';
@@ -62,7 +63,7 @@ function Row({
   const { language } = usePlace();
   const name = languageName(of.language, language);
   return (
-    <li className={styles.row}>
+    <li className={styles.row} data-row>
       <span className={styles.name}>
         <b>{name}</b>
         <small>
@@ -146,6 +147,7 @@ function AddTranscript({
           {({ className: _look, ...control }) => (
             <input
               {...control}
+              data-add="transcripts"
               type="file"
               accept=".vtt,.srt,.json"
               onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
@@ -194,7 +196,10 @@ function Editor({ episodeId, read: found }: { readonly episodeId: string; readon
     return isDone;
   };
   const remove = async (language: string) => {
-    if (await change(language, [])) showToast(t('audio.transcript_removed'));
+    const at = transcripts.findIndex((each) => each.language === language);
+    if (!(await change(language, []))) return;
+    showToast(t('audio.transcript_removed'));
+    focusAfterRemoval('transcripts', at);
   };
   return (
     <Cards>
@@ -203,7 +208,7 @@ function Editor({ episodeId, read: found }: { readonly episodeId: string; readon
         {transcripts.length === 0 ? (
           <Empty icon={FileText} title="audio.no_transcript" why="audio.no_transcript_why" />
         ) : (
-          <ul className={styles.rows}>
+          <ul className={styles.rows} data-rows="transcripts">
             {transcripts.map((each) => (
               <Row key={each.language} of={each} isBusy={isBusy} onRemove={() => void remove(each.language)} />
             ))}
