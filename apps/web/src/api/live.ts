@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
+import { gather } from './gather.ts';
 import { meQuery } from './me.ts';
 import { asProblem } from './problems.ts';
 
@@ -118,17 +119,23 @@ export function createLive({ open, after, onChange, onMissed, mayFollow }: LiveP
 type Live = ReturnType<typeof createLive>;
 let live: Live | undefined;
 
-/** Reads anew what shows a resource: itself, and the lists of its type. Several changes at once are one reading. */
-const liveOf = (queries: QueryClient): Live =>
-  createLive({
+/** Changes within this time are one reading, in milliseconds. */
+const gatherMs = 300;
+
+/** Reads anew what shows a resource: itself, and the lists of its type. */
+function liveOf(queries: QueryClient): Live {
+  const after = (ms: number, then: () => void) => {
+    const timer = setTimeout(then, ms);
+    return () => clearTimeout(timer);
+  };
+  const readAnew = gather<readonly string[]>(gatherMs, after, (keys) => {
+    for (const queryKey of keys) void queries.invalidateQueries({ queryKey });
+  });
+  return createLive({
     open: (workspace) => new EventSource(`/management/v1/workspaces/${workspace}/changes?after=now`) as ChangeSource,
-    after: (ms, then) => {
-      const timer = setTimeout(then, ms);
-      return () => clearTimeout(timer);
-    },
+    after,
     onChange: (workspace, type, id) => {
-      void queries.invalidateQueries({ queryKey: ['management', workspace, type, id] });
-      void queries.invalidateQueries({ queryKey: ['management', workspace, type, 'list'] });
+      for (const shown of [id, 'list']) readAnew(['management', workspace, type, shown]);
     },
     onMissed: (workspace) => void queries.invalidateQueries({ queryKey: ['management', workspace] }),
     mayFollow: async (workspace) => {
@@ -141,6 +148,7 @@ const liveOf = (queries: QueryClient): Live =>
       }
     },
   });
+}
 
 /** Follows the changes of a workspace while a page of it is shown. Answers whether nothing has been heard for ten seconds. */
 export function useLive(workspace: string): boolean {
