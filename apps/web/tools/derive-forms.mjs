@@ -31,8 +31,8 @@ function slim(schema) {
 }
 
 /** A command as its form needs it. */
-const formOf = ({ type, from, to, roles, mode, review, versionGuard, summary, externalEffect, changes_schema }) => ({
-  ...{ type, from: from ?? null, roles, mode, review, guard: versionGuard, summary, schema: slim(changes_schema) },
+const formOf = ({ type, from, to, roles, review, versionGuard, summary, externalEffect, changes_schema }) => ({
+  ...{ type, from: from ?? null, roles, review, guard: versionGuard, summary, schema: slim(changes_schema) },
   ...(typeof to === 'string' && { to }),
   ...(externalEffect && { effect: externalEffect }),
 });

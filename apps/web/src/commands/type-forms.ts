@@ -29,7 +29,6 @@ export interface CommandForm {
   /** The state that it leads to, where it is one. */
   readonly to?: string;
   readonly roles: readonly string[];
-  readonly mode: string;
   /** The review that the catalog declares: `none`, `single`, `dual`, `policy`, `host`. */
   readonly review: string;
   /** Whether the version that the person saw has to be named. */

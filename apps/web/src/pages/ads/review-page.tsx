@@ -20,7 +20,7 @@ import { Difference } from './difference.tsx';
 import { HistoryCard } from './history-card.tsx';
 import { LifecycleBadge } from './lifecycle-badge.tsx';
 import { tellOutcome } from './resource-actions.tsx';
-import type { Review } from './review.ts';
+import { mayDecide, reviewTitle, type Review } from './review.ts';
 import { useForms } from './type-forms.ts';
 import styles from './ads.module.css';
 
@@ -49,12 +49,13 @@ function WhatCard({ workspace, task }: { readonly workspace: Workspace; readonly
 /** Agree, refuse, ask for changes; who asked may withdraw instead. */
 function DecideCard({ workspace, task }: { readonly workspace: Workspace; readonly task: Resource<Review> }) {
   const forms = useForms('review_tasks');
-  const isMine = useMe()?.personId === task.attributes.requested_by;
+  const person = useMe()?.personId;
+  const isMine = person === task.attributes.requested_by;
   const [note, setNote] = useState('');
   const { mutate, isPending, error } = useCommand(workspace.id, tellOutcome);
-  const mayDecide = !isMine && task.attributes.required_roles.some((role) => workspace.roles.includes(role));
+  const isForMe = mayDecide(task.attributes, person, workspace.roles);
   const commands = allowedCommands(forms, task.lifecycle_state, workspace.roles).filter(({ type }) =>
-    type === 'review.withdraw' ? isMine : mayDecide,
+    type === 'review.withdraw' ? isMine : isForMe,
   );
   if (commands.length === 0 && !isMine) return null;
   const send = (type: string) =>
@@ -65,7 +66,7 @@ function DecideCard({ workspace, task }: { readonly workspace: Workspace; readon
   return (
     <Card title={t('ads.for_now')}>
       {isMine && <p>{t('ads.own_request')}</p>}
-      {mayDecide && (
+      {isForMe && (
         <Field label={fieldName('note')}>
           {(control) => <textarea {...control} value={note} onChange={({ target }) => setNote(target.value)} />}
         </Field>
@@ -88,10 +89,10 @@ function DecideCard({ workspace, task }: { readonly workspace: Workspace; readon
 }
 
 function ReviewOf({ workspace, task }: { readonly workspace: Workspace; readonly task: Resource<Review> }) {
-  const { command_type: type, subject, due_at: due, decisions, required_roles: roles } = task.attributes;
+  const { subject, due_at: due, decisions, required_roles: roles } = task.attributes;
   return (
     <Page
-      title={`${commandName(type, subject.version === 0 ? subject.type : undefined)} (${nounName(subject.type)})`}
+      title={reviewTitle(task.attributes)}
       crumbs={[
         <Link to="/w/$ws/review_tasks" params={{ ws: workspace.id }}>
           {typeName('review_tasks')}

@@ -3,7 +3,6 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { CheckCheck } from 'lucide-react';
 import { useMe, useWorkspace, type Workspace } from '../../api/me.ts';
 import { resourcesQuery, type Resource } from '../../api/management.ts';
-import { commandName, nounName } from '../../commands/words.ts';
 import { t } from '../../messages/messages.ts';
 import { Card } from '../../parts/card.tsx';
 import { Empty } from '../../parts/empty.tsx';
@@ -13,14 +12,10 @@ import { Time } from '../../parts/time.tsx';
 import { NotFoundPage } from '../../shell/not-found-page.tsx';
 import { ResourceName } from './attribute-value.tsx';
 import { LifecycleBadge } from './lifecycle-badge.tsx';
-import type { Review } from './review.ts';
+import { mayDecide, reviewTitle, type Review } from './review.ts';
 import styles from './ads.module.css';
 
 const route = getRouteApi('/w/$ws/review_tasks');
-
-/** What a review is called: the command and what it is about. */
-export const ReviewTitle = ({ review: { command_type: type, subject } }: { readonly review: Review }) =>
-  `${commandName(type, subject.version === 0 ? subject.type : undefined)} (${nounName(subject.type)})`;
 
 function Rows({
   workspace,
@@ -37,7 +32,7 @@ function Rows({
       {rows.map(({ id, attributes, lifecycle_state: state }) => (
         <li key={id}>
           <Link to="/w/$ws/review_tasks/$id" params={{ ws: workspace.id, id }}>
-            <ReviewTitle review={attributes} />
+            {reviewTitle(attributes)}
           </Link>
           {attributes.subject.version > 0 && <ResourceName workspace={workspace.id} id={attributes.subject.id} />}
           <span className={styles.none}>
@@ -58,8 +53,7 @@ export function ReviewsPage() {
   const query = useQuery(resourcesQuery<Review>(ws, 'review_tasks', { state: 'open,changes_requested' }));
   if (!workspace) return <NotFoundPage />;
   const isMine = ({ attributes }: Resource<Review>) => attributes.requested_by === person;
-  const mayDecide = (row: Resource<Review>) =>
-    !isMine(row) && row.attributes.required_roles.some((role) => workspace.roles.includes(role));
+  const isForMe = ({ attributes }: Resource<Review>) => mayDecide(attributes, person, workspace.roles);
   return (
     <Page title={t('types.review_tasks')}>
       <Loaded query={query} lines={4}>
@@ -69,7 +63,7 @@ export function ReviewsPage() {
           ) : (
             <>
               <Card title={t('ads.reviews_for_me')}>
-                <Rows workspace={workspace} rows={rows.filter(mayDecide)} none={t('ads.no_reviews')} />
+                <Rows workspace={workspace} rows={rows.filter(isForMe)} none={t('ads.no_reviews')} />
               </Card>
               <Card title={t('ads.asked_by_me')}>
                 <Rows workspace={workspace} rows={rows.filter(isMine)} none={t('ads.none_asked')} />
