@@ -2,7 +2,7 @@ import type { Resource } from '@longwave/command-catalog';
 import { callOptions } from '@longwave/hosting-client';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
-import { isEmpty, metaSchema, renderMeta, wireRange } from './analytics-meta.ts';
+import { isEmpty, jointBasis, metaSchema, renderMeta, wireRange } from './analytics-meta.ts';
 import {
   decideEpisodeRange,
   decideRange,
@@ -40,6 +40,15 @@ export const renderEpisodeCount = (
 /** States of episodes that may have downloads. */
 export const countedStates = ['draft', 'scheduled', 'published', 'unpublished', 'archived'];
 
+/** Episodes that analytics-sink takes in one request. */
+const maxEpisodes = 5000;
+
+/** In order, as many together as one request takes; without any one empty batch, whose answer still says until when counting is complete. */
+const batchesOf = <T>(asks: readonly T[]): T[][] =>
+  Array.from({ length: Math.max(1, Math.ceil(asks.length / maxEpisodes)) }, (_, page) =>
+    asks.slice(page * maxEpisodes, (page + 1) * maxEpisodes),
+  );
+
 /**
  * The published episodes, each in its own first days; most downloaded first. An episode whose days begin before the plan's history is left out, because
  * what is left of them compares with nothing.
@@ -61,19 +70,20 @@ async function countFirstDays(
     range: decideEpisodeRange(asked, requirePublished(episode), plan.historyDays, now),
   }));
   const counted = ranges.filter(({ range }) => !range.historyWindow && !isEmpty(range));
-  const counts = await audience.countEpisodeRanges(
-    {
-      ...{ workspaceId, podcastId: object.id },
-      episodes: counted.map(({ episode, range }) => ({ episodeId: episode.id, range: wireRange(range) })),
-      ...wireBasis(query),
-    },
-    callOptions(caller),
-  );
+  const asks = counted.map(({ episode, range }) => ({ episodeId: episode.id, range: wireRange(range) }));
+  const answers = [];
+  for (const episodes of batchesOf(asks))
+    answers.push(
+      await audience.countEpisodeRanges(
+        { workspaceId, podcastId: object.id, episodes, ...wireBasis(query) },
+        callOptions(caller),
+      ),
+    );
+  const [first, ...others] = answers;
+  const counts = answers.flatMap(({ episodes }) => episodes);
   const newestFirst = (text: string | null) => -Date.parse(text ?? '1970-01-01');
   const objects = counted
-    .map(({ episode }, place) =>
-      renderEpisodeCount(episode.id, episode, Number(counts.episodes[place]?.downloads ?? 0n)),
-    )
+    .map(({ episode }, place) => renderEpisodeCount(episode.id, episode, Number(counts[place]?.downloads ?? 0n)))
     .sort((a, b) => b.downloads - a.downloads || newestFirst(a.published_at) - newestFirst(b.published_at));
   return {
     meta: renderMeta(
@@ -81,7 +91,7 @@ async function countFirstDays(
         ranges.map(({ range }) => range),
         now,
       ),
-      counts,
+      jointBasis(first!, ...others),
       query,
     ),
     objects,
