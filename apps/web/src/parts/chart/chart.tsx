@@ -1,10 +1,11 @@
 import { Download } from 'lucide-react';
-import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react';
+import { useId, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react';
 import { classes } from '../../look/classes.ts';
 import { t } from '../../messages/messages.ts';
 import { usePlace } from '../../shell/place.ts';
 import { Button } from '../button.tsx';
 import { numberText } from '../format.ts';
+import { useWidth } from '../use-width.ts';
 import { moveByKey, nearestPoint } from './axis.ts';
 import type { ChartData, ChartPoint } from './chart-data.ts';
 import { toCsv } from './csv.ts';
@@ -12,22 +13,6 @@ import { spread } from './path.ts';
 import { frameOf, Plot } from './plot.tsx';
 import { saveFile } from './save-file.ts';
 import styles from './chart.module.css';
-
-/** The width of an element as it changes, px; 0 before it is laid out. */
-function useWidth() {
-  const ref = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const element = ref.current;
-    if (!element) return;
-    const measure = () => setWidth(Math.floor(element.clientWidth));
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return [ref, width] as const;
-}
 
 const valueText = (value: number | undefined, language: string) =>
   value === undefined ? t('chart.none') : numberText(value, language);

@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState, type KeyboardEvent, type PointerEvent } from 'react';
+import type { KeyboardEvent, PointerEvent } from 'react';
 import { t } from '../../messages/messages.ts';
 import { lengthText } from '../format.ts';
 import { player, usePlayer } from '../player/use-player.ts';
+import { useWidth } from '../use-width.ts';
 import type { Peaks } from './columns.ts';
 import { Flags, type Flag, type FlagDeeds } from './flags.tsx';
 import { pixelOf, ticksOf, timeAt, type View } from './scale.ts';
@@ -14,18 +15,6 @@ export interface Stretch {
   readonly title: string;
   readonly startMs: number;
   readonly endMs: number;
-}
-
-/** The width of an element, which it is told of as it changes. */
-function useWidth() {
-  const frame = useRef<HTMLDivElement>(null);
-  const [widthPx, setWidth] = useState(0);
-  useEffect(() => {
-    const watcher = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)));
-    watcher.observe(frame.current!);
-    return () => watcher.disconnect();
-  }, []);
-  return { frame, widthPx };
 }
 
 const steps: Readonly<Record<string, number>> = {
@@ -145,7 +134,7 @@ export function Waveform({
   readonly spoken: (ms: number) => string;
   readonly deeds: FlagDeeds;
 }) {
-  const { frame, widthPx } = useWidth();
+  const [frame, widthPx] = useWidth();
   const shared = { view, widthPx };
   const goTo = (event: PointerEvent<HTMLElement>) => {
     if (event.button !== 0) return;

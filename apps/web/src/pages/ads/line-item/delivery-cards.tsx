@@ -5,7 +5,7 @@ import type { Resource } from '../../../api/management.ts';
 import { verdictName } from '../../../commands/words.ts';
 import { t } from '../../../messages/messages.ts';
 import { Card } from '../../../parts/card.tsx';
-import { numberText } from '../../../parts/format.ts';
+import { numberText, shareText } from '../../../parts/format.ts';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { usePlace } from '../../../shell/place.ts';
 import { funnelQuery, isBeyondHours, lastDay, neededPerDay, verdictsOf, wonOf, type Hour } from './funnel.ts';
@@ -112,9 +112,7 @@ export function DeliveryCards({ workspace, line }: { readonly workspace: Workspa
               {pacing && pacing.target >= 1 && (
                 <Figure
                   name={t('ads.against_plan')}
-                  value={new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(
-                    pacing.committed / pacing.target,
-                  )}
+                  value={shareText(pacing.committed / pacing.target, language)}
                   note={t('ads.plan_note', { target: say(pacing.target) })}
                 />
               )}
