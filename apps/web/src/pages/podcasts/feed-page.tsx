@@ -40,15 +40,24 @@ const AddressCard = ({ podcast }: { readonly podcast: Answer<'/podcasts/{id}'> }
   </Card>
 );
 
-const NotPublic = ({ podcast: { id } }: { readonly podcast: Answer<'/podcasts/{id}'> }) => (
+/** Why there is no feed, by the state of the podcast. */
+const whyNone = {
+  draft: 'feed.not_published',
+  unpublished: 'feed.offline',
+  archived: 'feed.archived',
+} as const;
+
+const NotPublic = ({ id, state }: { readonly id: string; readonly state: keyof typeof whyNone }) => (
   <Card title={t('feed.check')}>
     <div className={styles.stack}>
-      <p>{t('feed.not_public')}</p>
-      <p>
-        <Link className={buttonClass()} to="/podcasts/$podcastId/settings" params={{ podcastId: id }}>
-          {t('feed.to_settings')}
-        </Link>
-      </p>
+      <p>{t(whyNone[state])}</p>
+      {state !== 'archived' && (
+        <p>
+          <Link className={buttonClass()} to="/podcasts/$podcastId/settings" params={{ podcastId: id }}>
+            {t('feed.to_settings')}
+          </Link>
+        </p>
+      )}
     </div>
   </Card>
 );
@@ -67,7 +76,7 @@ export function FeedPage() {
             <RedirectCard key={`redirect ${podcastId}`} podcast={podcast} />
           </>
         ) : (
-          <NotPublic podcast={podcast} />
+          <NotPublic id={podcast.id} state={podcast.state} />
         )
       }
     </Loaded>

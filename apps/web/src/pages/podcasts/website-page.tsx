@@ -58,14 +58,37 @@ const PreviewCard = ({ podcast: { site_url: url, title } }: { readonly podcast: 
   </Card>
 );
 
-const NotPublic = ({ podcast: { id } }: { readonly podcast: Podcast }) => (
+/** Why there are no pages, by the state of the podcast. */
+const whyNone = {
+  draft: 'site.not_published',
+  unpublished: 'site.offline',
+  archived: 'site.archived',
+} as const;
+
+const NotPublic = ({ podcast: { id }, state }: { readonly podcast: Podcast; readonly state: keyof typeof whyNone }) => (
   <Card title={t('site.address')}>
     <div className={styles.stack}>
-      <p>{t('site.not_public')}</p>
-      <p>
-        <Link className={buttonClass()} to="/podcasts/$podcastId/settings" params={{ podcastId: id }}>
-          {t('site.to_settings')}
-        </Link>
+      <p>{t(whyNone[state])}</p>
+      {state !== 'archived' && (
+        <p>
+          <Link className={buttonClass()} to="/podcasts/$podcastId/settings" params={{ podcastId: id }}>
+            {t('site.to_settings')}
+          </Link>
+        </p>
+      )}
+    </div>
+  </Card>
+);
+
+/** Pages of a podcast that has moved lead away: nothing of them can be framed here or elsewhere. */
+const Moved = ({ target }: { readonly target: string }) => (
+  <Card title={t('site.address')}>
+    <div className={styles.stack}>
+      <p>{t('site.moved')}</p>
+      <p className={styles.address}>
+        <a href={target} rel="noreferrer">
+          {target}
+        </a>
       </p>
     </div>
   </Card>
@@ -77,18 +100,19 @@ export function WebsitePage() {
   const query = useQuery(podcastQuery(podcastId));
   return (
     <Loaded query={query} lines={6}>
-      {(podcast) =>
-        podcast.state === 'published' ? (
+      {(podcast) => {
+        const { state, new_feed_url: newFeed, link } = podcast;
+        if (state !== 'published') return <NotPublic podcast={podcast} state={state} />;
+        if (newFeed !== undefined) return <Moved target={link ?? newFeed} />;
+        return (
           <>
             <AddressCard podcast={podcast} />
             <FollowCard podcast={podcast} />
             <EmbedCard key={podcastId} podcast={podcast} />
             <PreviewCard podcast={podcast} />
           </>
-        ) : (
-          <NotPublic podcast={podcast} />
-        )
-      }
+        );
+      }}
     </Loaded>
   );
 }
