@@ -41,6 +41,13 @@ test('every text has the same places in both languages, and can be compiled', ()
   }
 });
 
+test('German texts say du, and an episode is an Episode everywhere', () => {
+  // A capital inside a sentence is the formal address; at its beginning it may be a thing.
+  const isFormal = (text: string) => /[^.:!?…“]\s(?:Sie|Ihr\w*|Ihnen)\b/.test(text);
+  const found = Object.entries(german).filter(([, text]) => isFormal(text) || /\bFolgen?\b/.test(text));
+  expect(found).toEqual([]);
+});
+
 test('every text is used', () => {
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' });
   const code = files
