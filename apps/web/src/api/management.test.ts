@@ -1,7 +1,7 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { askManagement } from './management.ts';
 
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 
 test('an answer that breaks off is no success: what became of the request is not known', async () => {
   jest.spyOn(globalThis, 'fetch').mockResolvedValue(new Response('{"id": "op_', { status: 202 }));
