@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Pool } from '@longwave/postgres';
 import { encodeTranscript } from '@longwave/transcript';
 import { sha256, until } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
+import { createFindSitePage } from '../src/site/find-site-page.ts';
 import { apply, next } from './_apply.ts';
 import { askAt, newListener } from './_ask.ts';
 import { publishShow } from './_stitched.ts';
@@ -204,4 +206,71 @@ test('oEmbed knows pages of public episodes alone', async () => {
   expect([await statusOf(page), ...(await statuses([`${page}/embed`]))]).toEqual([404, 404]);
   await apply(bench, next(events.episode, {}, { state: 'archived', by: 2 }));
   expect([await statusOf(page), ...(await statuses([`${page}/embed`]))]).toEqual([404, 404]);
+});
+
+/** Pages of a new podcast, how many were read, and a way to hold up readings. */
+async function openPages() {
+  const { subdomain, events } = await publishShow(bench, audio(100));
+  let reads = 0;
+  let held = Promise.resolve();
+  const connect = async () => {
+    reads++;
+    await held;
+    return bench.pool.connect();
+  };
+  const query = bench.pool.query.bind(bench.pool);
+  const pool = Object.create(bench.pool, { connect: { value: connect }, query: { value: query } }) as Pool;
+  const pages = createFindSitePage({
+    pool,
+    readTranscript: () => Promise.reject(new Error('no transcript')),
+    logger: bench.logger,
+    mediaUrl: 'http://media.test',
+  });
+  const show = (page = 1, leaving = new AbortController().signal) => pages(subdomain, { kind: 'show', page }, leaving);
+  return { show, events, reads: () => reads, hold: (until: Promise<void>) => (held = until) };
+}
+
+const codeOf = (found: Promise<unknown>) =>
+  found.then(
+    () => 'found',
+    (problem: { readonly code: string }) => problem.code,
+  );
+
+test('a page is read and rendered once for all that ask for it at a time, and again after a change', async () => {
+  const { show, reads, events } = await openPages();
+  const found = await Promise.all(Array.from({ length: 20 }, () => show()));
+  expect([new Set(found).size, reads()]).toEqual([1, 1]);
+  expect(await show()).toEqual(found[0]);
+  expect(reads()).toBe(1);
+  await apply(bench, next(events.podcast, { title: 'Ebb' }));
+  expect(await show()).not.toEqual(found[0]);
+  expect(reads()).toBe(2);
+});
+
+test('a page that is not there is looked for once for each revision of the feed', async () => {
+  const { show, reads, events } = await openPages();
+  for (let at = 0; at < 3; at++) expect(await codeOf(show(2))).toBe('not_found');
+  expect(reads()).toBe(1);
+  await apply(bench, next(events.podcast, { title: 'Ebb' }));
+  expect(await codeOf(show(2))).toBe('not_found');
+  expect(reads()).toBe(2);
+});
+
+test('while 4 pages are read and 100 wait, others are refused; a page that nobody waits for any more makes room and is not read', async () => {
+  const { show, reads, hold } = await openPages();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  hold(promise);
+  const leaving = new AbortController();
+  const first = Array.from({ length: 103 }, (_, at) => codeOf(show(at + 2)));
+  const left = [codeOf(show(105, leaving.signal)), codeOf(show(105, leaving.signal))];
+  const joined = codeOf(show(2));
+  const refused = show(106);
+  await expect(refused).rejects.toMatchObject({ code: 'temporarily_unavailable', context: { retryAfterSeconds: 1 } });
+  leaving.abort(new Error('left'));
+  expect(await Promise.all(left)).toEqual(Array(2).fill('temporarily_unavailable'));
+  const later = codeOf(show(107));
+  expect(reads()).toBe(4);
+  resolve();
+  expect(new Set(await Promise.all([...first, joined, later]))).toEqual(new Set(['not_found']));
+  expect(reads()).toBe(104);
 });

@@ -5,10 +5,12 @@ import { maxSitemapUrls, renderEpisodePage, renderShowPage, renderSitemap } from
 import type { Transcript } from '@longwave/transcript';
 import { LRUCache } from 'lru-cache';
 import { sitePath } from '../feeds/to-feed.ts';
+import { prepareText, type PreparedText } from '../http/send-text.ts';
 import { countShownEpisodes, findFeeds, getShownPodcast, type FeedState } from '../projection/feed-table.ts';
 import { createLastKnown } from '../projection/last-known.ts';
 import type { PodcastAttributes } from '../projection/projected.ts';
 import { findSiteEpisode, listSiteEpisodeIds, listSiteEpisodes } from '../projection/site-table.ts';
+import { createSharedWork } from './shared-work.ts';
 import { chooseTranscript, siteEpisodePath, toSiteDetails, toSiteEpisode, toSiteShow } from './to-site.ts';
 
 /** Which page of a podcast. */
@@ -18,12 +20,15 @@ export type SitePageName =
   | { readonly kind: 'sitemap' };
 
 type FoundSitePage =
-  | { readonly kind: 'shown'; readonly text: string }
+  | { readonly kind: 'shown'; readonly text: PreparedText }
   /** The podcast is elsewhere now. */
   | { readonly kind: 'moved'; readonly url: string };
 
-/** Rejects with `not_found` for a page that is not public. */
-export type FindSitePage = (subdomain: string, name: SitePageName) => Promise<FoundSitePage>;
+/**
+ * Rejects with `not_found` for a page that is not public, and with `temporarily_unavailable` while too many pages wait. `leaving` aborts when
+ * the client does not wait any more.
+ */
+export type FindSitePage = (subdomain: string, name: SitePageName, leaving: AbortSignal) => Promise<FoundSitePage>;
 
 export interface SitePagesOptions {
   readonly pool: Pool;
@@ -36,8 +41,12 @@ export interface SitePagesOptions {
 const pageEpisodes = 30;
 /** Each holds a connection; the others are for listeners, who come before those that read every page. */
 const maxReads = 4;
-/** Characters of pages that are kept. */
-const maxCharacters = 1 << 24;
+/** Pages that are read, wait for that, or wait for a transcript. */
+const maxRenderings = maxReads + 100;
+/** Of pages that are kept, and as much of sitemaps, of which one of 50,000 episodes has 5 million: they push no pages out. */
+const maxBytes = 1 << 24;
+/** Pages that are known not to be there. */
+const maxAbsent = 10_000;
 /** Podcasts whose state is remembered for when the database is away. */
 const maxStates = 10_000;
 
@@ -46,7 +55,11 @@ interface RenderedPage {
   readonly text: string;
   readonly isWhole: boolean;
 }
-type Render = () => Promise<RenderedPage>;
+/** Undefined for a page that is not there. */
+type Render = (() => Promise<RenderedPage>) | undefined;
+
+const createKept = () =>
+  new LRUCache<string, PreparedText>({ maxSize: maxBytes, sizeCalculation: ({ bytes }) => bytes.length });
 
 const keyOf = (revision: string, name: SitePageName) => `${revision}:${Object.values(name).join(':')}`;
 
@@ -59,11 +72,14 @@ function placeOf(podcast: PodcastAttributes, newFeedUrl: string, mediaUrl: strin
 }
 
 /**
- * Finds the pages of podcasts. What they show is what the feed shows, so a page is rendered once per revision of the feed and kept in memory;
+ * Finds the pages of podcasts. What they show is what the feed shows, so a page is rendered once per revision of the feed, however many ask, and kept in memory;
  * each request asks for the state of the feed. While the database is away, pages that are kept are shown as they were.
  */
 export function createFindSitePage({ pool, readTranscript, logger, mediaUrl }: SitePagesOptions): FindSitePage {
-  const kept = new LRUCache<string, string>({ maxSize: maxCharacters, sizeCalculation: (text) => text.length });
+  const [pages, sitemaps] = [createKept(), createKept()];
+  const keptOf = ({ kind }: SitePageName) => (kind === 'sitemap' ? sitemaps : pages);
+  const absent = new LRUCache<string, true>({ max: maxAbsent });
+  const share = createSharedWork<FoundSitePage>(maxRenderings);
   const gate = createGate(maxReads);
   const lastState = createLastKnown<FeedState | undefined>(maxStates);
   const findState = inBatches((subdomains: readonly string[]) => findFeeds(pool, subdomains));
@@ -84,7 +100,7 @@ export function createFindSitePage({ pool, readTranscript, logger, mediaUrl }: S
     page: number,
   ): Promise<Render> {
     const pages = Math.max(1, Math.ceil((await countShownEpisodes(tx, podcastId)) / pageEpisodes));
-    if (page > pages) throw new Problem('not_found');
+    if (page > pages) return undefined;
     const rows = await listSiteEpisodes(tx, podcastId, { offset: (page - 1) * pageEpisodes, limit: pageEpisodes });
     const episodes = rows.map((row) => toSiteEpisode(row, podcast, mediaUrl));
     return async () => ({
@@ -100,7 +116,7 @@ export function createFindSitePage({ pool, readTranscript, logger, mediaUrl }: S
     id: string,
   ): Promise<Render> {
     const row = await findSiteEpisode(tx, podcastId, id);
-    if (!row) throw new Problem('not_found');
+    if (!row) return undefined;
     return async () => {
       const chosen = chooseTranscript(row, podcast);
       const transcript = await tryTranscript(chosen?.storage_key);
@@ -137,18 +153,27 @@ export function createFindSitePage({ pool, readTranscript, logger, mediaUrl }: S
       'REPEATABLE READ',
     );
 
-  async function render(subdomain: string, name: SitePageName): Promise<FoundSitePage> {
-    const found = await gate(() => read(subdomain, name));
+  async function render(subdomain: string, name: SitePageName, abandoned: AbortSignal): Promise<FoundSitePage> {
+    const found = await gate(() => read(subdomain, name), abandoned);
     if (found.kind === 'moved') return found;
-    const { text, isWhole } = await found.render();
-    if (isWhole) kept.set(keyOf(found.revision, name), text);
+    const key = keyOf(found.revision, name);
+    const page = await found.render?.();
+    if (!page) {
+      absent.set(key, true);
+      throw new Problem('not_found');
+    }
+    const text = prepareText(page.text);
+    if (page.isWhole) keptOf(name).set(key, text);
     return { kind: 'shown', text };
   }
 
-  return async (subdomain, name) => {
+  return async (subdomain, name, leaving) => {
     const state = await lastState(subdomain, () => findState(subdomain));
     if (state?.state !== 'published') throw new Problem('not_found');
-    const text = state.newFeedUrl === undefined ? kept.get(keyOf(state.revision, name)) : undefined;
-    return text === undefined ? render(subdomain, name) : { kind: 'shown', text };
+    const key = keyOf(state.revision, name);
+    if (absent.get(key)) throw new Problem('not_found');
+    const text = state.newFeedUrl === undefined ? keptOf(name).get(key) : undefined;
+    if (text !== undefined) return { kind: 'shown', text };
+    return share(key, (abandoned) => render(subdomain, name, abandoned), leaving);
   };
 }

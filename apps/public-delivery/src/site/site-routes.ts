@@ -6,6 +6,7 @@ import { episodeIdShape, parameter, subdomainShape } from '../http/parameter.ts'
 import type { Exchange, Route } from '../http/route.ts';
 import { sendText } from '../http/send-text.ts';
 import type { FindSitePage, SitePageName } from './find-site-page.ts';
+import { comeAgain } from './shared-work.ts';
 
 const pageShape = /^[1-9]\d{0,5}$/;
 
@@ -21,6 +22,13 @@ function pageOf({ query }: Exchange): number {
   const { page = '1' } = query;
   if (typeof page !== 'string' || !pageShape.test(page)) throw new Problem('not_found');
   return Number(page);
+}
+
+/** Aborts when the response is over, also because the client went away. */
+function leavingOf({ response }: Exchange): AbortSignal {
+  const leaving = new AbortController();
+  response.once('close', () => leaving.abort(comeAgain()));
+  return leaving.signal;
 }
 
 /**
@@ -40,7 +48,7 @@ export function siteRoutes({ findPage, baseUrl }: SiteRoutesOptions): readonly R
   const mapHeaders = { 'content-type': 'application/xml; charset=utf-8' };
 
   async function send(exchange: Exchange, name: SitePageName): Promise<void> {
-    const found = await findPage(parameter(exchange, 'subdomain', subdomainShape), name);
+    const found = await findPage(parameter(exchange, 'subdomain', subdomainShape), name, leavingOf(exchange));
     if (found.kind === 'moved') {
       const headers = { location: found.url, 'cache-control': 'public, max-age=3600', 'content-length': '0' };
       return void exchange.response.writeHead(301, headers).end();
