@@ -179,6 +179,31 @@ test('only an actor that sees a production gets its place in the queue', async (
   expect(await place(outsider)).toBe(await place(outsider, newId('ws')));
 });
 
+test('whoever sees a production gets its peaks, and its audio only who may change the recording or set breaks', async () => {
+  const owner = createWorld(management);
+  const { production, lease } = await owner.encoding();
+  const waveform = { role: 'waveform', format: 'json', storage_key: `media/${newId('upl')}`, size_bytes: 1 };
+  const files = [...owner.completion.files, { ...waveform, sha256: 'b'.repeat(64) }];
+  for (const { storage_key: key } of files)
+    await management.store.put(key, Buffer.from('1'), { contentType: 'application/json' });
+  await owner.send('production.complete', production, { ...owner.completion, files }, service('encoder'), lease);
+  const sign = async (principal: Principal) =>
+    heard(
+      gateway.uploads.signWaveform(
+        { workspaceId: owner.workspaceId, productionId: production.id },
+        await speaksFor(principal),
+      ),
+    );
+  const hearing: string[] = [];
+  for (const role of roles) {
+    const said = await sign(someone(owner, { roles: ['viewer', role] }));
+    expect(said).toContain('"url"');
+    if (said.includes('"audioUrl"')) hearing.push(role);
+  }
+  expect(hearing.sort()).toEqual(['editor', 'owner', 'producer']);
+  expect(await sign(someone(owner))).toContain('not_found');
+});
+
 test('a finished export is signed for actors that may see the analytics of its podcast, also with a read-only credential', async () => {
   const owner = createWorld(management);
   const podcast = await owner.podcast();

@@ -43,8 +43,7 @@ function sendJson(
   response: Response,
   { status, body, etag, headers = {} }: Extract<Answer, { status: number }>,
 ): void {
-  response.set('Cache-Control', 'private, no-cache');
-  for (const [name, value] of Object.entries(headers)) response.append(name, value);
+  response.set({ 'Cache-Control': 'private, no-cache', ...headers });
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   const tag = isRead && !tagged ? undefined : etag;
   if (tag) response.set('ETag', tag);

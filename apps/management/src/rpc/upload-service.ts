@@ -3,9 +3,15 @@ import { type ActorOfCall, permissionProblem } from '@longwave/command-pipeline'
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import type { createSignExport } from '../hosting/statistics-exports/sign-export.ts';
-import type { Access } from '../workspace/access/access.ts';
+import { holdsRole, type Access } from '../workspace/access/access.ts';
 import type { UploadSigner } from '../workspace/uploads/sign-upload.ts';
 import { readers } from './request-fields.ts';
+
+/** Who may change the recording of an episode, or set its breaks; nobody else hears what is not published. */
+const editors = [
+  ...productCatalog.commands['production.revise'].roles,
+  ...productCatalog.commands['episode.set_markers'].roles,
+];
 
 /** Signed addresses for sending and fetching files. */
 export function uploadService({
@@ -55,8 +61,10 @@ export function uploadService({
         return uploads.signCompletion(workspaceId, uploadKey, multipartUploadId);
       },
       signWaveform: async ({ workspaceId, productionId }, context) => {
-        await access.getVisible(await actorOf(context), workspaceId, 'productions', productionId);
-        return uploads.signWaveform(workspaceId, productionId);
+        const actor = await actorOf(context);
+        const { podcastId } = await access.getVisible(actor, workspaceId, 'productions', productionId);
+        const { audioUrl, ...peaks } = await uploads.signWaveform(workspaceId, productionId);
+        return holdsRole(actor, { workspaceId, podcastId }, editors) ? { ...peaks, audioUrl } : peaks;
       },
       signExport: async ({ workspaceId, exportId }, context) => {
         const actor = await actorOf(context);

@@ -160,7 +160,9 @@ const waveform = z.strictObject({
   expires_at: z.iso.datetime(),
   audio_url: z
     .url()
-    .describe('The encoded audio without ads, to listen to while editing; expires as well. It is no download.')
+    .describe(
+      'The encoded audio without ads, for those who may change the recording or set breaks; missing for others. Expires as well. It is no download.',
+    )
     .optional(),
   silences: z
     .array(z.tuple([z.int().min(0), z.int().min(1)]))
@@ -184,7 +186,8 @@ export const readWaveform = (path: string) =>
       const expires_at = new Date(Number(expiresAtMs)).toISOString();
       const { silences } = attributes;
       const audio = audioUrl !== undefined && { audio_url: audioUrl };
-      return { status: 200, body: { url, expires_at, ...audio, ...(silences && { silences }) } };
+      const body = { url, expires_at, ...audio, ...(silences && { silences }) };
+      return { status: 200, headers: { 'Cache-Control': 'no-store' }, body };
     },
   });
 
