@@ -227,7 +227,10 @@ async function openPages() {
     mediaUrl: 'http://media.test',
   });
   const show = (page = 1, leaving = new AbortController().signal) => pages(subdomain, { kind: 'show', page }, leaving);
-  return { show, events, reads: () => reads, hold: (until: Promise<void>) => (held = until) };
+  const hold = (released: Promise<void>) => {
+    held = released;
+  };
+  return { show, events, reads: () => reads, hold };
 }
 
 const codeOf = (found: Promise<unknown>) =>

@@ -72,8 +72,8 @@ function placeOf(podcast: PodcastAttributes, newFeedUrl: string, mediaUrl: strin
 }
 
 /**
- * Finds the pages of podcasts. What they show is what the feed shows, so a page is rendered once per revision of the feed, however many ask, and kept in memory;
- * each request asks for the state of the feed. While the database is away, pages that are kept are shown as they were.
+ * Finds the pages of podcasts. What they show is what the feed shows, so a page is rendered once per revision of the feed, however many ask,
+ * and kept in memory; each request asks for the state of the feed. While the database is away, pages that are kept are shown as they were.
  */
 export function createFindSitePage({ pool, readTranscript, logger, mediaUrl }: SitePagesOptions): FindSitePage {
   const [pages, sitemaps] = [createKept(), createKept()];
