@@ -67,3 +67,20 @@ test('breaks closer than ten seconds are refused beside their rows, and nothing 
   await page.getByRole('alert').getByText('at least 10 seconds').waitFor();
   expect(saves).toEqual([]);
 });
+
+test('whoever may not hear a recording sees its wave and its breaks, is told why, and gets no button to play', async () => {
+  await using context = await browser.newContext({ locale: 'en-GB' });
+  const page = await context.newPage();
+  await page.route('**/productions/pro_1/waveform', async (route) => {
+    const answer = await route.fetch();
+    const { audio_url: _audio, ...body } = (await answer.json()) as Record<string, unknown>;
+    await route.fulfill({ response: answer, json: body });
+  });
+  await page.goto(`${url}/episodes/ep_14`);
+  await page.getByText('takes the right to edit').waitFor();
+  await page.getByRole('slider', { name: 'Mid 1' }).focus();
+  await page.keyboard.press('k');
+  for (const name of ['Play', 'Pause', 'Hear the join'])
+    expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0);
+  expect(await page.getByRole('alert').count()).toBe(0);
+});

@@ -13,7 +13,7 @@ import { AudioCard } from './audio-card.tsx';
 import { chaptersQuery, markersQuery, waveformQuery } from './audio-queries.ts';
 import { BreaksCard } from './breaks-card.tsx';
 import { useBreaks } from './use-breaks.ts';
-import type { Heard } from './use-sound.ts';
+import { useMayHear, type Heard } from './use-sound.ts';
 
 type Markers = Answer<'/episodes/{id}/markers'>;
 
@@ -37,16 +37,17 @@ function Editor({
 }) {
   const { durationMs } = heard;
   const breaks = useBreaks(episodeId, read, durationMs);
+  const mayHear = useMayHear(heard.productionId);
   const hear = (key: string) => {
     const found = breaks.list.find((each) => each.key === key);
-    if (!found) return;
+    if (!found || !mayHear) return;
     const { atMs } = joinOf(found.positionMs, found.kind === 'mid' ? silences : [], durationMs);
     player.playSpan(Math.max(0, atMs - joinMs), Math.min(durationMs, atMs + joinMs));
   };
   return (
     <>
       <AudioCard {...{ heard, silences, chapters, breaks }} onHear={hear} />
-      {around(<BreaksCard {...{ breaks, silences, durationMs }} onHear={hear} />)}
+      {around(<BreaksCard {...{ breaks, silences, durationMs }} onHear={mayHear ? hear : undefined} />)}
     </>
   );
 }

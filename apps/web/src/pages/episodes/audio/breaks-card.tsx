@@ -128,7 +128,8 @@ export function BreaksCard({
   readonly breaks: Breaks;
   readonly silences: Silences;
   readonly durationMs: number;
-  readonly onHear: (key: string) => void;
+  /** Undefined: the recording may not be heard. */
+  readonly onHear: ((key: string) => void) | undefined;
 }) {
   const { form, list, selected } = breaks;
   const fault = faultText(form.faultOf('markers'));
@@ -154,9 +155,11 @@ export function BreaksCard({
             {selected && (
               <div className={styles.tools}>
                 <b>{breakName(selected)}</b>
-                <Button size="small" icon={Ear} onClick={() => onHear(selected.key)}>
-                  {t('audio.hear')}
-                </Button>
+                {onHear && (
+                  <Button size="small" icon={Ear} onClick={() => onHear(selected.key)}>
+                    {t('audio.hear')}
+                  </Button>
+                )}
                 <Keys />
               </div>
             )}

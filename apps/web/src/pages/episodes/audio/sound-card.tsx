@@ -11,7 +11,7 @@ import { positionText } from '../../../parts/waveform/position.ts';
 import { revealing, zoomed, type View } from '../../../parts/waveform/scale.ts';
 import type { Silences } from '../../../parts/waveform/snap.ts';
 import { Waveform, type Stretch } from '../../../parts/waveform/waveform.tsx';
-import { useSound, usePeaks, type Heard } from './use-sound.ts';
+import { useMayHear, usePeaks, useSound, type Heard } from './use-sound.ts';
 import styles from './audio-card.module.css';
 
 /** What is shown of the recording: it follows where it plays. */
@@ -51,7 +51,7 @@ const noFlags: CardFlags = {
 };
 
 /**
- * The recording of an episode on its waveform, to be heard.
+ * The recording of an episode on its waveform, to be heard by those who may.
  * @param onKey what a key does beside those of the player; answers whether it does something
  */
 export function SoundCard({
@@ -73,6 +73,7 @@ export function SoundCard({
 }) {
   const { productionId, durationMs } = heard;
   useSound(heard);
+  const mayHear = useMayHear(productionId);
   const peaks = usePeaks(productionId);
   const { view, reveal, zoom } = useView(durationMs);
   const spoken = (ms: number) => {
@@ -83,8 +84,8 @@ export function SoundCard({
     const target = event.target as HTMLElement;
     const deed = playerDeed(event, target.tagName, target.role === 'slider');
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
-    if (deed === 'toggle') player.toggle();
-    else if (deed) player.skip(deed.skipMs);
+    if (deed === 'toggle' && mayHear) player.toggle();
+    else if (typeof deed === 'object') player.skip(deed.skipMs);
     else if (!isPlain || onKey?.(event.key.toLowerCase()) !== true) return;
     event.preventDefault();
   };
@@ -122,7 +123,14 @@ export function SoundCard({
           {...{ peaks, durationMs, view, silences, chapters, spoken, flags, selected }}
           deeds={{ ...deeds, onMove: move }}
         />
-        <PlayerBar durationMs={durationMs} place={<Place chapters={chapters} />} legend={legend} />
+        {mayHear ? (
+          <PlayerBar durationMs={durationMs} place={<Place chapters={chapters} />} legend={legend} />
+        ) : (
+          <div className={styles.unheard}>
+            <p>{t('audio.not_heard')}</p>
+            {legend}
+          </div>
+        )}
       </Card>
     </div>
   );

@@ -47,6 +47,10 @@ export function useSound({ productionId, durationMs, title, artist, artworkUrl }
   }, [queries, productionId, durationMs, title, artist, artworkUrl]);
 }
 
+/** Whether the recording may be heard: its peaks are for everybody who sees it, its audio for those who edit it. */
+export const useMayHear = (productionId: string): boolean =>
+  useQuery(waveformQuery(productionId)).data?.audio_url !== undefined;
+
 /** The peaks of a recording, once: they are large and never change. Undefined until they are there, and where they cannot be had. */
 export function usePeaks(productionId: string): Peaks | undefined {
   const queries = useQueryClient();
