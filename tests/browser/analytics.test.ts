@@ -114,7 +114,7 @@ test('15, analytics: range, compare, filter and the back button; sums equal the 
   await addressIs('?sort=-range');
   const [head, ...lines] = await savedBy(page, episodes.getByRole('button', { name: 'CSV' }));
   const rows = await cellsOf(episodes.getByRole('table'));
-  expect(head).toBe('Episode,Published,First 7 days,Against typical,In the range');
+  expect(head).toBe('Episode,Published,First 7 days,Against typical,In the range,Time zone');
   expect(rows.map(([title, , first, , inRange]) => [title, first, inRange])).toEqual(
     Object.entries(listeners).map(([title, count]) => [title, `${count} so far`, String(count)]),
   );
