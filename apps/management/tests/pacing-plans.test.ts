@@ -72,8 +72,8 @@ test('plans are made again every night, and a last time when nothing with a goal
   expect(await end((await jobAfter(w, minuteMs))!)).toBe(true);
   const night = nextNight(w.workspaceId, w.now());
   expect(night.getTime() - w.now().getTime()).toBeLessThanOrEqual(24 * 60 * minuteMs);
-  expect(await jobAfter(w, night.getTime() - w.now().getTime() - 1)).toBeUndefined();
-  expect(await end((await jobAfter(w, 1))!)).toBe(true);
+  expect(await jobAfter(w, night.getTime() - w.now().getTime() - minuteMs)).toBeUndefined();
+  expect(await end((await jobAfter(w, 2 * minuteMs))!)).toBe(true);
   await w.send('line_item.cancel', lineItem, { cause: 'The offer ended early.' });
   expect(await end((await jobAfter(w, 24 * 60 * minuteMs))!)).toBe(true);
   expect(await jobAfter(w, 48 * 60 * minuteMs)).toBeUndefined();
