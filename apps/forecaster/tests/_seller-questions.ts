@@ -81,7 +81,7 @@ const { baselineOf: keep } = kept;
 check(0, 0, keep);
 const first = sales.map((_, at) => check(at + 1, at, keep));
 const next = Array.from({ length: nexts }, (_, at) => check(firsts, at, keep));
-/** What is made ahead when an hour has ended, part by part, and the first question after that. */
+/** Times each part that is made ahead when an hour has ended, and the first question after that. */
 const endedHour: ForecastInputs = {
   ...{ ...inputsAfter[firsts]!, nowMs: nowMs + hourMs / 3 },
   past: { untilMs: nowMs + hourMs, plays: plays.slice(), hours },

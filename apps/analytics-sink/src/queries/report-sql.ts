@@ -115,7 +115,7 @@ function sourceOf(facts: ReportFacts, { window }: ReportRequest, named: Readonly
   }
 }
 
-/** What management knows of campaigns and line items, as joins. */
+/** Joins that give the rows the facts of campaigns and line items that management knows. */
 function joinsOf(
   { advertisers, lineItemTypes }: ReportRequest,
   named: ReadonlySet<ReportDimension>,

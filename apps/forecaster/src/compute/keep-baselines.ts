@@ -155,7 +155,7 @@ function createKeepModels() {
       const basis = modelBasisOf(inputs);
       const known = kept.get(inputs.workspaceId);
       if (known?.basis === basis) return known.model;
-      // What people hope for is no promise: modifiers that raise traffic sell nothing.
+      // Hope is no promise: modifiers that raise traffic sell nothing.
       const model = modelOf(inputs, ({ factor }) => factor <= 1);
       kept.set(inputs.workspaceId, { basis, model });
       return model;

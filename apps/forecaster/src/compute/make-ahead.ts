@@ -22,7 +22,7 @@ interface Asked {
 
 /** Says when the workspaces that asked lately are looked at. */
 function createLooks() {
-  /** Who asked last is last. */
+  /** The workspaces in the order of their last question, the newest last. */
   const asked = new Map<string, Asked>();
   return {
     noteQuestion: (workspaceId: string, nowMs: number): void => {
@@ -50,7 +50,7 @@ interface AheadOptions {
   readonly nowMs?: () => number;
 }
 
-/** What makes baselines before somebody asks. */
+/** Makes baselines before somebody asks. */
 interface Ahead {
   /** Gives the same answers, and notes which workspaces ask whether a line item can be had. */
   readonly noting: (check: Check) => Check;

@@ -128,7 +128,7 @@ export function createReadPast(
     const readUntilMs = last ? Number(last.hourMs) + hourMs : 0;
     for await (const message of client.readSample(range(sampleFromMs, readUntilMs), { deadlineMs }))
       plays.push(...playsOf(message));
-    // What is found in them is kept as long as they are the same objects: until the last hour is sampled every question comes here.
+    // Findings about them are kept as long as they are the same objects: until the last hour is sampled every question comes here.
     const lists =
       !isCut && hasAll(known, { plays, hours }) ? { plays: known.plays, hours: known.hours } : { plays, hours };
     const past = { untilMs: lastCompleteMs(hours, untilMs), ...lists, readUntilMs, beganMs: known.beganMs };
