@@ -1,3 +1,4 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import type { EventBus } from '@longwave/event-bus';
 import { topics, type DeliveryFact } from '@longwave/events';
 import type { Child } from '@longwave/fleet';
@@ -135,4 +136,18 @@ export async function startSinkWorld(): Promise<SinkWorld> {
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** A world of a whole test file, with a sink that is started on empty tables before each test and stopped after it. */
+export function useSinkWorld() {
+  const used = {} as { world: SinkWorld; sink: Child };
+  beforeAll(async () => {
+    used.world = await startSinkWorld();
+  });
+  afterAll(async () => used.world?.[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    used.sink = await used.world.start();
+  });
+  afterEach(async () => void (await used.sink.stop()), 30_000);
+  return used;
 }

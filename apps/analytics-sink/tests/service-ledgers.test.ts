@@ -1,23 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { topics, type DecisionMade } from '@longwave/events';
-import type { Child } from '@longwave/fleet';
 import { AnomalyDecision, AnomalyKind, Granularity, Window } from '@longwave/rpc/audience';
 import { until } from '@longwave/test-kit';
 import { fact, seen } from '@longwave/test-kit/delivery-facts';
 import { decisionOf } from './_cohorts.ts';
-import { facts, november, startSinkWorld, type SinkWorld } from './_sink-world.ts';
+import { facts, november, useSinkWorld } from './_sink-world.ts';
 
-let world: SinkWorld;
-let sink: Child;
-
-beforeAll(async () => {
-  world = await startSinkWorld();
-});
-afterAll(async () => world?.[Symbol.asyncDispose]());
-beforeEach(async () => {
-  sink = await world.start();
-});
-afterEach(async () => void (await sink.stop()), 30_000);
+const started = useSinkWorld();
 
 test('decisions on the bus are the first stage of the ledger, and ads are counted by every stage and hour', async () => {
   const decision: DecisionMade = {
@@ -38,15 +27,15 @@ test('decisions on the bus are the first stage of the ledger, and ads are counte
     })),
   };
   const message = { topic: topics.decisions, key: 'dec_1', id: 'dec_1', type: 'decision', payload: decision };
-  await world.publish(facts);
-  await world.bus.publish([message, message]);
+  await started.world.publish(facts);
+  await started.world.bus.publish([message, message]);
   const asked = { workspaceId: 'ws_1', range: november, scope: { $case: 'creativeId' as const, value: 'crv_1' } };
   await until(async () => {
-    const { decided, delivered } = await world.gateway.countAds(asked, world.ownerOf('ws_1'));
+    const { decided, delivered } = await started.world.gateway.countAds(asked, started.world.ownerOf('ws_1'));
     return decided === 2n && delivered === 2n;
   });
   const byHour = { workspaceId: 'ws_1', podcastId: 'pod_1', range: november, granularity: Granularity.HOUR };
-  const { buckets } = await world.gateway.countAdSeries(byHour, world.ownerOf('ws_1'));
+  const { buckets } = await started.world.gateway.countAdSeries(byHour, started.world.ownerOf('ws_1'));
   expect(buckets.filter(({ decided, delivered }) => decided + delivered > 0n)).toEqual([
     { startMs: BigInt(Date.parse('2025-11-02T09:00Z')), decided: 2n, delivered: 0n, billable: 0n },
     { startMs: BigInt(Date.parse('2025-11-02T10:00Z')), decided: 0n, delivered: 1n, billable: 1n },
@@ -54,28 +43,35 @@ test('decisions on the bus are the first stage of the ledger, and ads are counte
   ]);
   const byCampaign = { workspaceId: 'ws_1', range: november, campaignIds: ['cmp_1', 'cmp_2'] };
   const inPodcast = async (podcastId?: string) =>
-    (await world.gateway.countCampaigns({ ...byCampaign, podcastId }, world.ownerOf('ws_1'))).campaigns;
+    (await started.world.gateway.countCampaigns({ ...byCampaign, podcastId }, started.world.ownerOf('ws_1'))).campaigns;
   expect(await inPodcast()).toEqual([{ campaignId: 'cmp_1', decided: 2n, delivered: 2n }]);
   expect(await inPodcast('pod_1')).toEqual(await inPodcast());
   expect(await inPodcast('pod_2')).toEqual([]);
-  await expect(world.gateway.countAds(asked, world.ownerOf('ws_2'))).rejects.toMatchObject({ code: 'not_found' });
-  await expect(world.gateway.countCampaigns(byCampaign, world.ownerOf('ws_2'))).rejects.toMatchObject({
+  await expect(started.world.gateway.countAds(asked, started.world.ownerOf('ws_2'))).rejects.toMatchObject({
     code: 'not_found',
   });
-  await expect(world.gateway.countAdSeries(byHour, world.ownerOf('ws_2'))).rejects.toMatchObject({ code: 'not_found' });
+  await expect(started.world.gateway.countCampaigns(byCampaign, started.world.ownerOf('ws_2'))).rejects.toMatchObject({
+    code: 'not_found',
+  });
+  await expect(started.world.gateway.countAdSeries(byHour, started.world.ownerOf('ws_2'))).rejects.toMatchObject({
+    code: 'not_found',
+  });
 });
 
 test('the same downloads in a rolling window and as they were known, each answer naming its window', async () => {
   const began = BigInt(Date.now());
-  await world.publish([
+  await started.world.publish([
     ...facts,
     fact({ fact_id: 'fct_9', listener_key: 'anna', started_at: '2025-11-04T01:00:00.000Z' }),
   ]);
-  await until(async () => (await world.stored()) === 7);
+  await until(async () => (await started.world.stored()) === 7);
   const range = { podcastId: 'pod_1', episodeId: '', range: november, granularity: Granularity.DAY };
   const asked = { workspaceId: 'ws_1', ...range };
   const days = async (window: Window, knownAtMs?: bigint) => {
-    const answer = await world.gateway.countDownloads({ ...asked, window, knownAtMs }, world.ownerOf('ws_1'));
+    const answer = await started.world.gateway.countDownloads(
+      { ...asked, window, knownAtMs },
+      started.world.ownerOf('ws_1'),
+    );
     expect([answer.window, answer.knownAtMs]).toEqual([window, knownAtMs]);
     return answer.buckets.map((bucket) => Number(bucket.downloads));
   };
@@ -84,9 +80,9 @@ test('the same downloads in a rolling window and as they were known, each answer
   expect(await days(Window.LAST_TOUCH_24H)).toEqual([0, 2, 0, 0]);
   expect(await days(Window.FIRST_TOUCH_24H, BigInt(Date.now()))).toEqual([0, 2, 0, 1]);
   expect(await days(Window.CALENDAR_UTC, began)).toEqual([0, 0, 0, 0]);
-  const { episodes, window } = await world.gateway.countByEpisode(
+  const { episodes, window } = await started.world.gateway.countByEpisode(
     { workspaceId: 'ws_1', podcastId: 'pod_1', range: november, window: Window.LAST_TOUCH_24H },
-    world.ownerOf('ws_1'),
+    started.world.ownerOf('ws_1'),
   );
   expect([episodes.map((one) => one.downloads), window]).toEqual([[1n, 1n], Window.LAST_TOUCH_24H]);
 });
@@ -95,25 +91,25 @@ test('the operator alone sees held days, and decides with name and reason', asyn
   const spree = Array.from({ length: 51 }, (_, nth) =>
     fact({ fact_id: `fct ${nth}`, listener_key: 'glutton', episode_id: `ep_${nth}` }),
   );
-  await world.publish([seen(), ...spree]);
-  const operator = world.anomaliesAs('operator');
+  await started.world.publish([seen(), ...spree]);
+  const operator = started.world.anomaliesAs('operator');
   const options = { deadlineMs: 5_000 };
   await until(async () => (await operator.listAnomalies({ undecided: true }, options)).anomalies.length === 1);
   const anomaly = { kind: AnomalyKind.LISTENER, key: 'glutton', day: '2025-11-02' };
-  expect((await world.countDays()).buckets[1]!.downloads).toBe(0n);
+  expect((await started.world.countDays()).buckets[1]!.downloads).toBe(0n);
   const decision = { ...anomaly, decision: AnomalyDecision.RELEASE, decidedBy: 'Ada', reason: 'A library.' };
   await expect(operator.decideAnomaly({ ...decision, reason: ' ' }, options)).rejects.toMatchObject({
     code: 'validation_failed',
   });
   const answer = await operator.decideAnomaly(decision, options);
   expect(answer.anomaly).toEqual({ ...anomaly, downloads: 51n, decision: AnomalyDecision.RELEASE });
-  expect((await world.countDays()).buckets[1]!.downloads).toBe(51n);
+  expect((await started.world.countDays()).buckets[1]!.downloads).toBe(51n);
   operator.close();
-  const stranger = world.anomaliesAs('rest-gateway');
-  await expect(stranger.decideAnomaly(decision, world.ownerOf('ws_1'))).rejects.toMatchObject({
+  const stranger = started.world.anomaliesAs('rest-gateway');
+  await expect(stranger.decideAnomaly(decision, started.world.ownerOf('ws_1'))).rejects.toMatchObject({
     code: 'permission_denied',
   });
-  await expect(stranger.listAnomalies({ undecided: false }, world.ownerOf('ws_1'))).rejects.toMatchObject({
+  await expect(stranger.listAnomalies({ undecided: false }, started.world.ownerOf('ws_1'))).rejects.toMatchObject({
     code: 'permission_denied',
   });
   stranger.close();
@@ -122,12 +118,12 @@ test('the operator alone sees held days, and decides with name and reason', asyn
 test('cohorts are for internal-serving and the operator, the ledger for management and the operator, adjustments from management alone', async () => {
   const recent = new Date(Math.floor(Date.now() / 900_000) * 900_000);
   const payload = decisionOf('srv_1', { decided_at: recent.toISOString(), surface_class: 'stream' });
-  await world.bus.publish([{ topic: topics.decisions, key: 'dec_1', id: 'dec_1', type: 'decision', payload }]);
-  await world.publish(facts);
+  await started.world.bus.publish([{ topic: topics.decisions, key: 'dec_1', id: 'dec_1', type: 'decision', payload }]);
+  await started.world.publish(facts);
   const [serving, management, operator] = [
-    world.cohortsAs('internal-serving'),
-    world.ledgerAs('management'),
-    world.ledgerAs('operator'),
+    started.world.cohortsAs('internal-serving'),
+    started.world.ledgerAs('management'),
+    started.world.ledgerAs('operator'),
   ] as const;
   const options = { deadlineMs: 5_000 };
   const asked = { lineItemIds: ['li_1'], horizonDays: 7 };
@@ -141,7 +137,7 @@ test('cohorts are for internal-serving and the operator, the ledger for manageme
   ]);
   expect([untilMs <= BigInt(Date.now()), isBehind]).toEqual([true, false]);
 
-  await world.pool.query(`insert into producer_mark values ('one', 0, now() + interval '1 hour', false)`);
+  await started.world.pool.query(`insert into producer_mark values ('one', 0, now() + interval '1 hour', false)`);
   const lineItem = { workspaceId: 'ws_1', countingBasis: 'ad_delivered' };
   const units = { ...lineItem, lineItemId: 'li_1', untilMs: BigInt(Date.now()), decidedBoundsMs: [] };
   const before = BigInt(Date.now() - 60_000);
@@ -172,8 +168,8 @@ test('cohorts are for internal-serving and the operator, the ledger for manageme
 
   const denied = { code: 'permission_denied' };
   await expect(operator.postAdjustments(posted, options)).rejects.toMatchObject(denied);
-  await expect(world.cohortsAs('management').readCohorts(asked, options)).rejects.toMatchObject(denied);
-  const stranger = world.ledgerAs('internal-serving');
+  await expect(started.world.cohortsAs('management').readCohorts(asked, options)).rejects.toMatchObject(denied);
+  const stranger = started.world.ledgerAs('internal-serving');
   await expect(stranger.readUnits({ ...units, knownAtMs: before }, options)).rejects.toMatchObject(denied);
   await expect(stranger.listAdjustments(listed, options)).rejects.toMatchObject(denied);
   await expect(stranger.readServings(servings, options)).rejects.toMatchObject(denied);

@@ -287,7 +287,7 @@ test('what is sold after a question is read before the next one', async () => {
   await checkAvailability(request, { deadlineMs });
   sell([guaranteed(700, [1, 8])]);
   const digest = `${world.bookingVersion}`.padStart(64, '0');
-  // Who knows this plan has read it: the last look finds nothing to make.
+  // The forecaster has read a plan that it knows: the last look finds nothing to make.
   await until(() => world.knownDigests.includes(`ws_ahead ${digest}`));
   expectNear(Number((await checkAvailability(request, { deadlineMs })).available), 700, 0.25);
 });

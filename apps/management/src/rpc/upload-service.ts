@@ -7,7 +7,7 @@ import { holdsRole, type Access } from '../workspace/access/access.ts';
 import type { UploadSigner } from '../workspace/uploads/sign-upload.ts';
 import { readers } from './request-fields.ts';
 
-/** Who may change the recording of an episode, or set its breaks; nobody else hears what is not published. */
+/** The roles that may change the recording of an episode, or set its breaks; nobody else hears it before it is published. */
 const editors = [
   ...productCatalog.commands['production.revise'].roles,
   ...productCatalog.commands['episode.set_markers'].roles,

@@ -3,6 +3,7 @@ import { AudioLines, CheckCheck, LayoutGrid, Megaphone, RadioTower, type LucideI
 import { useMe, type Me } from '../api/me.ts';
 import { t, type MessageKey } from '../messages/messages.ts';
 import { Icon } from '../parts/icon.tsx';
+import { adPlaceTypes } from './ad-place-types.ts';
 import styles from './rail.module.css';
 
 interface Place {
@@ -17,19 +18,19 @@ interface Place {
 const places: readonly Place[] = [
   {
     ...{ type: 'campaigns', name: 'nav.campaigns', icon: Megaphone },
-    types: ['campaigns', 'line_items', 'advertisers', 'forecasts', 'makegoods'],
+    types: adPlaceTypes.campaigns,
   },
   {
     ...{ type: 'creatives', name: 'nav.creatives', icon: AudioLines },
-    types: ['creatives', 'creative_assignments', 'tracking_endpoints', 'demand_sources'],
+    types: adPlaceTypes.creatives,
   },
   {
     ...{ type: 'inventory_units', name: 'nav.inventory', icon: LayoutGrid },
-    types: ['inventory_units', 'break_plans', 'products', 'rate_cards', 'traffic_modifiers'],
+    types: adPlaceTypes.inventory_units,
   },
   {
     ...{ type: 'serving_plans', name: 'nav.serving', icon: RadioTower },
-    types: ['serving_plans', 'serving_halts'],
+    types: adPlaceTypes.serving_plans,
   },
 ];
 

@@ -35,7 +35,7 @@ const pieceBytes = 300;
 const joined = (pieces: Iterable<Buffer>): unknown => JSON.parse(Buffer.concat([...pieces]).toString());
 const wholeOf = (plan: BookedPlan) => servingPlanSchema.parse(joined(piecesOf(plan, pieceBytes)));
 
-/** What is sold, as management keeps it. */
+/** The sold plan as management keeps it. */
 function createSold() {
   let floor = 0;
   let plan = keepPlan({ plan: headOf(floor), lines: [] }, new Map(), undefined);
@@ -60,7 +60,7 @@ function createSold() {
   };
 }
 
-/** Who asks now and then, and may lose what was sent. */
+/** A forecaster that asks now and then, and may lose what was sent. */
 function createReader() {
   let known: { readonly digest: string; readonly plan: ServingPlanDocument } | undefined;
   return {

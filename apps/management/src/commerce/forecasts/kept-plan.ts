@@ -16,7 +16,7 @@ export interface BookedPlan {
   readonly head: string;
   /** By id, in its order. */
   readonly lines: ReadonlyMap<string, KeptLine>;
-  /** What it was before, the last change first. */
+  /** The plans that it was before, the last change first. */
   readonly past: readonly Step[];
 }
 
@@ -78,7 +78,7 @@ export function* piecesOf({ head, lines }: BookedPlan, maxBytes: number): Genera
 }
 
 /**
- * What has changed since a plan, as JSON in pieces of at most so many bytes.
+ * The changes since a plan, as JSON in pieces of at most so many bytes.
  * @param since its digest
  * @returns undefined where it is not known, or too much has changed
  */

@@ -1,12 +1,7 @@
+import { adPlaceTypes } from '../../shell/ad-place-types.ts';
 import type { FormType } from './type-forms.ts';
 
-/** The places of the rail, each with the types whose lists stand together under it. */
-const places: readonly (readonly FormType[])[] = [
-  ['campaigns', 'line_items', 'advertisers', 'forecasts', 'makegoods'],
-  ['creatives', 'creative_assignments', 'tracking_endpoints', 'demand_sources'],
-  ['inventory_units', 'break_plans', 'products', 'rate_cards', 'traffic_modifiers'],
-  ['serving_plans', 'serving_halts'],
-];
+const places: readonly (readonly FormType[])[] = Object.values(adPlaceTypes);
 
 /** The types whose lists are linked on that of a type: those of its place, itself among them, then the first of each other place: a narrow window has no room for these in its bar. */
 export function neighboursOf(type: string): readonly FormType[] {

@@ -6,7 +6,8 @@ import { Icon } from '../icon.tsx';
 import { Button, buttonClass } from '../button.tsx';
 import { Menu } from '../menu.tsx';
 import { positionText } from '../waveform/position.ts';
-import { backMs, forwardMs, player, usePlayer } from './use-player.ts';
+import { backMs, forwardMs } from './player-keys.ts';
+import { player, usePlayer } from './use-player.ts';
 import styles from './player-bar.module.css';
 
 const rates = [0.75, 1, 1.25, 1.5, 2];

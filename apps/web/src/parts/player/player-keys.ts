@@ -1,3 +1,5 @@
+import { frameMs } from '../waveform/snap.ts';
+
 /** A key that is pressed where a player listens. */
 export interface PlayerKey {
   readonly key: string;
@@ -9,14 +11,15 @@ export interface PlayerKey {
 /** What a key does: begins or stops, or moves by milliseconds. */
 type PlayerDeed = 'toggle' | { readonly skipMs: number };
 
-/** One frame of the MP3. */
-const frameMs = 24;
+/** How far the buttons, the keys J and L, and those of the system move. */
+export const backMs = -15_000;
+export const forwardMs = 30_000;
 
 const deeds: Readonly<Record<string, PlayerDeed>> = {
   ' ': 'toggle',
   k: 'toggle',
-  j: { skipMs: -15_000 },
-  l: { skipMs: 30_000 },
+  j: { skipMs: backMs },
+  l: { skipMs: forwardMs },
   ',': { skipMs: -frameMs },
   '.': { skipMs: frameMs },
 };

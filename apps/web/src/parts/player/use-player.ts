@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { backMs, forwardMs } from './player-keys.ts';
 import { createPlayer, type PlayerState, type Sound } from './player.ts';
 
 /** Calls back before each frame that the browser paints. */
@@ -27,10 +28,6 @@ function show(
 
 /** The one player of the console. */
 export const player = createPlayer(() => new Audio(), everyFrame, { show });
-
-/** How far the buttons, the keys J and L, and those of the system move. */
-export const backMs = -15_000;
-export const forwardMs = 30_000;
 
 if ('mediaSession' in navigator) {
   const take = (action: MediaSessionAction, deed: MediaSessionActionHandler) =>

@@ -1,0 +1,9 @@
+import type { FormType } from '../pages/ads/type-forms.ts';
+
+/** The places of advertising in the rail, by the type whose list each is, with the types whose pages belong to it: that type first. */
+export const adPlaceTypes = {
+  campaigns: ['campaigns', 'line_items', 'advertisers', 'forecasts', 'makegoods'],
+  creatives: ['creatives', 'creative_assignments', 'tracking_endpoints', 'demand_sources'],
+  inventory_units: ['inventory_units', 'break_plans', 'products', 'rate_cards', 'traffic_modifiers'],
+  serving_plans: ['serving_plans', 'serving_halts'],
+} as const satisfies Readonly<Record<string, readonly FormType[]>>;
