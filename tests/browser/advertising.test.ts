@@ -162,7 +162,7 @@ test('21, a creative is halted: gone from new plays within five seconds, and its
   await until('a play without the ad', async () => (await adsOfPlay()) === 0 || undefined);
   expect(Date.now() - haltedAt).toBeLessThan(5000);
   await page.getByRole('link', { name: 'Halts' }).first().click();
-  await page.getByText('The price is wrong.').waitFor();
+  await page.getByText('The price is wrong.').first().waitFor();
   await lookAt(page, 'halts');
 });
 

@@ -49,7 +49,8 @@ export function quotaOf(input: QuotaInput): Quota {
   const planned = (left / deliveryRate) * ((shape.shareUntil(atMs + runwayMs) - given) / rest);
   // Spread over the rest of the plan it would be lacking again wherever others leave nothing.
   const madeUp = planned + behind / deliveryRate;
-  return { units: Math.max(planned * velocity, madeUp, dayQuota(shape, atMs, day)), isReleased };
+  const wanted = Math.max(planned * velocity, madeUp, dayQuota(shape, atMs, day));
+  return { units: Math.min(left, wanted), isReleased };
 }
 
 function dayQuota(shape: PaceShape, atMs: number, day: QuotaInput['day']): number {
