@@ -156,6 +156,10 @@ test('4, drop a WAV, type meanwhile, publish when ready: progress rises through 
   await page.getByText('Why the horn is silent.').waitFor();
   await page.getByText('MP3').waitFor();
   await lookAt(page, 'episode');
+  // The recording itself is for the service alone; listeners get what was encoded.
+  const uploads = await ada.rest.get<readonly { filename: string; file_url: string }[]>('/uploads');
+  const recording = uploads.find(({ filename }) => filename === 'fog_signals.wav')!;
+  expect((await fetch(recording.file_url)).status).toBe(404);
   const { feed_url: feedUrl } = await ada.rest.get<{ feed_url: string }>(`/podcasts/${podcastId}`);
   const { enclosureUrl } = await until('the feed', () => checkFeed(feedUrl));
   expect(await page.getByRole('link', { name: 'Listen' }).getAttribute('href')).toBe(enclosureUrl);

@@ -1,15 +1,21 @@
 import { rest } from '../client.ts';
 import type { FileFacts } from './plan-upload.ts';
 
+/** What a file is for: `artwork`, `ad`, or the episode whose recording it is. */
+type UploadTarget = { readonly target: string };
 type Signing = { readonly upload_key: string; readonly multipart_upload_id: string };
 
 const uploadIdIn = (fileUrl: string) => /\/(upl_[0-9a-z]{26})\//.exec(fileUrl)?.[1] ?? '';
 
 /** The routes of REST v1 that an upload needs. */
 export const grants = {
-  /** Under the same key: the same grant, while it lives. 422 afterwards, and for a type that the service cannot use. */
-  grant: async ({ name, size }: FileFacts, key: string, signal: AbortSignal) => {
-    const body = { filename: name, filesize: size, upload_type: 'public', idempotency_key: key } as const;
+  /**
+   * Under the same key: the same grant, while it lives. 422 afterwards, and for a type that the service cannot use. Only artwork is read by
+   * everybody; what is encoded is read by the service alone, so nobody can fetch the recording of an unpublished episode.
+   */
+  grant: async ({ name, size, target }: FileFacts & UploadTarget, key: string, signal: AbortSignal) => {
+    const upload_type = target === 'artwork' ? 'public' : 'private';
+    const body = { filename: name, filesize: size, upload_type, idempotency_key: key } as const;
     return (await rest.POST('/uploads', { body, signal })).data!;
   },
   /** The signed address of one part. 422 when the grant has ended, or the parts were joined. */

@@ -3,7 +3,7 @@ import { createOwner, grantsOf } from './owner.ts';
 import type { Grants } from './grants.ts';
 
 const { signal } = new AbortController();
-const file = { name: 'a.wav', size: 5, lastModified: 0 };
+const file = { name: 'a.wav', size: 5, lastModified: 0, target: 'ep_1' };
 
 test('once somebody else is signed in, or another account is chosen, no file of the first one is granted anything', async () => {
   let signedIn = 'acc_1 usr_1';
