@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer, request as ask } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
@@ -163,6 +166,34 @@ test('a bucket that is missing, a wrong key and a store that does not answer eac
   expect(await checkObjectStore({ ...bucket, endpoint: nowhere }, undefined)).toEqual([
     expect.objectContaining({ well: false, advice: expect.stringContaining('Check S3_ENDPOINT') }),
   ]);
+});
+
+test('a store that pages of the console may use is well; one that does not let them is named with what to allow', async () => {
+  const store = createObjectStore(bucket);
+  await store.ensureBucket();
+  const well = byName(await checkObjectStore(bucket, undefined, 'https://pod.example/'));
+  expect(well['put by a page']).toMatchObject({ well: true });
+  expect(well['delete']).toMatchObject({ well: true });
+
+  // The same store, behind what lets no page in.
+  const upstream = new URL(bucket.endpoint);
+  const proxy = createServer((request, response) => {
+    const { method, url, headers } = request;
+    if (method === 'OPTIONS') return void response.writeHead(403).end();
+    const onward = ask({ host: upstream.hostname, port: upstream.port, method, path: url, headers });
+    onward.once('response', (answer) => answer.pipe(response.writeHead(answer.statusCode!, answer.headers)));
+    request.pipe(onward);
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  await using _ = { [Symbol.asyncDispose]: async () => void proxy.close() };
+  const endpoint = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const refused = byName(
+    await checkObjectStore({ ...bucket, publicEndpoint: endpoint }, undefined, 'https://pod.example'),
+  );
+  expect(refused['put by a page']).toMatchObject({
+    ...{ well: false, says: 'pages of https://pod.example may not put files there' },
+    advice: expect.stringContaining('CORS'),
+  });
 });
 
 test('of the object store, a service is asked for what the manifest permits it, where it may write', () => {

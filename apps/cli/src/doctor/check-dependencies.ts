@@ -11,6 +11,7 @@ export async function checkDependencies(
 ): Promise<readonly Check[]> {
   const { values, faults } = readDeployment(environment);
   const { DATABASE_URL, REDIS_URL, KAFKA_BROKERS, S3_ENDPOINT, S3_REGION, S3_BUCKET } = values;
+  const { S3_PUBLIC_ENDPOINT: publicEndpoint, BASE_URL: baseUrl } = environment;
   const { S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey } = values;
   const wrong = faults.map(([name, says]) => ({ part: 'variables', name, well: false, says }));
   const checks = await Promise.all([
@@ -21,8 +22,12 @@ export async function checkDependencies(
       import('./check-kafka.ts').then(({ checkKafka }) => checkKafka(KAFKA_BROKERS, kafkaSecurity(values))),
     S3_ENDPOINT && S3_REGION && S3_BUCKET && accessKey && secretKey
       ? checkObjectStore(
-          { endpoint: S3_ENDPOINT, region: S3_REGION, bucket: S3_BUCKET, accessKey, secretKey },
+          {
+            ...{ endpoint: S3_ENDPOINT, region: S3_REGION, bucket: S3_BUCKET, accessKey, secretKey },
+            ...(publicEndpoint && { publicEndpoint }),
+          },
           serviceOf(REDIS_URL),
+          baseUrl,
         )
       : [],
   ]);

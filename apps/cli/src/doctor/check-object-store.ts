@@ -4,6 +4,7 @@ import { createObjectStore, type ObjectStore, type ObjectStoreOptions } from '@l
 import { services, type ObjectRights, type ServiceName } from '@longwave/services';
 import type { Check } from '../checks/check.ts';
 import { within } from '../checks/within.ts';
+import { sendAsPage } from './send-as-page.ts';
 
 const part = 'object store';
 const bytes = Buffer.from('longwave doctor\n');
@@ -29,7 +30,10 @@ const adviceByCode: Readonly<Record<string, string>> = {
   RequestTimeTooSkewed: 'Synchronise both machines by NTP.',
 };
 
-async function attempt(name: string, work: () => Promise<unknown>): Promise<Check> {
+const fileSharing =
+  'Let the bucket answer pages of BASE_URL (CORS): methods PUT, POST and GET, the header Content-Type, and ETag exposed.';
+
+async function attempt(name: string, work: () => Promise<unknown>, otherAdvice?: string): Promise<Check> {
   try {
     await within(work);
     return { part, name, well: true, says: 'allowed' };
@@ -37,6 +41,7 @@ async function attempt(name: string, work: () => Promise<unknown>): Promise<Chec
     const { message, code = '' } = error as Error & { readonly code?: string };
     const advice =
       adviceByCode[code] ??
+      otherAdvice ??
       'Check S3_ENDPOINT, the firewall, and for https an authority of your own in NODE_EXTRA_CA_CERTS.';
     return { part, name, well: false, says: message || code, advice };
   }
@@ -54,10 +59,12 @@ async function assertListed(store: ObjectStore, key: string) {
 /**
  * The bucket of S3_BUCKET: puts an object of a few bytes, gets, lists and deletes it, as far as the key of the service should be able to.
  * @param service whose key it is; undefined: one that may do everything
+ * @param baseUrl where the console is: whether its pages may send files there is looked at too
  */
 export async function checkObjectStore(
   options: ObjectStoreOptions,
   service: ServiceName | undefined,
+  baseUrl?: string,
 ): Promise<readonly Check[]> {
   const probe = probeOf(service);
   if (probe === undefined) return [];
@@ -68,6 +75,11 @@ export async function checkObjectStore(
   const checks = [put];
   if (probe.rights.includes('read')) checks.push(await attempt('get', () => assertSame(store, key)));
   if (probe.rights.includes('list')) checks.push(await attempt('list', () => assertListed(store, key)));
+  if (baseUrl !== undefined && URL.canParse(baseUrl)) {
+    const limits = { expiresInSeconds: 60, sizeBytes: bytes.length };
+    const send = async () => sendAsPage(await store.presignPut(key, limits), bytes, new URL(baseUrl).origin);
+    checks.push(await attempt('put by a page', send, fileSharing));
+  }
   const deleted = await attempt('delete', () => store.remove(key));
   checks.push(deleted.well ? deleted : { ...deleted, says: `${deleted.says}. The object ${key} stays` });
   return checks;
