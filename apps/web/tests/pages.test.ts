@@ -65,6 +65,11 @@ const pages = [
   // Advertising.
   { isTried: true, address: `/w/ws_1/line_items/li_${one}`, shows: 'Others were ahead of it' },
   { isTried: true, address: '/w/ws_1/line_items/new', shows: 'More settings' },
+  {
+    isTried: true,
+    address: `/w/ws_1/line_items/li_${'2'.padStart(26, '0')}/line_item.revise`,
+    shows: '32 of 168 hours',
+  },
   { isTried: true, address: `/w/ws_1/review_tasks/rvt_${one}`, shows: 'What would change' },
   { isTried: false, address: '/w/ws_1/campaigns', shows: 'Northwind Coffee GmbH' },
   { isTried: false, address: '/w/ws_1/break_plans/new', shows: 'Length at most (ms)' },
@@ -245,4 +250,32 @@ test('nothing is saved while artwork is on its way, and artwork that is thrown a
   await page.getByRole('button', { name: 'Throw it away' }).click();
   await page.getByText('Everything is saved').waitFor();
   expect(await page.locator('canvas').count()).toBe(0);
+});
+
+test('a line item is narrowed by rules, its hours of the week by keyboard, and how many plays that leaves is asked beside it', async () => {
+  await using context = await browser.newContext({ locale: 'en-GB' });
+  const { page, findings } = await open(context, '/w/ws_1/line_items/new');
+  await page.getByText('Every play of every podcast fits').waitFor();
+  await page.getByLabel('Narrow by').selectOption({ label: 'Hours of the week' });
+  await page.getByRole('button', { name: 'Fri, all day' }).click();
+  await page.getByRole('gridcell', { name: 'Monday 9:00' }).click();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Space');
+  await page.getByText('26 of 168 hours').waitFor();
+  await page.getByLabel('Quantity').fill('500000');
+  const asked = page.waitForRequest((request) => request.url().endsWith('/commands/forecast.request'));
+  await page.getByRole('button', { name: 'Ask', exact: true }).click();
+  expect((await asked).postDataJSON()).toMatchObject({
+    changes: {
+      kind: 'availability',
+      prospective: { quantity: 500_000, targeting: { dayparts: { hours: expect.arrayContaining([9, 10, 96]) } } },
+    },
+  });
+  await page.getByText('Fits, at the cost of others').waitFor();
+  await page.getByText('589,300').waitFor();
+  await page.getByLabel('Quantity').fill('600000');
+  await page.getByText('The form says something else by now.').waitFor();
+  await page.getByRole('button', { name: 'Remove: Hours of the week' }).click();
+  await page.getByText('Every play of every podcast fits').waitFor();
+  expect(findings).toEqual([]);
 });

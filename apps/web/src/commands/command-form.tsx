@@ -1,3 +1,4 @@
+import { useEffect, useId } from 'react';
 import { classes } from '../look/classes.ts';
 import { t } from '../messages/messages.ts';
 import { Button } from '../parts/button.tsx';
@@ -7,7 +8,7 @@ import formStyles from '../parts/form/form.module.css';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { reviewText } from './allowed.ts';
 import styles from './command-form.module.css';
-import { FormValues } from './fields/context.ts';
+import { FormValues, type FieldProps } from './fields/context.ts';
 import { ObjectFields } from './fields/schema-field.tsx';
 import type { Draft } from './form-value.ts';
 import { hintsOf } from './hints.ts';
@@ -17,10 +18,10 @@ import type { CommandForm as Form, Schema } from './type-forms.ts';
 import { useCommandForm, type CommandFormOptions } from './use-command-form.ts';
 import { commandName } from './words.ts';
 
-/** Part of a schema: the fields that a test lets through. */
-const partOf = (schema: Schema, isIn: (name: string) => boolean): Schema => ({
+/** Part of a schema: the fields of these names, in their order. */
+const partOf = (schema: Schema, names: readonly string[]): Schema => ({
   ...schema,
-  properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([name]) => isIn(name))),
+  properties: Object.fromEntries(names.map((name) => [name, schema.properties?.[name] ?? {}])),
 });
 
 /** What a command does outside, and who has to agree. */
@@ -34,6 +35,28 @@ function Consequences({ form: { effect, review, summary } }: { readonly form: Fo
   );
 }
 
+/** The fields of a form: in the steps that its type has, the others below, each with its part of the draft. */
+function StepFields({ type, schema, ...group }: { readonly type: string } & Omit<FieldProps, 'label' | 'required'>) {
+  const id = useId();
+  const names = Object.keys(schema.properties ?? {});
+  const steps = (hintsOf(type).steps ?? [])
+    .map((step) => ({ ...step, fields: step.fields.filter((name) => names.includes(name)) }))
+    .filter(({ fields }) => fields.length > 0);
+  if (steps.length < 2) return <ObjectFields {...group} schema={schema} />;
+  const rest = names.filter((name) => !steps.some(({ fields }) => fields.includes(name)));
+  return (
+    <>
+      {steps.map(({ title, fields }, at) => (
+        <section key={title} className={styles.step} aria-labelledby={`${id}-${at}`}>
+          <h3 id={`${id}-${at}`}>{t(title)}</h3>
+          <ObjectFields {...group} schema={partOf(schema, fields)} />
+        </section>
+      ))}
+      {rest.length > 0 && <ObjectFields {...group} schema={partOf(schema, rest)} />}
+    </>
+  );
+}
+
 /** The browser's own sentence at the first date, time or number that is half typed: such a field has no value to be checked. */
 function isHalfTyped(controls: HTMLFormElement): boolean {
   const half = [...controls.querySelectorAll('input')].find(({ validity }) => validity.badInput);
@@ -43,15 +66,28 @@ function isHalfTyped(controls: HTMLFormElement): boolean {
   return half !== undefined;
 }
 
-/** The form of one command, made of its fields in the catalog. */
-export function CommandForm(options: CommandFormOptions) {
+/**
+ * The form of one command, made of its fields in the catalog.
+ * @param onDraft is told what stands in the form, for what is shown beside it
+ */
+export function CommandForm({
+  onDraft,
+  ...options
+}: CommandFormOptions & { readonly onDraft?: (draft: Draft) => void }) {
   const { workspace, type, form } = options;
   const state = useCommandForm(options);
+  const { draft } = state;
+  useEffect(() => onDraft?.(draft), [onDraft, draft]);
   const { faults, meanwhile, error, isPending } = state;
   const { more = [] } = hintsOf(type);
   const isMore = (name: string) => more.includes(name) && !form.schema.required?.includes(name);
-  const [first, second] = [partOf(form.schema, (name) => !isMore(name)), partOf(form.schema, isMore)];
-  const group = { path: '', value: state.draft, onChange: (next: unknown) => state.set(next as Draft) };
+  const names = Object.keys(form.schema.properties ?? {});
+  const first = partOf(
+    form.schema,
+    names.filter((name) => !isMore(name)),
+  );
+  const second = partOf(form.schema, names.filter(isMore));
+  const group = { path: '', value: draft, onChange: (next: unknown) => state.set(next as Draft) };
   const { subject, changes } = state.request();
   return (
     <FormValues value={{ workspace, faults }}>
@@ -67,7 +103,7 @@ export function CommandForm(options: CommandFormOptions) {
         {meanwhile && (
           <Meanwhile workspace={workspace.id} found={meanwhile} seen={state.seen} onDecide={state.decide} />
         )}
-        <ObjectFields key={`first-${state.turns}`} {...group} schema={first} />
+        <StepFields key={`first-${state.turns}`} {...group} type={type} schema={first} />
         {Object.keys(second.properties ?? {}).length > 0 && (
           <details className={styles.more} open={Object.keys(faults).some((path) => isMore(path.split('/')[1] ?? ''))}>
             <summary>{t('ads.more_settings')}</summary>

@@ -1,7 +1,10 @@
+import type { MessageKey } from '../messages/messages.ts';
 import type { Draft } from './form-value.ts';
 
 /** What of a type's forms and pages the catalog does not say. */
 export interface Hints {
+  /** Steps of a form that has many fields: what is asked, and by which fields. */
+  readonly steps?: readonly { readonly title: MessageKey; readonly fields: readonly string[] }[];
   /** Fields that stand behind "More settings". */
   readonly more?: readonly string[];
   /** What a new one begins with, where one choice is by far the most frequent. */
@@ -24,8 +27,14 @@ const known: Readonly<Record<string, () => Hints>> = {
     below: ['line_items'],
   }),
   line_items: () => ({
+    steps: [
+      { title: 'ads.step_what', fields: ['campaign_id', 'name', 'type'] },
+      { title: 'ads.step_when', fields: ['window', 'effective_at'] },
+      { title: 'ads.step_where', fields: ['break_positions', 'targeting'] },
+      { title: 'ads.step_how_much', fields: ['goal', 'rate'] },
+    ],
     more: [
-      ...['priority', 'pacing', 'targeting', 'frequency_caps', 'creative_rotation', 'counting_basis', 'weight'],
+      ...['priority', 'pacing', 'frequency_caps', 'creative_rotation', 'counting_basis', 'weight'],
       ...['auto_extend', 'product_id', 'makegood_of', 'external_ids', 'allow_overbook', 'allow_below_floor'],
     ],
     start: {

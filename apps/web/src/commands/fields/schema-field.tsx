@@ -21,6 +21,8 @@ import {
   TextField,
   TextsField,
 } from './simple-fields.tsx';
+import { TargetingField } from './targeting-field.tsx';
+import { isTargeting } from './targeting-rules.ts';
 
 const isMoney = ({ properties }: Schema) => properties?.['amount_micros'] !== undefined;
 const groupOf = (value: unknown): Draft => (isObject(value) ? value : {});
@@ -191,5 +193,6 @@ function SchemaField(props: FieldProps) {
   if (forms) return <KindField {...props} />;
   if (schema.type === 'array') return <ListField {...props} />;
   if (schema.type !== 'object') return <ScalarField {...props} />;
+  if (isTargeting(schema)) return <TargetingField {...props} field={SchemaField} />;
   return isMoney(schema) ? <MoneyField {...props} /> : <Group {...props} />;
 }

@@ -14,6 +14,7 @@ import { choiceName, stateName } from '../words.ts';
 import { useFormContext, type FieldProps } from './context.ts';
 import { FaultText, faultyGroup, useFault } from './fault.tsx';
 import own from './fields.module.css';
+import { exampleOf } from './targeting-rules.ts';
 
 /** A control with its label, and what is wrong with it. */
 function Labelled({
@@ -153,6 +154,7 @@ export function TextsField(props: FieldProps) {
         <input
           {...control}
           autoComplete="off"
+          placeholder={exampleOf(schema)}
           value={text}
           onChange={({ target }) => {
             setText(target.value);

@@ -8,6 +8,7 @@ import { CommandForm } from '../../commands/command-form.tsx';
 import { draftOf, type Draft } from '../../commands/form-value.ts';
 import { hintsOf } from '../../commands/hints.ts';
 import { nameOf } from '../../commands/name-of.ts';
+import type { CommandFormOptions } from '../../commands/use-command-form.ts';
 import type { CommandForm as Form } from '../../commands/type-forms.ts';
 import { commandName, typeName } from '../../commands/words.ts';
 import { Card } from '../../parts/card.tsx';
@@ -15,8 +16,10 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { NotFoundPage } from '../../shell/not-found-page.tsx';
+import { ReachCard } from './line-item/reach-card.tsx';
 import { tellOutcome } from './resource-actions.tsx';
 import { hasForms, useForms, type FormType } from './type-forms.ts';
+import styles from './ads.module.css';
 
 const newRoute = getRouteApi('/w/$ws/$type/new');
 const commandRoute = getRouteApi('/w/$ws/$type/$id/$command');
@@ -26,6 +29,27 @@ const listLink = (ws: string, type: string) => (
     {typeName(type)}
   </Link>
 );
+
+/** Commands of line items that are not sold yet: how many plays are left is shown beside them. */
+const withReach = ['line_item.create', 'line_item.revise'];
+
+/** A form in its card, with what helps to fill it in at its side. */
+function FormCard({ title, ...options }: { readonly title: string } & CommandFormOptions) {
+  const { workspace, form, start } = options;
+  const [draft, setDraft] = useState(start);
+  const card = (
+    <Card title={title}>
+      <CommandForm {...options} onDraft={setDraft} />
+    </Card>
+  );
+  if (!withReach.includes(form.type)) return card;
+  return (
+    <div className={styles.columns}>
+      {card}
+      <ReachCard workspace={workspace} schema={form.schema} draft={draft} />
+    </div>
+  );
+}
 
 /** What a new one begins with: what the link to the page names, and what is most frequent. */
 const startOf = ({ schema }: Form, type: string, named: Draft): Draft =>
@@ -51,14 +75,13 @@ function NewOf({ workspace, type }: { readonly workspace: Workspace; readonly ty
     : startOf(form, type, named);
   return (
     <Page title={commandName(form.type, type)} crumbs={[listLink(workspace.id, type)]}>
-      <Card title={typeName(type)}>
-        <CommandForm
-          {...{ workspace, type, form, start }}
-          resource={undefined}
-          draftId={`${workspace.id}:${form.type}:${JSON.stringify(named)}`}
-          onDone={goOn}
-        />
-      </Card>
+      <FormCard
+        title={typeName(type)}
+        {...{ workspace, type, form, start }}
+        resource={undefined}
+        draftId={`${workspace.id}:${form.type}:${JSON.stringify(named)}`}
+        onDone={goOn}
+      />
     </Page>
   );
 }
@@ -99,13 +122,12 @@ function CommandOf({
   };
   return (
     <Page title={`${commandName(form.type)}: ${nameOf(resource)}`} crumbs={[listLink(workspace.id, type), back]}>
-      <Card title={commandName(form.type)}>
-        <CommandForm
-          {...{ workspace, type, form, resource, start }}
-          draftId={`${workspace.id}:${form.type}:${id}`}
-          onDone={goBack}
-        />
-      </Card>
+      <FormCard
+        title={commandName(form.type)}
+        {...{ workspace, type, form, resource, start }}
+        draftId={`${workspace.id}:${form.type}:${id}`}
+        onDone={goBack}
+      />
     </Page>
   );
 }
