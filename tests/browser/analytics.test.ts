@@ -122,6 +122,13 @@ test('15, analytics: range, compare, filter and the back button; sums equal the 
     rows.map(([title, , first, , inRange]) => [title, first!.replace(/ so far$/, ''), inRange]),
   );
   await lookAt(page, 'analytics');
+
+  const file = page.getByRole('region', { name: 'All downloads as a file' });
+  await file.getByRole('button', { name: 'Prepare the file' }).click();
+  const address = await file.getByRole('link', { name: 'Download the CSV' }).getAttribute('href', { timeout: 120_000 });
+  const [names, ...days] = (await (await fetch(address!)).text()).trim().split('\n').map(fieldsOf);
+  const column = names!.indexOf('downloads');
+  expect(days.reduce((sum, fields) => sum + Number(fields[column]), 0)).toBe(all);
 });
 
 test('17, a chart with the keyboard and what a screen reader says: points are spoken, the table has the same numbers', async () => {

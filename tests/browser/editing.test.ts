@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { makeAudio, repeatAudio, sha256, until } from '@longwave/test-kit';
 import type { Page } from 'playwright-core';
+import { acceptInvitation } from '@longwave/test-kit/clients';
 import { openBrowser, type TestBrowser } from '../_browser.ts';
 import { heading, lookAt, newPodcaster, type Podcaster } from '../_console.ts';
 import type { ProductionView } from '../_fleet.ts';
@@ -81,7 +82,9 @@ test('5, 200 MB upload, reload at 40 %, choose the file again: no stored part is
   });
   if (production.state === 'encoding') await ada.rest.post(`/productions/${production.id}/stop`);
   expect(stored.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7]);
-  const { file_url: source } = await ada.rest.get<{ file_url: string }>(`/productions/${production.id}`);
+  const sent = await ada.rest.get<readonly { id: string; filename: string }[]>('/uploads');
+  const { id } = sent.find(({ filename }) => filename === name)!;
+  const { download_url: source } = await ada.rest.get<{ download_url: string }>(`/uploads/${id}`);
   const digest = createHash('sha256');
   for await (const chunk of (await fetch(source)).body!) digest.update(chunk);
   expect(digest.digest('hex')).toBe(sha256(readFileSync(file)));
@@ -173,6 +176,26 @@ test('14, two people edit one podcast: the second gets the difference, keeps own
   expect(await ada.rest.get(`/podcasts/${podcastId}`)).toMatchObject({
     ...{ title: 'Harbour Light at night', link: 'https://harbour.example/', copyright: '2026 Ben' },
   });
+});
+
+test('somebody is invited to help, stands in the list once the mail is accepted, and is gone when removed', async () => {
+  const podcastId = await publishedPodcast(ada.rest, 'Harbour Light');
+  const { email, rest } = await world.account('cora');
+  await using tab = await browser.open({ session: ada.browser });
+  const { page } = tab;
+  await tab.visit(`/podcasts/${podcastId}/people`);
+  await page.getByText('Nobody else works on this podcast yet.').waitFor();
+  await page.getByRole('textbox', { name: 'Mail address' }).fill(email);
+  await page.getByRole('radio', { name: 'Analyst' }).check();
+  await page.getByRole('button', { name: 'Send the invitation' }).click();
+  await page.getByText(`${email} is invited`).first().waitFor();
+  await acceptInvitation(world, email);
+  await until('the podcast', () => rest.get(`/podcasts/${podcastId}`).catch(() => undefined));
+  await tab.visit(`/podcasts/${podcastId}/people`);
+  await page.getByRole('button', { name: `Remove ${email}, Analyst` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('Nobody else works on this podcast yet.').waitFor();
+  await expect(rest.get(`/podcasts/${podcastId}`)).rejects.toThrow('could not be found');
 });
 
 test('24, what one may not see: another’s podcast is the same page as a missing one', async () => {

@@ -123,6 +123,27 @@ const analytics = createRoute({
   ),
 });
 
+/** What finished months were. */
+const reports = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/analytics/reports',
+  staticData: { place: 'analytics' },
+  loader: ({ context: { queries } }) => void queries.prefetchQuery(podcastsQuery),
+  component: lazyRouteComponent(
+    withTexts('analytics', () => import('./pages/analytics/reports-page.tsx')),
+    'ReportsPage',
+  ),
+});
+
+const podcastPeople = createRoute({
+  getParentRoute: () => podcast,
+  path: '/people',
+  component: lazyRouteComponent(
+    withTexts('people', () => import('./pages/podcasts/people-page.tsx')),
+    'PeoplePage',
+  ),
+});
+
 const podcastWebsite = createRoute({
   getParentRoute: () => podcast,
   path: '/website',
@@ -287,11 +308,13 @@ export const routeTree = rootRoute.addChildren([
   newPodcast,
   importPodcast,
   analytics,
+  reports,
   podcast.addChildren([
     episodes,
     podcastAnalytics,
     podcastDetails,
     podcastFeed,
+    podcastPeople,
     podcastWebsite,
     importReport,
     podcastSettings,

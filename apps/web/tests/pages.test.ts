@@ -52,6 +52,8 @@ const pages = [
   { isTried: true, address: '/podcasts/pod_harbour/analytics', shows: 'Listeners a month' },
   { isTried: true, address: '/analytics', shows: 'Downloads of 2 podcasts' },
   { isTried: false, address: '/episodes/ep_14/numbers', shows: 'Downloads a day' },
+  { isTried: true, address: '/podcasts/pod_harbour/people', shows: 'ben@salt.example' },
+  { isTried: true, address: '/analytics/reports', shows: 'October 2026' },
   { isTried: false, address: '/podcasts/pod_salt', shows: 'No episode yet' },
   { isTried: false, address: '/podcasts/pod_harbour/details', shows: 'Harbour Museum' },
   { isTried: false, address: '/podcasts/import', shows: 'Address of its feed' },

@@ -4,6 +4,7 @@ import type english from './en.json';
 import type ads from './ads/en.json';
 import type analytics from './analytics/en.json';
 import type feed from './feed/en.json';
+import type people from './people/en.json';
 import type site from './site/en.json';
 
 /** The texts of each area: a folder of that name, loaded with the pages of the area (`withTexts`). */
@@ -12,6 +13,7 @@ interface AreaTexts {
   readonly audio: typeof audio;
   readonly analytics: typeof analytics;
   readonly feed: typeof feed;
+  readonly people: typeof people;
   readonly site: typeof site;
 }
 export type Area = keyof AreaTexts;

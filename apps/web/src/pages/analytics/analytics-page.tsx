@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { ChartNoAxesColumn, Download } from 'lucide-react';
 import { t } from '../../messages/messages.ts';
 import { Artwork } from '../../parts/artwork.tsx';
-import { Button } from '../../parts/button.tsx';
+import { Button, buttonClass } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import cards from '../../parts/card.module.css';
 import { daysBetween, dayIn } from '../../parts/chart/calendar.ts';
@@ -181,7 +181,14 @@ function SideBySide({ podcasts, of }: { readonly podcasts: readonly Podcast[]; r
 export function AnalyticsPage() {
   const query = useQuery(podcastsQuery);
   return (
-    <Page title={t('nav.analytics')}>
+    <Page
+      title={t('nav.analytics')}
+      actions={
+        <Link className={buttonClass()} to="/analytics/reports">
+          {t('analytics.reports')}
+        </Link>
+      }
+    >
       <Loaded query={query} lines={8}>
         {({ items }) => {
           const counted = items.filter(({ state, analytics }) => state === 'published' && analytics === 'available');

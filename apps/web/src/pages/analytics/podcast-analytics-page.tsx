@@ -14,6 +14,7 @@ import { EpisodesCard } from './episodes-card.tsx';
 import { Figure } from './figures.tsx';
 import { ListenersCard } from './listeners-card.tsx';
 import { DimensionCards } from './dimension-card.tsx';
+import { ExportCard } from './export-card.tsx';
 import { NoNumbers } from './no-numbers.tsx';
 import { Choice, CompareChoice, RangeBar } from './range-bar.tsx';
 import { shortName, totalOf } from './series-data.ts';
@@ -117,6 +118,7 @@ function Numbers({ podcast }: { readonly podcast: Answer<'/podcasts/{id}'> }) {
       )}
       <DimensionCards of={of} days={days} />
       {search.episode === undefined && <ListenersCard podcastId={podcast.id} title={podcast.title} />}
+      {search.episode === undefined && <ExportCard key={podcast.id} podcastId={podcast.id} />}
       {query.data && (
         <p className={styles.method}>{t('analytics.method', { method: query.data.meta.methodology_version })}</p>
       )}

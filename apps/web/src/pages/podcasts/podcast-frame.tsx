@@ -58,6 +58,9 @@ function PodcastTabs({ podcast, episodes }: Counted) {
         <Link to="/podcasts/$podcastId/website" params={params}>
           {t('podcast.tab_website')}
         </Link>,
+        <Link to="/podcasts/$podcastId/people" params={params}>
+          {t('podcast.tab_people')}
+        </Link>,
         ...(podcast.import
           ? [
               <Link to="/podcasts/$podcastId/import" params={params}>
