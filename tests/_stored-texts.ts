@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { FleetAccess } from '@longwave/fleet';
+import { until } from '@longwave/test-kit';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 
@@ -8,13 +9,21 @@ import pg from 'pg';
 export type StoredTexts = ReadonlyMap<string, string>;
 
 /** The logs of every service and engine. */
-export const logsOf = ({ logsFolder }: FleetAccess): StoredTexts =>
+const logsOf = ({ logsFolder }: FleetAccess): StoredTexts =>
   new Map(
     readdirSync(logsFolder).map((file) => [
       `log ${path.basename(file, '.log')}`,
       readFileSync(path.join(logsFolder, file), 'utf8'),
     ]),
   );
+
+/** The logs, once they tell of the newest request. */
+export async function newestLogs(fleet: FleetAccess): Promise<StoredTexts> {
+  const { headers } = await fetch(`${fleet.urls.base}/api/v1/podcasts`);
+  const requestId = headers.get('x-request-id')!;
+  await until('the log', () => placesOf(requestId, logsOf(fleet)).includes('log rest-gateway'));
+  return logsOf(fleet);
+}
 
 /** Every row of every table, of all schemas. */
 export async function tablesOf({ adminDatabaseUrl }: FleetAccess): Promise<StoredTexts> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { namesOf, services } from '@longwave/services';
-import { createBrowser, mailTo, until } from '@longwave/test-kit';
+import { createBrowser, mailTo } from '@longwave/test-kit';
 import {
   createAccount,
   mailFolderOf,
@@ -17,7 +17,7 @@ import { grantAccess } from '../_agent-access.ts';
 import { makeCredentials } from '../_credentials.ts';
 import { grantMachineAccess } from '../_machine-access.ts';
 import { openSharedInstallation, type SharedInstallation } from '../_shared-installation.ts';
-import { keysOf, logsOf, placesOf, tablesOf } from '../_stored-texts.ts';
+import { keysOf, newestLogs, placesOf, tablesOf } from '../_stored-texts.ts';
 
 let world: SharedInstallation;
 /** One person for all tests: an installation mails twenty sign-ups of one sender an hour. */
@@ -45,14 +45,6 @@ async function sendEverywhere(credential: string): Promise<void> {
     fetch(`${api}/audience/v1/watermarks?producer=acme`, { headers: { authorization } }),
     fetch(`${base}/oauth/revoke`, { method: 'POST', body: new URLSearchParams({ token: credential }) }),
   ]);
-}
-
-/** The logs, once they tell of the newest request. */
-async function newestLogs() {
-  const { headers } = await fetch(`${world.fleet.urls.base}/api/v1/podcasts`);
-  const requestId = headers.get('x-request-id')!;
-  await until('the log', () => placesOf(requestId, logsOf(world.fleet)).includes('log rest-gateway'));
-  return logsOf(world.fleet);
 }
 
 /** Signs in again, wrongly and rightly, and chooses another password by mail. */
@@ -157,7 +149,7 @@ test('no log and no database holds a token, a code, a key, a password, a cookie 
     },
     ...{ ...own, ...sent, ...agent, ...forgotten, ...codes, ...webhook },
   };
-  const [logs, tables, keys] = [await newestLogs(), await tablesOf(world.fleet), await keysOf(world.fleet)];
+  const [logs, tables, keys] = [await newestLogs(world.fleet), await tablesOf(world.fleet), await keysOf(world.fleet)];
   expect([...logs.keys()]).toEqual(expect.arrayContaining(namesOf(services).map((service) => `log ${service}`)));
   const digest = createHash('sha256').update(made['the API key']).digest('hex');
   expect(placesOf(digest, tables)).toContain('identity.resource');
@@ -175,7 +167,7 @@ test('an address stands in the tables and the events of auth-server alone, and i
   expect(answer.status).toBe(201);
   await createBrowser(world.fleet.urls.base).post('/sign-up', { name: 'Ada', email: ada.email }, {}, '/sign-up');
   await mailTo(mailFolderOf(world), invited);
-  const [logs, tables, keys] = [await newestLogs(), await tablesOf(world.fleet), await keysOf(world.fleet)];
+  const [logs, tables, keys] = [await newestLogs(world.fleet), await tablesOf(world.fleet), await keysOf(world.fleet)];
   for (const address of [ada.email, email, invited]) {
     expect(placesOf(address, logs)).toEqual([]);
     const places = placesOf(address, tables, keys);

@@ -31,10 +31,11 @@ const titles: Readonly<Partial<Record<number, string>>> = {
 export function createServer({ routes, mount, look, awaitHolders, logger, ...deps }: ServerOptions): Express {
   const app = createHttpApp(logger, ({ route = 'none' }) => ({ route }));
   app.use(holdAnswers(awaitHolders));
-  app.get(look.path, (_request, response) => {
-    response.set({ 'Content-Type': 'text/css; charset=utf-8', 'Cache-Control': 'public, max-age=31536000, immutable' });
-    response.send(look.css);
-  });
+  for (const { path, type, content } of look.files)
+    app.get(path, (_request, response) => {
+      response.set({ 'Content-Type': type, 'Cache-Control': 'public, max-age=31536000, immutable' });
+      response.send(content);
+    });
   mount?.(app);
   const answerPage = createAnswerPage({ ...deps, lookPath: look.path });
   mountRoutes(app, '', [...routes, ...returnRoutes(routes)], {

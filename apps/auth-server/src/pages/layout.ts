@@ -110,6 +110,7 @@ export const pageHeaders = ({ formAction = [] }: Page): Readonly<Record<string, 
   'Content-Security-Policy': [
     "default-src 'none'",
     "style-src 'self'",
+    "font-src 'self'",
     'img-src data:',
     `form-action ${["'self'", ...formAction].join(' ')}`,
     "base-uri 'none'",
