@@ -182,7 +182,7 @@ const servingOf = (world: Told): readonly RpcService[] => [
 
 export interface World extends Told, AsyncDisposable {
   /** Puts a job into the queue and calls the forecaster; answers its id. @param attempt tries before */
-  enqueue(input: object, attempt?: number): string;
+  enqueue(input: object, attempt?: number, workspaceId?: string): string;
   /** The same of a job that makes the plans of a workspace. */
   enqueuePlans(workspaceId: string, attempt?: number): string;
   /** A client of the forecaster with the certificate of a caller. */
@@ -246,9 +246,9 @@ export async function createWorld(): Promise<World> {
     return jobId;
   };
   return Object.assign(told, {
-    enqueue: (input: object, attempt = 0) =>
+    enqueue: (input: object, attempt = 0, workspaceId = 'ws_1') =>
       enqueue({
-        ...{ kind: 'run_forecast', workspaceId: 'ws_1', subjectType: 'forecasts', subjectId: newId('fcs') },
+        ...{ kind: 'run_forecast', workspaceId, subjectType: 'forecasts', subjectId: newId('fcs') },
         ...{ attempt, inputJson: JSON.stringify(input) },
       }),
     enqueuePlans: (workspaceId: string, attempt = 0) =>

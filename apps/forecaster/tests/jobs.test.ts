@@ -28,9 +28,13 @@ test('a job that was announced is begun at once, and a failure of ours is report
 test('a forecast that is cancelled, or whose lease is lost, ends without a report, and the next one is made', async () => {
   const held = Promise.withResolvers<void>();
   world.beforeSample = () => held.promise;
-  for (const ends of [world.stopped, world.lost]) {
+  for (const [workspaceId, ends] of [
+    ['ws_1', world.stopped],
+    ['ws_2', world.lost],
+  ] as const) {
     const reads = world.sampleReads;
-    const jobId = world.enqueue(traffic);
+    // What is read goes on to be read after its job: another job of the same workspace would wait for that.
+    const jobId = world.enqueue(traffic, 0, workspaceId);
     await until(() => world.sampleReads > reads);
     ends.add(jobId);
     // The only slot is free again: the next job ends, too.
