@@ -13,8 +13,6 @@ import type { TimeRange } from './traffic-history.ts';
 export interface AvailabilityInputs extends DeliveryInputs {
   /** The line item that is not yet in the plan; one of its id in the plan is left out. */
   readonly prospective: PlanLineItem;
-  /** Units that are asked for; absent: as many as there are. */
-  readonly quantity?: number;
   /** Of this plan, over the window or more; made anew when it is absent. */
   readonly baseline?: DeliveryBaseline;
   /** Plays that are decided again among all line items at most; a part of those that matter is taken if they are more. Absent: all. */
@@ -153,10 +151,10 @@ function chooseReplayed(plays: number, matching: readonly MatchingPlay[], maxPla
 
 function runInPlace(
   extended: Extended,
-  { prospective, quantity, maxPlays = Infinity, deliveryRates }: AvailabilityInputs,
+  { prospective, maxPlays = Infinity, deliveryRates }: AvailabilityInputs,
   matching: readonly MatchingPlay[],
   trafficDays: TrafficDays,
-): Displacement {
+): (quantity: number | undefined) => Displacement {
   const { starts, dayOf, passed } = trafficDays;
   const { plays, scale, days } = extended.baseline;
   const opportunities = new Float64Array(starts.length);
@@ -167,20 +165,20 @@ function runInPlace(
     const offered = new Float64Array(plays.length);
     for (const { at, breaks } of matching) offered[at] = breaks;
     for (let at = 1; at < offered.length; at++) offered[at]! += offered[at - 1]!;
-    return displaceLines(extended, replayed, (at) => share * offered[at]!);
+    return () => displaceLines(extended, replayed, (at) => share * offered[at]!);
   }
   const rate = deliveryRates?.get(prospective.line_item_id) ?? 1;
   const { inside } = flightDaysOf(prospective.window, trafficDays, days, days.fromMs);
-  const asked = quantity === undefined ? undefined : Math.round(quantity / rate / scale);
-  const untilDay =
-    asked === undefined
-      ? undefined
-      : planGoal(asked, opportunities, { inside, before: 0, after: 0 }, prospective.pacing, 1 / scale);
-  return displaceLines(extended, replayed, (at) => {
-    if (!untilDay) return Infinity;
-    const from = untilDay[dayOf[at]!]!;
-    return from + (untilDay[dayOf[at]! + 1]! - from) * passed[at]!;
-  });
+  return (quantity) => {
+    if (quantity === undefined) return displaceLines(extended, replayed, () => Infinity);
+    const asked = Math.round(quantity / rate / scale);
+    const flight = { inside, before: 0, after: 0 };
+    const untilDay = planGoal(asked, opportunities, flight, prospective.pacing, 1 / scale);
+    return displaceLines(extended, replayed, (at) => {
+      const from = untilDay[dayOf[at]!]!;
+      return from + (untilDay[dayOf[at]! + 1]! - from) * passed[at]!;
+    });
+  };
 }
 
 /** What sponsorships and exclusive line items were sold of a break that one more of them fits, at most: one that is exclusive has all of it. */
@@ -220,8 +218,14 @@ function contendersOf({ index, baseline }: Extended, ahead: Displacement, behind
     .slice(0, maxListed);
 }
 
-/** How much of the coming traffic one more line item could have, and who would have less (docs/forecasting.md#availability). */
-export function findAvailability(inputs: AvailabilityInputs): Availability {
+/** Answers how much there is, and who would have less, for a quantity that is asked for; undefined: for as many as there are. */
+export type AskQuantity = (quantity?: number) => Availability;
+
+/**
+ * How much of the coming traffic one more line item could have, and who would have less (docs/forecasting.md#availability). What is the same for
+ * every quantity is found once: a further quantity costs a part of the first.
+ */
+export function askAvailability(inputs: AvailabilityInputs): AskQuantity {
   const { prospective, plays, deliveryRates, maxPlays = Infinity } = inputs;
   const baseline = inputs.baseline ?? simulateDelivery(inputs).baseline;
   const { days, policies, plan, scale } = baseline;
@@ -235,17 +239,16 @@ export function findAvailability(inputs: AvailabilityInputs): Availability {
   const matching = findMatching(extended, prospective, window);
   const trafficDays = trafficDaysOf(baseline.plays, days);
   const behind = runBehind(extended, matching, trafficDays, maxPlays * fewToAll);
-  const ahead = runInPlace(extended, inputs, matching, trafficDays);
+  const inPlace = runInPlace(extended, inputs, matching, trafficDays);
 
   const rate = deliveryRates?.get(prospective.line_item_id) ?? 1;
   const simulated = matching.reduce((sum, { breaks }) => sum + breaks, 0);
   // The weighted sample knows better how many breaks there are than the plays that were drawn from it.
   const units = (simulated === 0 ? scale : matched.capacity / simulated) * rate;
   const available = behind.won.reduce((sum, one) => sum + one, 0) * units;
-  return {
+  const found = {
     capacity: matched.capacity * rate,
     available: Math.min(available, matched.capacity * rate),
-    possible: Math.min(ahead.won * units, inputs.quantity ?? Infinity),
     byDay: trafficDays.starts.flatMap((dayMs, day) => {
       const capacity = matched.byDay.get(dayMs)?.capacity;
       return capacity === undefined ? [] : [{ dayMs, capacity: capacity * rate, available: behind.won[day]! * units }];
@@ -258,7 +261,6 @@ export function findAvailability(inputs: AvailabilityInputs): Availability {
       }))
       .sort((a, b) => b.capacity - a.capacity)
       .slice(0, maxListed),
-    contending: contendersOf(extended, ahead, behind),
     shareTaken: findShareTaken(baseline, prospective, matching),
     matched,
     samplingError: behind.samplingError,
@@ -269,4 +271,15 @@ export function findAvailability(inputs: AvailabilityInputs): Availability {
       replayed: behind.replayed,
     },
   };
+  return (quantity) => {
+    const ahead = inPlace(quantity);
+    const possible = Math.min(ahead.won * units, quantity ?? Infinity);
+    return { ...found, possible, contending: contendersOf(extended, ahead, behind) };
+  };
 }
+
+/** The answer to one quantity. */
+export const findAvailability = ({
+  quantity,
+  ...inputs
+}: AvailabilityInputs & { readonly quantity?: number }): Availability => askAvailability(inputs)(quantity);

@@ -2,7 +2,7 @@ export { backtest, type BacktestRow } from './backtest.ts';
 export { addToBaseline } from './add-to-baseline.ts';
 export { projectPlays, resamplePlays } from './compose-plays.ts';
 export { explainFit } from './explain-fit.ts';
-export { findAvailability } from './find-availability.ts';
+export { askAvailability, findAvailability } from './find-availability.ts';
 export { findFittingQuantity } from './find-fitting-quantity.ts';
 export { findMatched } from './find-matched.ts';
 export { fitNetwork, fitPodcast, fitTraffic } from './fit-traffic.ts';

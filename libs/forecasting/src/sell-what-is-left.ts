@@ -1,7 +1,7 @@
 import type { PlanLineItem } from '@longwave/events';
 import type { Market, Sell } from '@longwave/pacing/simulation';
 import { addToBaseline } from './add-to-baseline.ts';
-import { findAvailability } from './find-availability.ts';
+import { askAvailability } from './find-availability.ts';
 import { findFittingQuantity } from './find-fitting-quantity.ts';
 import type { SamplePlay } from './sample-play.ts';
 import { makeBaseline } from './simulate-delivery.ts';
@@ -39,8 +39,8 @@ export function sellWhatIsLeft(deliveryRate: number, count = 10_000): Sell {
     const quantities = new Map<string, number>();
     for (const line of plan.line_items.filter(isWanted)) {
       const asked = line.goal.quantity!;
-      const inputs = { plan: sold, plays, days, deliveryRates, baseline, prospective: line, quantity: asked };
-      const quantity = Math.min(asked, findFittingQuantity(inputs, findAvailability(inputs)));
+      const ask = askAvailability({ plan: sold, plays, days, deliveryRates, baseline, prospective: line });
+      const quantity = Math.min(asked, findFittingQuantity(ask, asked, ask(asked)));
       quantities.set(line.line_item_id, quantity);
       if (quantity === 0) continue;
       const added = [{ ...line, goal: { ...line.goal, quantity } }];

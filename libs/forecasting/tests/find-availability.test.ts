@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { ServingPlanDocument } from '@longwave/events';
-import { findAvailability, simulateDelivery } from '../src/index.ts';
+import { askAvailability, findAvailability, simulateDelivery } from '../src/index.ts';
 import { bookedWeek, dayMs, days, lastWeekOf, week } from './_world.ts';
 
 const { plays, plan, prospects } = bookedWeek({ seed: 41, playsPerDay: 2000, bookedShare: 0.4 });
@@ -48,6 +48,13 @@ test('a quantity that fits behind all others takes nothing from guaranteed line 
   expect(found.possible).toBeLessThanOrEqual(quantity);
   expect(found.possible).toBeGreaterThan(0.95 * quantity);
   expect(found.contending.filter(({ tier }) => tier === 'guaranteed')).toEqual([]);
+});
+
+test('a further quantity of the same line item has the answer that it has alone, in any order', () => {
+  const asked = { plan, plays: past, days, baseline, prospective: chosen[1]!, maxPlays: 600 };
+  const ask = askAvailability(asked);
+  for (const quantity of [40_000, 500, undefined, 40_000])
+    expect(ask(quantity)).toEqual(findAvailability({ ...asked, ...(quantity !== undefined && { quantity }) }));
 });
 
 test('a line item that is amended does not stand in its own way', () => {

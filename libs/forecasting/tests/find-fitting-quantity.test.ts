@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { defaultSeparation, type PlanLineItem, type ServingPlanDocument } from '@longwave/events';
 import { bookedLine } from '../src/generated-world/index.ts';
-import { findAvailability, findFittingQuantity, makeBaseline, simulateDelivery } from '../src/index.ts';
+import { askAvailability, findFittingQuantity, makeBaseline, simulateDelivery } from '../src/index.ts';
 import { days, hourMs, lastWeekOf, planWindow, playOf, startMs } from './_world.ts';
 
 const playsPerHour = 10;
@@ -37,9 +37,9 @@ const inputs = { ...known, baseline: makeBaseline(known) };
 /** What both have when a line item of everywhere was sold as much as fits. */
 function sellMore(priority: number, quantity: number) {
   const line = guaranteed('li_new', priority, quantity, ['pre', 'mid']);
-  const asked = { ...inputs, prospective: line, quantity };
-  const found = findAvailability(asked);
-  const fitting = findFittingQuantity(asked, found);
+  const ask = askAvailability({ ...inputs, prospective: line });
+  const found = ask(quantity);
+  const fitting = findFittingQuantity(ask, quantity, found);
   const both = planOf(soldBefore, guaranteed('li_new', priority, Math.min(quantity, fitting), ['pre', 'mid']));
   const { lines } = simulateDelivery({ ...known, plan: both });
   const had = new Map(lines.map(({ lineItemId, delivered }) => [lineItemId, delivered]));

@@ -1,5 +1,5 @@
 import type { PlanLineItem } from '@longwave/events';
-import { findAvailability, findFittingQuantity, type DeliveryBaseline } from '@longwave/forecasting';
+import { askAvailability, findFittingQuantity, type DeliveryBaseline } from '@longwave/forecasting';
 import type { ForecastInputs } from './forecast-inputs.ts';
 
 /**
@@ -18,12 +18,12 @@ export function findAhead(
   const had = committed.find(({ lineItemId }) => lineItemId === line.line_item_id)?.units ?? 0;
   const quantity = line.goal.unit === 'share_pct' ? undefined : line.goal.quantity;
   const { plan, projected: plays, days, deliveryRates } = baseline;
-  const inputs = {
+  const ask = askAvailability({
     ...{ plan, plays, days, deliveryRates, baseline, prospective: line },
     ...(maxPlays !== undefined && { maxPlays }),
-  };
-  if (quantity === undefined) return { found: findAvailability(inputs), had, fits: undefined };
-  const asked = { ...inputs, quantity: Math.max(1, quantity - had) };
-  const found = findAvailability(asked);
-  return { found, had, fits: () => findFittingQuantity(asked, found) };
+  });
+  if (quantity === undefined) return { found: ask(), had, fits: undefined };
+  const asked = Math.max(1, quantity - had);
+  const found = ask(asked);
+  return { found, had, fits: () => findFittingQuantity(ask, asked, found) };
 }
