@@ -307,7 +307,11 @@ describe('moving', () => {
       /422.*locked/,
     );
     await expect(rest.post('/podcasts/import', { feed_url: `${outside.origin}/none.xml` })).rejects.toThrow('422');
-    await expect(rest.post('/podcasts/import', { feed_url: 'http://169.254.169.254/feed.xml' })).rejects.toThrow('422');
+    for (const path of ['/podcasts/import', '/podcasts/import/preview'])
+      await expect(rest.post(path, { feed_url: 'http://169.254.169.254/feed.xml' })).rejects.toThrow('422');
+    expect(await rest.post('/podcasts/import/preview', { feed_url: `${outside.origin}/locked.xml` })).toMatchObject({
+      locked: true,
+    });
 
     const podcast = await rest.post<Podcast>('/podcasts/import', { feed_url: `${outside.origin}/open.xml` });
     expect(podcast.podcast_guid).toBe('9b024349-ccf0-5f69-a609-6b82873eab3c');

@@ -59,7 +59,7 @@ import { reachGoals } from './advertising/line-items/flight-tasks.ts';
 import { createPublicFetch } from './outside/public-fetch.ts';
 import { followRevocations } from './exchange/content/follow-revocations.ts';
 import { startIntents } from './exchange/intents/publish-intents.ts';
-import { createImportReport } from './hosting/imports/import-report.ts';
+import { createPreviewFeed } from './hosting/imports/preview-feed.ts';
 import { createAwaitFeed, createCheckLiveFeed } from './hosting/podcasts/check-live-feed.ts';
 import { platformsFromConfig } from './hosting/platforms/platforms.ts';
 import { createPrepareArtwork } from './outside/prepare-artwork.ts';
@@ -308,7 +308,7 @@ export async function createApp(
       findQueuePlace: createFindQueuePlace(pool),
       checkLiveFeed: createCheckLiveFeed(config.MEDIA_URL, publicFetch),
       awaitFeed: createAwaitFeed(config.MEDIA_URL, publicFetch),
-      importReport: createImportReport(pool),
+      previewFeed: createPreviewFeed(guardedFetch),
       signExport: createSignExport(pool, store, clock),
       uploads,
       listDeliveries,

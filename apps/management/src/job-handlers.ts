@@ -8,6 +8,7 @@ import { createValidateHandler } from './advertising/demand-sources/validate-sou
 import { createImportHandler } from './hosting/imports/import-feed.ts';
 import { createAskPlatformHandler, type AskPlatformOptions } from './hosting/platforms/run-submission.ts';
 import { createPublishImportHandler } from './hosting/imports/publish-import.ts';
+import { createRetryImportHandler } from './hosting/imports/retry-import.ts';
 import { createCompileHandler } from './advertising/serving-plans/compile-serving-plan.ts';
 import { createMapContentHandler } from './exchange/content/map-content.ts';
 import { createExportHandler, type ExportOptions } from './hosting/statistics-exports/export-statistics.ts';
@@ -32,6 +33,7 @@ export const createJobHandlers = (
   clone_campaign: createCloneHandler(options),
   import_feed: createImportHandler(options),
   publish_import: createPublishImportHandler(options),
+  retry_import: createRetryImportHandler(options),
   run_batch_encoding: createBatchEncodingHandler(options),
   export_statistics: createExportHandler(options),
   run_report: createReportHandler(options),

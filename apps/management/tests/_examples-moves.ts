@@ -1,4 +1,5 @@
 import { newId } from '@longwave/ids';
+import { saveImportRecord } from '../src/hosting/imports/import-report-table.ts';
 import { creates, on, type Examples } from './_example.ts';
 import { service } from './_values.ts';
 import type { World } from './_world.ts';
@@ -29,6 +30,29 @@ const publishing = async (w: World) => {
   return { podcast, lease: await w.lease('publish_import', podcast.id) };
 };
 
+/** A podcast of whose import one item failed. */
+const withFailedItem = async (w: World) => {
+  const { podcast, lease } = await importing(w);
+  const imported = await w.send(
+    'podcast.complete_import',
+    podcast,
+    { done: 0, failed: 1 },
+    service('management'),
+    lease,
+  );
+  await saveImportRecord(
+    w.pool,
+    { workspaceId: w.workspaceId, podcastId: podcast.id },
+    { position: 1, guid: 'one', title: 'One', episodeId: newId('ep'), problem: 'The host gave nothing.', notes: [] },
+  );
+  return imported;
+};
+
+const retrying = async (w: World) => {
+  const podcast = await w.send('podcast.retry_import', await withFailedItem(w), { position: 1 });
+  return { podcast, lease: await w.lease('retry_import', podcast.id) };
+};
+
 /** Valid requests for the commands of imports, exports and batch encodings. */
 export const moveExamples = {
   'podcast.import_feed': async (w) =>
@@ -48,6 +72,15 @@ export const moveExamples = {
   },
   'podcast.fail_import_publication': async (w) => {
     const { podcast, lease } = await publishing(w);
+    return on(podcast, { problem: { code: 'gave_up', detail: 'Not this time.' } }, service('management'), lease);
+  },
+  'podcast.retry_import': async (w) => on(await withFailedItem(w), { position: 1 }, w.actor),
+  'podcast.complete_import_retry': async (w) => {
+    const { podcast, lease } = await retrying(w);
+    return on(podcast, {}, service('management'), lease);
+  },
+  'podcast.fail_import_retry': async (w) => {
+    const { podcast, lease } = await retrying(w);
     return on(podcast, { problem: { code: 'gave_up', detail: 'Not this time.' } }, service('management'), lease);
   },
   'batch_encoding.start': async (w) =>

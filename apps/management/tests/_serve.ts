@@ -18,7 +18,7 @@ import { ReceiptServiceService } from '@longwave/rpc/receipt';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import { exportJWK, generateKeyPair } from 'jose';
 import { createAccess } from '../src/workspace/access/access.ts';
-import { createImportReport } from '../src/hosting/imports/import-report.ts';
+import { createPreviewFeed } from '../src/hosting/imports/preview-feed.ts';
 import { createFindQueuePlace } from '../src/background/queue-forecast.ts';
 import { managementServices } from '../src/rpc/server.ts';
 import { createSignExport } from '../src/hosting/statistics-exports/sign-export.ts';
@@ -27,7 +27,7 @@ import { createListDeliveries } from '../src/workspace/webhooks/delivery-list-ta
 import type { TestManagement } from './_management.ts';
 
 /** Management's gRPC services on a real socket, and a gateway that calls them for people. */
-export async function serveManagement({ pool, store, execute, clock, receiptKey }: TestManagement) {
+export async function serveManagement({ pool, store, execute, clock, fetch, receiptKey }: TestManagement) {
   await using stack = new AsyncDisposableStack();
   const folder = mkdtempSync(path.join(tmpdir(), 'management-'));
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -52,7 +52,7 @@ export async function serveManagement({ pool, store, execute, clock, receiptKey 
       findQueuePlace: createFindQueuePlace(pool),
       checkLiveFeed: async () => ({ feedUrl: 'http://media.test/feeds/x.xml', findings: [] }),
       awaitFeed: async () => true,
-      importReport: createImportReport(pool),
+      previewFeed: createPreviewFeed(fetch),
       listDeliveries: createListDeliveries(pool),
       receipts: createReceiptLog(pool),
       receiptKeys,

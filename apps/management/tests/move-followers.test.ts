@@ -6,6 +6,7 @@ import { newId } from '@longwave/ids';
 import { createImportReport } from '../src/hosting/imports/import-report.ts';
 import { createImportHandler } from '../src/hosting/imports/import-feed.ts';
 import { createPublishImportHandler } from '../src/hosting/imports/publish-import.ts';
+import { createRetryImportHandler } from '../src/hosting/imports/retry-import.ts';
 import { startJobRunner } from '../src/background/job-runner.ts';
 import { caughtUp, encode, management, read, until } from './_following.ts';
 import { service } from './_values.ts';
@@ -171,6 +172,7 @@ describe('an imported podcast', () => {
       handlers: {
         import_feed: createImportHandler(management),
         publish_import: createPublishImportHandler({ pool, execute, clock }),
+        retry_import: createRetryImportHandler(management),
       },
       onError: (error) => {
         throw error;
@@ -240,6 +242,37 @@ describe('an imported podcast', () => {
     await expect(report.get(typedResource(await world.podcast(), 'podcasts'))).rejects.toMatchObject({
       code: 'not_found',
     });
+  });
+
+  test('tries a failed item again: it gets another production that uses no encoding time, and one that has its audio is left alone', async () => {
+    const { world, podcast, idOf } = await importFeed(feedOf(item('broken', past) + item('fine', past)));
+    const productionsOf = (guid: string) =>
+      listLinked(management.pool, world.workspaceId, 'productions', 'episode', idOf(guid));
+    const [production] = await productionsOf('broken');
+    const lease = await world.lease('encode_production', production!.id);
+    const subject = { ...production!, resource_type: 'productions' } as unknown as ResourceView;
+    const problem = { code: 'media_not_fetchable', detail: 'The host answers with 503.' };
+    const report = createImportReport(management.pool);
+    const states = async () =>
+      (await report.list(await current(podcast), { after: 0, limit: 5 })).items.map(({ state }) => state);
+    const retry = async (changes: object) => world.send('podcast.retry_import', await current(podcast), changes);
+    await expect(retry({})).rejects.toMatchObject({ code: 'state_not_allowed' });
+    await world.send('production.fail', { ...subject, version: 2 }, { problem }, service('encoder'), lease);
+    expect(await states()).toEqual(['failed', 'encoding']);
+    await expect(retry({ position: 2 })).rejects.toMatchObject({ code: 'state_not_allowed' });
+
+    await retry({ position: 1 });
+    expect(await report.get(await current(podcast))).toMatchObject({ state: 'running', failed: 1 });
+    await expect(retry({ position: 1 })).rejects.toMatchObject({ code: 'state_not_allowed' });
+    await runJobs(podcast);
+    expect(await states()).toEqual(['encoding', 'encoding']);
+    const again = await productionsOf('broken');
+    expect(again).toHaveLength(2);
+    const { attributes } = again.find(({ id }) => id !== production!.id)!;
+    expect(attributes).toMatchObject({ imported: true, file_url: production!.attributes['file_url'] });
+    expect(attributes['encoding_month']).toBeUndefined();
+    expect(await productionsOf('fine')).toHaveLength(1);
+    expect(await report.get(await current(podcast))).toMatchObject({ state: 'completed', failed: 0 });
   });
 
   test('and is still being encoded when it is published appears with its audio; drafts of one’s own stay drafts', async () => {

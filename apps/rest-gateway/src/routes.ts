@@ -22,7 +22,7 @@ import { statisticsTwin } from './docs/deprecation.ts';
 import { episodeContents } from './episodes/episode-content-routes.ts';
 import { registerMediaClip } from './media-clips/media-clip-routes.ts';
 import { checkFeed, publishPodcast } from './podcasts/feed-check-route.ts';
-import { podcastImport } from './podcasts/import-routes.ts';
+import { podcastImport, previewImport } from './podcasts/import-routes.ts';
 import { collaborators, templatePart } from './podcasts/podcast-routes.ts';
 import {
   createProduction,
@@ -74,6 +74,7 @@ export const routes: readonly Route[] = [
   list('/podcasts', 'podcasts'),
   create('/podcasts', 'podcast.create'),
   create('/podcasts/import', 'podcast.import_feed'),
+  previewImport('/podcasts/import/preview'),
   read('/podcasts/{id}', 'podcasts'),
   change('PUT', '/podcasts/{id}', 'podcast.revise'),
   remove('/podcasts/{id}', 'podcast.archive'),

@@ -22,6 +22,18 @@ const importItem = {
   notes: [{ kind: 'lost', field: 'itunes:order', detail: 'This service has no field for it: “7”.' }],
 };
 
+const feedPreview = {
+  ...{ title: 'Old', author: 'A', description: '', language: 'en', artworkUrl: 'https://old.example/art.jpg' },
+  ...{ isLocked: true, isBlocked: false, items: 3, audioBytes: 90_000_000n },
+  noteCounts: [
+    { kind: 'lost', field: 'itunes:order', items: 3 },
+    { kind: 'changed', field: 'guid', items: 2 },
+  ],
+  channelNotes: [{ kind: 'lost', field: 'categories', detail: '“Gossip” is not a category of Apple Podcasts.' }],
+  leftOut: [{ position: 3, title: 'Three', problem: 'The item names no file at a web address.' }],
+  leftOutItems: 1,
+};
+
 const delivery = {
   ...{ id: 'whd_0000000000000000000000000a', message_id: 'evt_0000000000000000000000000a', type: 'episode.published' },
   ...{ state: 'failed', problem: 'status', ended_at: '2026-11-23T00:00:00.000Z' },
@@ -88,6 +100,7 @@ function managementServices(scene: Scene) {
         getImport: gateway,
         listImportItems: gateway,
         exportImportItems: gateway,
+        previewFeed: gateway,
       },
       {
         checkFeed: async () => ({
@@ -102,6 +115,11 @@ function managementServices(scene: Scene) {
         }),
         listImportItems: async () => ({ items: [importItem] }),
         exportImportItems: async () => ({ csv: '1,One,one,encoded,,,,itunes:order: “7”\r\n', items: 1, position: 1 }),
+        previewFeed: async ({ feedUrl }) => {
+          if (feedUrl.includes('/no-feed'))
+            throw new Problem('feed_not_importable', 'There is no feed at this address.');
+          return feedPreview;
+        },
       },
     ),
     rpcService(

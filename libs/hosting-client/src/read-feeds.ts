@@ -20,6 +20,10 @@ export function feedReads(channel: RpcChannel) {
     awaitFeed: async (asker: Asker, podcast: PodcastTarget): Promise<boolean> =>
       (await feeds.awaitFeed(podcast, callOptions(asker))).isLive,
 
+    /** Says what an import would take over of a feed, and makes nothing. Throws what the import would, but for a locked feed. */
+    previewFeed: (asker: Asker, feed: { readonly workspaceId: string; readonly feedUrl: string }) =>
+      feeds.previewFeed(feed, callOptions(asker)),
+
     /** Throws `not_found` for a podcast that was not imported, as do the two below. */
     findImport: (asker: Asker, podcast: PodcastTarget) => feeds.getImport(podcast, callOptions(asker)),
 

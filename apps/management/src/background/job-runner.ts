@@ -26,6 +26,7 @@ type FailCommand =
   | 'platform_submission.fail'
   | 'podcast.fail_import'
   | 'podcast.fail_import_publication'
+  | 'podcast.fail_import_retry'
   | 'reconciliation.fail_close'
   | 'reconciliation.fail_match'
   | 'report_run.fail'

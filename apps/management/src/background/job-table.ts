@@ -19,6 +19,7 @@ const internalJobKinds = [
   'clone_campaign',
   'import_feed',
   'publish_import',
+  'retry_import',
   'run_batch_encoding',
   'export_statistics',
   'run_report',

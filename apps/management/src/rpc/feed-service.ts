@@ -1,14 +1,19 @@
 import type { ActorOfCall } from '@longwave/command-pipeline';
-import { typedResource } from '@longwave/command-catalog';
+import { productCatalog, typedResource } from '@longwave/command-catalog';
+import { Problem } from '@longwave/problems';
+import type { Pool } from '@longwave/postgres';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { FeedServiceService } from '@longwave/rpc/feed';
-import type { ImportReport } from '../hosting/imports/import-report.ts';
+import { createImportReport } from '../hosting/imports/import-report.ts';
+import type { PreviewFeed } from '../hosting/imports/preview-feed.ts';
 import type { createAwaitFeed, createCheckLiveFeed } from '../hosting/podcasts/check-live-feed.ts';
-import type { Access } from '../workspace/access/access.ts';
+import { holdsRole, type Access } from '../workspace/access/access.ts';
 import { readers } from './request-fields.ts';
 
 /** Longest wait for a feed that was published a moment ago. */
 const feedPatienceMs = 10_000;
+
+const importers = productCatalog.commands['podcast.import_feed'].roles;
 
 /** The public feed of a podcast, and the report of its import. */
 export function feedService({
@@ -16,14 +21,17 @@ export function feedService({
   access,
   checkLiveFeed,
   awaitFeed,
-  importReport,
+  pool,
+  previewFeed,
 }: {
   readonly actorOf: ActorOfCall;
   readonly access: Access;
   readonly checkLiveFeed: ReturnType<typeof createCheckLiveFeed>;
   readonly awaitFeed: ReturnType<typeof createAwaitFeed>;
-  readonly importReport: ImportReport;
+  readonly pool: Pool;
+  readonly previewFeed: PreviewFeed;
 }): RpcService {
+  const importReport = createImportReport(pool);
   const visiblePodcast = async (
     { workspaceId, podcastId }: { readonly workspaceId: string; readonly podcastId: string },
     context: RpcContext,
@@ -40,6 +48,7 @@ export function feedService({
       getImport: readers,
       listImportItems: readers,
       exportImportItems: readers,
+      previewFeed: readers,
     },
     {
       checkFeed: async (request, context) => checkLiveFeed(await visiblePodcast(request, context)),
@@ -51,6 +60,13 @@ export function feedService({
       listImportItems: async (request, context) => importReport.list(await visiblePodcast(request, context), request),
       exportImportItems: async (request, context) =>
         importReport.exportLines(await visiblePodcast(request, context), request),
+      previewFeed: async ({ workspaceId, feedUrl }, context) => {
+        const actor = await actorOf(context);
+        access.checkWorkspace(actor, workspaceId);
+        if (!holdsRole(actor, { workspaceId, podcastId: undefined }, importers))
+          throw new Problem('permission_denied', 'Only who may import podcasts may look at a feed to import.');
+        return previewFeed(workspaceId, feedUrl, context.deadline);
+      },
     },
   );
 }

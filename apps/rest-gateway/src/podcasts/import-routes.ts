@@ -1,8 +1,8 @@
-import { podcasts } from '@longwave/command-catalog';
-import type { ImportItem, ImportNote } from '@longwave/rpc/feed';
+import { podcasts, productCatalog } from '@longwave/command-catalog';
+import type { ImportItem, ImportNote, ImportNoteCount, PreviewFeedResponse } from '@longwave/rpc/feed';
 import { z } from 'zod';
 import { listQuery, renderList } from '../list-answer.ts';
-import { change } from '../resource-routes.ts';
+import { change, commandRoute } from '../resource-routes.ts';
 import { defineRoute, type AnswerShape, type ObjectCall, type Route } from '../route.ts';
 
 const attributes = podcasts.attributes.shape.import.unwrap().shape;
@@ -57,6 +57,37 @@ const itemShape: AnswerShape = {
   }),
 };
 
+const previewShape: AnswerShape = {
+  name: 'ImportPreview',
+  schema: z.strictObject({
+    feed_url: attributes.feed_url,
+    title: z.string(),
+    author: z.string().optional(),
+    /** HTML, reduced to what feeds here may hold. */
+    description: z.string().optional(),
+    language: z.string().optional(),
+    /** Address of the picture at its present host. */
+    artwork_url: z.string().optional(),
+    /** True while the present host allows no import: `podcast:locked` of the feed is “yes”. */
+    locked: z.boolean(),
+    /** The feed asks directories to hide the whole podcast: `publish` has no effect. */
+    blocked: z.boolean(),
+    /** Items of the feed. */
+    total: z.int(),
+    /** Bytes of the files as the feed states them; absent where it states none. */
+    audio_bytes: z.int().optional(),
+    /** Items that would have no episode, or one without audio. */
+    failing: z.int(),
+    /** The first 20 of them. */
+    failing_items: z.array(z.strictObject({ position: z.int(), title: z.string(), problem: z.string() })),
+    /** Items whose field would be kept in another form, by field. */
+    changed: z.array(fieldCount),
+    /** Items of which something would not be kept, by field or element. */
+    lost: z.array(fieldCount),
+    channel: z.strictObject({ changed: z.array(note), lost: z.array(note) }),
+  }),
+};
+
 const object = { type: 'podcasts', from: 'path', field: 'id' } as const;
 const podcastOf = ({ access, id }: Pick<ObjectCall, 'access' | 'id'>) => ({
   workspaceId: access.workspaceId,
@@ -65,6 +96,9 @@ const podcastOf = ({ access, id }: Pick<ObjectCall, 'access' | 'id'>) => ({
 
 const notesOf = (notes: readonly ImportNote[], kind: string) =>
   notes.filter((each) => each.kind === kind).map(({ field, detail }) => ({ field, detail }));
+
+const countsOf = (counts: readonly ImportNoteCount[], kind: string) =>
+  counts.filter((each) => each.kind === kind).map(({ field, items }) => ({ field, items }));
 
 const renderItem = ({ position, title, guid, state, episodeId, problem, notes }: ImportItem) => ({
   position,
@@ -77,9 +111,54 @@ const renderItem = ({ position, title, guid, state, episodeId, problem, notes }:
   lost: notesOf(notes, 'lost'),
 });
 
-/** The import of a podcast: its progress, its report item by item, as JSON and as CSV, and the command that publishes it. */
+const renderPreview = (feedUrl: string, preview: PreviewFeedResponse) => {
+  const { title, author, description, language, artworkUrl, audioBytes, noteCounts, channelNotes } = preview;
+  return {
+    feed_url: feedUrl,
+    title,
+    ...(author && { author }),
+    ...(description && { description }),
+    ...(language && { language }),
+    ...(artworkUrl && { artwork_url: artworkUrl }),
+    locked: preview.isLocked,
+    blocked: preview.isBlocked,
+    total: preview.items,
+    ...(audioBytes > 0n && { audio_bytes: Number(audioBytes) }),
+    failing: preview.leftOutItems,
+    failing_items: preview.leftOut.map(({ position, title: name, problem }) => ({ position, title: name, problem })),
+    changed: countsOf(noteCounts, 'changed'),
+    lost: countsOf(noteCounts, 'lost'),
+    channel: { changed: notesOf(channelNotes, 'changed'), lost: notesOf(channelNotes, 'lost') },
+  };
+};
+
+const importing = productCatalog.commands['podcast.import_feed'];
+
+/** POST /podcasts/import/preview: what an import would take over. It is no GET, because addresses of feeds can be secret. */
+export const previewImport = (path: string) => {
+  const { permit, refusals, deadlineMs } = commandRoute('podcast.import_feed');
+  return defineRoute({
+    method: 'POST',
+    path,
+    operation: 'podcastImportPreview',
+    summary:
+      'Fetches a feed and says what an import would take over of it, and what it would not. Makes nothing. Refused where the import would be refused, but for a locked feed, which is shown as such.',
+    permit,
+    refusals,
+    deadlineMs,
+    body: importing.changes.pick({ feed_url: true }),
+    answer: previewShape,
+    run: async ({ caller, body: { feed_url: feedUrl } }, { management }) => ({
+      status: 200,
+      body: renderPreview(feedUrl, await management.previewFeed(caller, { workspaceId: caller.workspaceId, feedUrl })),
+    }),
+  });
+};
+
+/** The import of a podcast: its progress, its report item by item, as JSON and as CSV, and the commands that publish it and try failed items again. */
 export const podcastImport = (path: string): readonly Route[] => [
   change('POST', `${path}/publish`, 'podcast.publish_import'),
+  change('POST', `${path}/retry`, 'podcast.retry_import'),
   defineRoute({
     method: 'GET',
     path,
@@ -90,8 +169,6 @@ export const podcastImport = (path: string): readonly Route[] => [
     run: async (call, { management }) => {
       const { noteCounts, channelNotes, ...counts } = await management.findImport(call.caller, podcastOf(call));
       const { feed_url, publish = false, problem } = call.object.attributes.import!;
-      const fields = (kind: string) =>
-        noteCounts.filter((each) => each.kind === kind).map(({ field, items }) => ({ field, items }));
       return {
         status: 200,
         body: {
@@ -99,8 +176,8 @@ export const podcastImport = (path: string): readonly Route[] => [
           publish,
           ...counts,
           ...(problem && { problem }),
-          changed: fields('changed'),
-          lost: fields('lost'),
+          changed: countsOf(noteCounts, 'changed'),
+          lost: countsOf(noteCounts, 'lost'),
           channel: { changed: notesOf(channelNotes, 'changed'), lost: notesOf(channelNotes, 'lost') },
         },
       };

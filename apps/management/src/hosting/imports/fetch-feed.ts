@@ -94,13 +94,18 @@ function declared(item: string, own: Namespaces, first: Namespaces): string {
 /**
  * Fetches and checks a feed to import, with its pages of older episodes until one of them fails or the time is over. Throws
  * `feed_not_importable` in words, or `feed_locked` when the owner must first unlock the feed at the present host.
- * @param time.now milliseconds of a clock
- * @param time.endsAtMs the time on that clock at which fetching ends
+ * @param options.now milliseconds of a clock
+ * @param options.endsAtMs the time on that clock at which fetching ends
+ * @param options.evenLocked takes a locked feed too, to look at it
  */
 export async function fetchFeed(
   fetch: GuardedFetch,
   url: string,
-  { now, endsAtMs = now() + allPagesMs }: { readonly now: () => number; readonly endsAtMs?: number | undefined },
+  {
+    now,
+    endsAtMs = now() + allPagesMs,
+    evenLocked = false,
+  }: { readonly now: () => number; readonly endsAtMs?: number | undefined; readonly evenLocked?: boolean },
 ): Promise<FetchedFeed> {
   const first = await fetchPage(fetch, url, { maxBytes, timeoutMs });
   const pieces = piecesOf(first.text);
@@ -108,7 +113,7 @@ export async function fetchFeed(
   const channel = withoutItemTrailers(readChannel(frame.channel, frame.fault), pieces.items);
   const { title } = channel.settings;
   if (title === undefined) throw refuse('The feed has no title.');
-  if (channel.locked)
+  if (channel.locked && !evenLocked)
     throw new Problem(
       'feed_locked',
       `The feed of “${title}” is locked. Set podcast:locked to “no” at the current host, then try again.`,

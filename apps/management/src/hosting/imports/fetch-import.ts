@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
-import { createGate, createGates } from '@longwave/service-kit';
 import type { PrepareArtwork } from '../../outside/prepare-artwork.ts';
 import { fetchFeed } from './fetch-feed.ts';
+import { createFetchTurns } from './fetch-turns.ts';
 
 export interface FetchImportOptions {
   readonly store: ObjectStore;
@@ -12,22 +12,19 @@ export interface FetchImportOptions {
   readonly prepareArtwork: PrepareArtwork;
 }
 
-/** Feeds that one process holds in memory at a time. */
+/** Feeds to import that one process holds in memory at a time. */
 const maxFetches = 4;
-/** How long a caller waits for its turn; a fetch must still fit before its deadline. */
-const turnWaitMs = 6_000;
 /** Milliseconds that remain for the artwork, storing and committing after the fetch. */
 const reserveOfFeedMs = 6_000;
 /** Milliseconds that remain for storing and committing after the artwork. */
 const reserveMs = 3_000;
 
 /**
- * Makes a function that fetches the feed of a podcast to import, stores it under its digest and prepares its artwork. A workspace fetches
- * one feed at a time, so that its slow hosts do not delay the others. Throws `temporarily_unavailable` when other feeds take too long.
+ * Makes a function that fetches the feed of a podcast to import, stores it under its digest and prepares its artwork. Throws
+ * `temporarily_unavailable` when other feeds take too long.
  */
 export function createFetchImport({ store, fetch, prepareArtwork }: FetchImportOptions) {
-  const gate = createGate(maxFetches);
-  const gateOfWorkspace = createGates(1);
+  const takeTurn = createFetchTurns(maxFetches);
 
   /** Renditions of the artwork; when they cannot be made only the address is kept, and publishing says what is wrong with it. */
   async function tryArtwork(sourceUrl: string | undefined, deadline: Date | undefined) {
@@ -53,15 +50,6 @@ export function createFetchImport({ store, fetch, prepareArtwork }: FetchImportO
     return { channel, artwork, feed: { storage_key: storageKey, sha256, total: itemCount } };
   }
 
-  return async (workspaceId: string, feedUrl: string, deadline: Date | undefined) => {
-    const turn = AbortSignal.timeout(turnWaitMs);
-    try {
-      return await gateOfWorkspace(workspaceId)(() => gate(() => fetchAndStore(feedUrl, deadline), turn), turn);
-    } catch (error) {
-      if (error !== turn.reason) throw error;
-      throw new Problem('temporarily_unavailable', 'Other feeds are being fetched. Try again in a moment.', {
-        retryAfterSeconds: 5,
-      });
-    }
-  };
+  return (workspaceId: string, feedUrl: string, deadline: Date | undefined) =>
+    takeTurn(workspaceId, () => fetchAndStore(feedUrl, deadline));
 }

@@ -27,7 +27,10 @@ export type SendForItem = <C extends OwnCommand>(
 ) => Promise<Resource<SubjectOf<C>>>;
 
 /** The sender of one item's commands. */
-export function createSend({ execute, workspaceId, podcastId }: ImportContext, guid: string): SendForItem {
+export function createSend(
+  { execute, workspaceId, podcastId }: Pick<ImportContext, 'execute' | 'workspaceId' | 'podcastId'>,
+  guid: string,
+): SendForItem {
   const key = createHash('sha256').update(guid).digest('hex').slice(0, 32);
   return (step, command) =>
     executeAsManagement(execute, { workspaceId, idempotencyKey: `${podcastId}:${key}:${step}` }, command);

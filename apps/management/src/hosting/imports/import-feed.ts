@@ -5,11 +5,11 @@ import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { executeAsManagement } from '../../background/execute-as-management.ts';
 import type { JobHandler } from '../../background/job-runner.ts';
-import { leaseOf, type ClaimedJob } from '../../background/job-table.ts';
+import { leaseOf } from '../../background/job-table.ts';
 import { createExtraFiles } from './fetch-extras.ts';
-import { frameOf, maxItems, piecesOf } from './fetch-feed.ts';
 import type { ImportContext } from './import-context.ts';
 import { importItem } from './import-item.ts';
+import { findImportedItems, readStoredFeed, whyLeftOut } from './imported-items.ts';
 import { saveImportRecord, type ImportRecord } from './import-report-table.ts';
 import { readChannel } from './read-channel.ts';
 import { readItem } from './read-item.ts';
@@ -40,7 +40,8 @@ export const createImportHandler = ({ pool, store, execute, fetch }: ImportOptio
     const { workspace_id: workspaceId, subject_id: podcastId } = job;
     const podcast = (await findResource(pool, workspaceId, 'podcasts', podcastId))!;
     const { podcast_guid: guid, title, language } = podcast.attributes;
-    const { items, frame } = await readFeed(store, job);
+    const { storage_key: storageKey } = job.input as { storage_key: string };
+    const { items, frame } = await readStoredFeed(store, storageKey);
     const channel = readChannel(frame.channel, frame.fault);
     const target = { workspaceId, podcastId };
     await saveImportRecord(pool, target, { position: 0, guid, title, notes: channel.notes.list });
@@ -65,27 +66,6 @@ export const createImportHandler = ({ pool, store, execute, fetch }: ImportOptio
   },
 });
 
-/** The feed as the command stored it. */
-async function readFeed(store: ObjectStore, job: ClaimedJob) {
-  const { storage_key: key } = job.input as { storage_key: string };
-  const chunks: Buffer[] = [];
-  for await (const chunk of await store.get(key)) chunks.push(chunk as Buffer);
-  const pieces = piecesOf(Buffer.concat(chunks).toString());
-  return { items: pieces.items, frame: frameOf(pieces) };
-}
-
-/** GUID → index of the item that is imported: the first, which is the newest and the one that apps show. */
-async function findImportedItems(items: readonly string[], namespaces: Namespaces): Promise<Map<string, number>> {
-  const imported = new Map<string, number>();
-  for (const [index, xml] of items.slice(0, maxItems).entries()) {
-    const { item } = readItem(xml, namespaces);
-    if (item && !imported.has(item.guid)) imported.set(item.guid, index);
-    // A large feed is parsed piece by piece between other work.
-    await new Promise((turn) => setImmediate(turn));
-  }
-  return imported;
-}
-
 /** Throws `state_not_allowed` when the podcast was archived or its import cancelled; the lease tells so too, a little later. */
 async function assertGoesOn(pool: Pool, workspaceId: string, podcastId: string): Promise<void> {
   const podcast = await findResource(pool, workspaceId, 'podcasts', podcastId);
@@ -108,14 +88,8 @@ async function importAt(
   const read = readItem(xml, feed.namespaces);
   if (!read.item) return { position, guid: '', title: '', problem: read.problem, notes: [] };
   const { guid, title } = read.item;
-  const importedIndex = feed.imported.get(guid);
-  if (importedIndex !== index) {
-    const problem =
-      importedIndex === undefined
-        ? `Only the newest ${maxItems} items are imported.`
-        : `It has the same guid as item ${importedIndex + 1}, which is imported.`;
-    return { position, guid, title, problem, notes: [] };
-  }
+  const problem = whyLeftOut(read, index, feed.imported);
+  if (problem !== undefined) return { position, guid, title, problem, notes: [] };
   const outcome = await importItem(read, feed.context);
   return { position, guid, title, ...outcome, notes: read.notes.list };
 }

@@ -1,6 +1,6 @@
 import { Problem } from '@longwave/problems';
 import { addExtras } from './add-extras.ts';
-import { createSend, type ImportContext } from './import-context.ts';
+import { createSend, type ImportContext, type SendForItem } from './import-context.ts';
 import type { ImportRecord } from './import-report-table.ts';
 import { findItemProblem } from './item-problems.ts';
 import type { ReadableItem } from './read-item.ts';
@@ -13,7 +13,6 @@ export async function importItem(
   const { item } = read;
   const send = createSend(context, item.guid);
   let episodeId: string | undefined;
-  let productionId: string | undefined;
   const publication = planPublication(read, context.importedAt);
   const problem = await findItemProblem(async () => {
     const { guid, title, settings } = item;
@@ -21,17 +20,34 @@ export async function importItem(
     const episode = await send('episode', { type: 'episode.import', id: null, changes });
     episodeId = episode.id;
     await addExtras(read, episode, send, context);
-    if (item.enclosureUrl === undefined)
+  });
+  if (problem || episodeId === undefined) return { episodeId, problem: problem?.message };
+  return { episodeId, ...(await startAudio(item, episodeId, send)) };
+}
+
+/**
+ * Starts a production of an item's audio.
+ * @param attempt makes another production than other attempts did
+ */
+export async function startAudio(
+  { enclosureUrl }: ReadableItem['item'],
+  episodeId: string,
+  send: SendForItem,
+  attempt = '',
+): Promise<Pick<ImportRecord, 'productionId' | 'problem'>> {
+  let productionId: string | undefined;
+  const problem = await findItemProblem(async () => {
+    if (enclosureUrl === undefined)
       throw new Problem('media_not_fetchable', 'The item names no file at a web address, so the episode has no audio.');
-    const production = await send('production', {
+    const production = await send(`production${attempt}`, {
       type: 'production.derive',
       id: null,
-      changes: { episode_id: episode.id, file_url: item.enclosureUrl, imported: true },
+      changes: { episode_id: episodeId, file_url: enclosureUrl, imported: true },
     });
     productionId = production.id;
-    await send('start', { type: 'production.start', id: production.id, changes: {} });
+    await send(`start${attempt}`, { type: 'production.start', id: production.id, changes: {} });
   });
-  return { episodeId, productionId, problem: problem?.message };
+  return { productionId, problem: problem?.message };
 }
 
 /** The date of an item, or that of the import when it has none; a date to come is planned. Notes what differs from the feed. */

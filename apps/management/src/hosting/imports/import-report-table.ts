@@ -1,4 +1,4 @@
-import type { Pool } from '@longwave/postgres';
+import type { Pool, Transaction } from '@longwave/postgres';
 import type { Columns } from '../../generated/rows.ts';
 import type { ImportNote } from './import-notes.ts';
 
@@ -83,6 +83,51 @@ export async function listImportItems(
   return rows;
 }
 
+/** Failed items that have an episode, which lacks its audio; `position` for one of them. */
+const silentItems = `select position, guid, episode_id from (${items} and i.position > 0) x
+  where state = 'failed' and episode_id is not null and ($2::int is null or position = $2)`;
+
+/** Failed items whose episodes lack their audio, oldest first. */
+export async function listSilentItems(
+  pool: Pool,
+  podcastId: string,
+  position: number | undefined,
+): Promise<readonly { readonly position: number; readonly guid: string; readonly episode_id: string }[]> {
+  const { rows } = await pool.query<{ position: number; guid: string; episode_id: string }>({
+    name: 'list_silent_import_items',
+    text: `${silentItems} order by position desc`,
+    values: [podcastId, position ?? null],
+  });
+  return rows;
+}
+
+/** Whether an item, or any, failed and has an episode. */
+export async function hasSilentItem(
+  tx: Transaction,
+  podcastId: string,
+  position: number | undefined,
+): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'has_silent_import_item',
+    text: `${silentItems} limit 1`,
+    values: [podcastId, position ?? null],
+  });
+  return rowCount === 1;
+}
+
+/** Saves what became of another attempt at the audio of an item. */
+export async function saveRetry(
+  pool: Pool,
+  podcastId: string,
+  { position, productionId, problem }: Pick<ImportRecord, 'position' | 'productionId' | 'problem'>,
+): Promise<void> {
+  await pool.query({
+    name: 'save_import_retry',
+    text: `update import_item set production_id = coalesce($3, production_id), problem = $4 where podcast_id = $1 and position = $2`,
+    values: [podcastId, position, productionId ?? null, problem ?? null],
+  });
+}
+
 /** Counts the items in each state. */
 export async function countImportItems(
   pool: Pool,
@@ -129,11 +174,11 @@ export async function findChannelNotes(pool: Pool, podcastId: string): Promise<r
   return rows[0]?.notes ?? [];
 }
 
-/** State of the job that imports, or imported, a podcast. */
+/** State of the last job that imported a podcast, or tried failed items again. */
 export async function findImportJobState(pool: Pool, podcastId: string): Promise<string | undefined> {
   const { rows } = await pool.query<Columns<'job', 'state'>>({
     name: 'find_import_job_state',
-    text: `select state from job where subject_id = $1 and kind = 'import_feed' order by created_at desc limit 1`,
+    text: `select state from job where subject_id = $1 and kind in ('import_feed', 'retry_import') order by created_at desc limit 1`,
     values: [podcastId],
   });
   return rows[0]?.state;

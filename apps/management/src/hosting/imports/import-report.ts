@@ -91,5 +91,3 @@ export const createImportReport = (pool: Pool) => ({
     return { csv: lines.join(''), items: rows.length, position: rows.at(-1)?.position ?? page.after };
   },
 });
-
-export type ImportReport = ReturnType<typeof createImportReport>;

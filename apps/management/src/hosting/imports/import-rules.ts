@@ -1,6 +1,8 @@
 import type { productCatalog } from '@longwave/command-catalog';
+import { hasSilentItem } from './import-report-table.ts';
 import { findImportedPodcast } from './import-table.ts';
 import type { Rules } from '@longwave/command-pipeline';
+import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { finishJob, hasJob, insertJob, stopJobs } from '../../background/job-table.ts';
 import { createPodcast, podcastGuid, type Podcast } from '../podcasts/podcast.ts';
@@ -15,6 +17,9 @@ type ImportRules = Pick<
   | 'podcast.publish_import'
   | 'podcast.complete_import_publication'
   | 'podcast.fail_import_publication'
+  | 'podcast.retry_import'
+  | 'podcast.complete_import_retry'
+  | 'podcast.fail_import_retry'
 >;
 /** Rules of the commands that move a podcast in. */
 export function importRules(options: FetchImportOptions & { readonly mediaUrl: string }): ImportRules {
@@ -77,6 +82,33 @@ export function importRules(options: FetchImportOptions & { readonly mediaUrl: s
       };
     },
 
+    'podcast.retry_import': async ({ tx, workspaceId, current, changes, subjectId, now }) => {
+      await assertRetryable(tx, subjectId, current, changes.position);
+      return {
+        attributes: current,
+        also: (inner, { version }) =>
+          insertJob(inner, {
+            kind: 'retry_import',
+            workspaceId,
+            subjectType: 'podcasts',
+            subjectId,
+            subjectVersion: version,
+            input: changes,
+            now,
+          }),
+      };
+    },
+
+    'podcast.complete_import_retry': ({ current, subjectId, reason }) => ({
+      attributes: current,
+      also: (tx) => finishJob(tx, subjectId, reason),
+    }),
+
+    'podcast.fail_import_retry': ({ current, subjectId, reason }) => ({
+      attributes: current,
+      also: (tx) => finishJob(tx, subjectId, reason),
+    }),
+
     'podcast.publish_import': async ({ tx, workspaceId, current, subjectId, now }) => {
       if (!current.import) throw new Problem('state_not_allowed', 'This podcast was not imported.');
       if (await hasJob(tx, 'publish_import', subjectId))
@@ -106,4 +138,24 @@ export function importRules(options: FetchImportOptions & { readonly mediaUrl: s
       also: (tx) => finishJob(tx, subjectId, reason),
     }),
   };
+}
+
+/** Throws `state_not_allowed` unless an item of a podcast's import, or this one, failed and can be tried again now. */
+async function assertRetryable(
+  tx: Transaction,
+  podcastId: string,
+  podcast: Podcast,
+  position: number | undefined,
+): Promise<void> {
+  const refuse = (detail: string) => new Problem('state_not_allowed', detail);
+  if (!podcast.import) throw refuse('This podcast was not imported.');
+  if (await hasJob(tx, 'import_feed', podcastId))
+    throw refuse('The import is under way. When it has ended, failed items can be tried again.');
+  if (await hasJob(tx, 'retry_import', podcastId)) throw refuse('Failed items are being tried again already.');
+  if (await hasSilentItem(tx, podcastId, position)) return;
+  throw refuse(
+    position === undefined
+      ? 'No episode of this import lacks its audio.'
+      : `Item ${position} of the feed has no episode that lacks its audio.`,
+  );
 }

@@ -48,6 +48,8 @@ interface ImportedItem {
   readonly settings: ReturnType<typeof keepValid<typeof settings>>;
   readonly publishedAt?: Date;
   readonly enclosureUrl?: string;
+  /** Size of the file as the feed states it. */
+  readonly enclosureBytes?: number;
   readonly chaptersUrl?: string;
   readonly transcripts: readonly ImportedTranscript[];
 }
@@ -119,8 +121,17 @@ const isAudible = (tag: XmlNode) =>
   /^(?:audio|video)\//.test(mediaType(tag.attribute('type'))) ||
   /^(?:audio|video)$/.test(tag.attribute('medium') ?? '');
 
+/** The size that an enclosure or a media:content states, up to a TB; undefined where it states none. */
+function statedBytes(tag: XmlNode | undefined): number | undefined {
+  const text = tag?.attribute('length') ?? tag?.attribute('fileSize') ?? '';
+  return /^[1-9]\d{0,11}$/.test(text) ? Number(text) : undefined;
+}
+
 /** The address of the audio, else of any file: the first enclosure that holds one, else a media:content. */
-function enclosureOf(item: XmlNode, notes: ImportNotes): string | undefined {
+function enclosureOf(
+  item: XmlNode,
+  notes: ImportNotes,
+): { readonly enclosureUrl: string | undefined; readonly enclosureBytes: number | undefined } {
   const enclosures = item.children('enclosure');
   const media = [item, ...item.children('media:group')].flatMap((holder) => [...holder.children('media:content')]);
   const candidates = [...enclosures.filter(isAudible), ...enclosures, ...media.filter(isAudible)];
@@ -129,7 +140,9 @@ function enclosureOf(item: XmlNode, notes: ImportNotes): string | undefined {
     notes.lost('enclosure', `The item names ${enclosures.length} files. Only one is imported.`);
   if (enclosures.length === 0 && urls.length > 0)
     notes.changed('enclosure', 'The item has no enclosure. The file of its media:content is used instead.');
-  return urls[0];
+  const [enclosureUrl] = urls;
+  const tag = candidates.find((candidate) => webAddress(candidate.attribute('url')) === enclosureUrl);
+  return { enclosureUrl, enclosureBytes: enclosureUrl === undefined ? undefined : statedBytes(tag) };
 }
 
 /** The guid of the episode, or the element that apps use instead. */
@@ -168,7 +181,7 @@ function chaptersOf(item: XmlNode, notes: ImportNotes): string | undefined {
 }
 
 function readFields(item: XmlNode, notes: ImportNotes): ImportedItem | undefined {
-  const enclosureUrl = enclosureOf(item, notes);
+  const { enclosureUrl, enclosureBytes } = enclosureOf(item, notes);
   const title = readLine(item, 'title', ['title', 'itunes:title'], notes);
   const guid = guidOf(item, enclosureUrl, title, notes);
   if (guid === undefined) return undefined;
@@ -197,6 +210,7 @@ function readFields(item: XmlNode, notes: ImportNotes): ImportedItem | undefined
     settings: keepValid(settings, fields, notes),
     ...(publishedAt && { publishedAt }),
     ...(enclosureUrl !== undefined && { enclosureUrl }),
+    ...(enclosureBytes !== undefined && { enclosureBytes }),
     ...(chaptersUrl !== undefined && { chaptersUrl }),
     transcripts,
   };
