@@ -5,6 +5,7 @@ import { withTexts } from './messages/load-texts.ts';
 import { parseAnalyticsSearch } from './pages/analytics/analytics-search.ts';
 import { episodeQuery } from './pages/episodes/episode-queries.ts';
 import { episodesQuery, podcastQuery, podcastsQuery } from './pages/podcasts/podcast-queries.ts';
+import { parseDecisionSearch, parsePurpose, type Purpose } from './pages/ads/decisions/decision-search.ts';
 import { parseTableSearch } from './parts/table-rows.ts';
 
 /** The places of the rail. A place stands there when its page exists. */
@@ -263,6 +264,35 @@ const review = createRoute({
   component: lazyRouteComponent(() => import('./pages/ads/review-page.tsx'), 'ReviewPage'),
 });
 
+/** Decisions about ads: what they are searched by, and what for, stands in the address. Nothing is read on the way: each reading is recorded. */
+const decisions = createRoute({
+  getParentRoute: () => workspace,
+  path: '/decisions',
+  staticData: { place: 'ads' },
+  validateSearch: parseDecisionSearch,
+  component: lazyRouteComponent(
+    withTexts('decisions', () => import('./pages/ads/decisions/decisions-page.tsx')),
+    'DecisionsPage',
+  ),
+});
+
+/** One decision, for a purpose; `line` is the line item that "Why not mine?" is asked about. */
+const decision = createRoute({
+  getParentRoute: () => workspace,
+  path: '/decisions/$id',
+  staticData: { place: 'ads' },
+  validateSearch: (
+    search: Readonly<Record<string, unknown>>,
+  ): { readonly purpose?: Purpose; readonly line?: string } => {
+    const [purpose, line] = [parsePurpose(search['purpose']), search['line']];
+    return { ...(purpose && { purpose }), ...(typeof line === 'string' && /^li_[0-9a-z]{26}$/.test(line) && { line }) };
+  },
+  component: lazyRouteComponent(
+    withTexts('decisions', () => import('./pages/ads/decisions/decision-page.tsx')),
+    'DecisionPage',
+  ),
+});
+
 /** Every resource of a type, by the type's name: `line_items`. */
 const resources = createRoute({
   getParentRoute: () => workspace,
@@ -322,7 +352,7 @@ export const routeTree = rootRoute.addChildren([
   newEpisode,
   episode.addChildren([episodeAudio, episodeChapters, episodeTranscripts, episodeNumbers]),
   episodeDetails,
-  workspace.addChildren([reviews, review, resources, newResource, resource, command]),
+  workspace.addChildren([reviews, review, decisions, decision, resources, newResource, resource, command]),
 ]);
 
 /** What every page shows. */

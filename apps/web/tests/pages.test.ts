@@ -75,6 +75,12 @@ const pages = [
   { isTried: true, address: `/w/ws_1/review_tasks/rvt_${one}`, shows: 'What would change' },
   { isTried: false, address: '/w/ws_1/campaigns', shows: 'Northwind Coffee GmbH' },
   { isTried: false, address: '/w/ws_1/break_plans/new', shows: 'Length at most (ms)' },
+  // Decisions.
+  { isTried: false, address: '/w/ws_1/decisions?purpose=audit', shows: 'Search further back' },
+  {
+    ...{ isTried: true, address: `/w/ws_1/decisions/dec_${one}?purpose=audit&line=li_${'2'.padStart(26, '0')}` },
+    shows: 'came out the same',
+  },
   { isTried: false, address: '/nothing/here', shows: 'There is no such page' },
 ];
 
@@ -211,6 +217,36 @@ test('whoever may not see numbers is told so, and nothing that would be refused 
     await page.getByText('Harbour Light').first().waitFor();
   }
   expect(asked.filter((pathname) => /overview|analytics\/|insights/.test(pathname))).toEqual([]);
+});
+
+test('a decision is read once somebody has said what for; whoever may not read any sees the page of what is not there', async () => {
+  await using context = await browser.newContext({ locale: 'en-GB' });
+  const asked: string[] = [];
+  context.on(
+    'request',
+    (request) => request.url().includes('/v1/workspaces/ws_1/decisions') && asked.push(request.url()),
+  );
+  const { page } = await open(context, `/w/ws_1/decisions/dec_${one}`);
+  await page.getByLabel('What for', { exact: true }).selectOption('Audit');
+  expect(asked).toEqual([]);
+  await page.getByRole('button', { name: 'Read the decision' }).click();
+  await page.getByRole('heading', { name: 'Decision of 27 Nov 2026, 10:14' }).waitFor();
+  await page.getByLabel('Line item', { exact: true }).selectOption('Pre-roll, all listeners');
+  await page.getByRole('definition').getByText('The listener had enough of it').waitFor();
+  expect(asked).toEqual([`${url}/management/v1/workspaces/ws_1/decisions/dec_${one}/trace?purpose=audit`]);
+
+  await context.route('**/management/v1/me', async (route) => {
+    const answer = await route.fetch();
+    const me = (await answer.json()) as { workspaces: { roles: string[] }[] };
+    for (const workspace of me.workspaces) workspace.roles = ['analyst'];
+    await route.fulfill({ response: answer, json: me });
+  });
+  for (const address of ['/w/ws_1/decisions', `/w/ws_1/decisions/dec_${one}?purpose=audit`]) {
+    await page.goto(`${url}${address}`);
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Decisions' }).count()).toBe(0);
+  }
+  expect(asked).toHaveLength(1);
 });
 
 /** A square picture that may be artwork. */

@@ -82,6 +82,13 @@ export const meQuery = queryOptions({
 /** The person, once known. */
 export const useMe = (): Me | undefined => useQuery(meQuery).data;
 
+/** Roles that see campaigns, how line items were decided about, and why. */
+const campaignRoles = ['owner', 'admin', 'trafficker', 'sales'];
+
+/** Whether the person reads decisions and funnels of a workspace; to others they are refused. */
+export const seesCampaigns = ({ roles }: Pick<Workspace, 'roles'>): boolean =>
+  campaignRoles.some((role) => roles.includes(role));
+
 /** A workspace by its id; undefined for one in which the person sees nothing. */
 export const useWorkspace = (id: string): Workspace | undefined =>
   useMe()?.workspaces.find((workspace) => workspace.id === id);

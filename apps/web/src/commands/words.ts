@@ -20,5 +20,5 @@ export const commandName = (type: string, makes?: string): string =>
   makes === undefined || type === 'serving.halt'
     ? derived(`do.${lastPart(type)}`)
     : t('ads.new', { noun: nounName(makes) });
-/** Why a line item did not get a break. */
-export const verdictName = (code: string): string => derived(`verdict.${code.replace(/^targeting_.*/, 'other')}`);
+/** What was decided about a line item for a break, and why. */
+export const verdictName = (code: string): string => derived(`verdict.${code}`);

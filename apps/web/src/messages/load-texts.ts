@@ -20,6 +20,7 @@ const areas: Readonly<Record<Area, Readonly<Record<Language, Load>>>> = {
   ads: { en: () => import('./ads/en.json'), de: () => import('./ads/de.json') },
   audio: { en: () => import('./audio/en.json'), de: () => import('./audio/de.json') },
   analytics: { en: () => import('./analytics/en.json'), de: () => import('./analytics/de.json') },
+  decisions: { en: () => import('./decisions/en.json'), de: () => import('./decisions/de.json') },
   feed: { en: () => import('./feed/en.json'), de: () => import('./feed/de.json') },
   people: { en: () => import('./people/en.json'), de: () => import('./people/de.json') },
   site: { en: () => import('./site/en.json'), de: () => import('./site/de.json') },

@@ -3,6 +3,7 @@ import type audio from './audio/en.json';
 import type english from './en.json';
 import type ads from './ads/en.json';
 import type analytics from './analytics/en.json';
+import type decisions from './decisions/en.json';
 import type feed from './feed/en.json';
 import type people from './people/en.json';
 import type site from './site/en.json';
@@ -12,6 +13,7 @@ interface AreaTexts {
   readonly ads: typeof ads;
   readonly audio: typeof audio;
   readonly analytics: typeof analytics;
+  readonly decisions: typeof decisions;
   readonly feed: typeof feed;
   readonly people: typeof people;
   readonly site: typeof site;

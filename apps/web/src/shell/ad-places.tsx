@@ -1,6 +1,6 @@
 import { Link, useLocation, useParams } from '@tanstack/react-router';
-import { AudioLines, CheckCheck, LayoutGrid, Megaphone, RadioTower, type LucideIcon } from 'lucide-react';
-import { useMe, type Me } from '../api/me.ts';
+import { AudioLines, CheckCheck, LayoutGrid, ListTree, Megaphone, RadioTower, type LucideIcon } from 'lucide-react';
+import { seesCampaigns, useMe, type Me } from '../api/me.ts';
 import { t, type MessageKey } from '../messages/messages.ts';
 import { Icon } from '../parts/icon.tsx';
 import { adPlaceTypes } from './ad-place-types.ts';
@@ -34,6 +34,11 @@ const places: readonly Place[] = [
   },
 ];
 
+/** For whoever may read how ads were decided. */
+const decisions: Place = {
+  ...{ type: 'decisions', name: 'nav.decisions', icon: ListTree, types: ['decisions'] },
+};
+
 const reviews: Place = {
   ...{ type: 'review_tasks', name: 'nav.reviews', icon: CheckCheck, types: ['review_tasks'] },
 };
@@ -46,10 +51,12 @@ function workspaceOf(me: Me | undefined, shown: string | undefined): string | un
 
 function useAdPlace() {
   const params = useParams({ strict: false });
-  const workspace = workspaceOf(useMe(), params.ws);
+  const me = useMe();
+  const workspace = workspaceOf(me, params.ws);
+  const hasDecisions = (me?.workspaces ?? []).some((one) => one.id === workspace && seesCampaigns(one));
   const pathname = useLocation({ select: (location) => location.pathname });
   const isIn = ({ types }: Place) => types.some((type) => pathname.startsWith(`/w/${params.ws ?? ''}/${type}`));
-  return { workspace, isIn };
+  return { workspace, hasDecisions, isIn };
 }
 
 function PlaceLink({
@@ -79,13 +86,13 @@ function PlaceLink({
 
 /** The places of advertising, for whoever can read a workspace. */
 export function AdPlaces() {
-  const { workspace, isIn } = useAdPlace();
+  const { workspace, hasDecisions, isIn } = useAdPlace();
   if (workspace === undefined) return null;
   return (
     <>
       <div className={styles.caption}>{t('nav.advertising')}</div>
       <ul>
-        {places.map((place) => (
+        {[...places, ...(hasDecisions ? [decisions] : [])].map((place) => (
           <PlaceLink key={place.type} place={place} workspace={workspace} isCurrent={isIn(place)} />
         ))}
       </ul>

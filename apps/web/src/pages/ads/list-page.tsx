@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Megaphone, Plus, SearchX } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useWorkspace, type Workspace } from '../../api/me.ts';
+import { seesCampaigns, useWorkspace, type Workspace } from '../../api/me.ts';
 import { resourcesQuery, type Resource } from '../../api/management.ts';
 import { makingCommand } from '../../commands/allowed.ts';
 import { nameOf } from '../../commands/name-of.ts';
@@ -121,6 +121,12 @@ function ListOf({ workspace, type }: { readonly workspace: Workspace; readonly t
       {typeName(each)}
     </Link>
   ));
+  if (seesCampaigns(workspace))
+    tabs.push(
+      <Link key="decisions" to="/w/$ws/decisions" params={{ ws: workspace.id }}>
+        {t('nav.decisions')}
+      </Link>,
+    );
   return (
     <Page title={typeName(type)} actions={query.data && query.data.length > 0 ? making : undefined}>
       {tabs.length > 1 && <Tabs name={t('nav.advertising')} links={tabs} />}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { Workspace } from '../../../api/me.ts';
+import { seesCampaigns, type Workspace } from '../../../api/me.ts';
 import type { Resource } from '../../../api/management.ts';
 import { verdictName } from '../../../commands/words.ts';
 import { t } from '../../../messages/messages.ts';
@@ -14,9 +15,6 @@ import styles from './delivery.module.css';
 
 /** States from which on something can have been delivered. */
 const flown = ['booked', 'delivering', 'delivery_extended', 'paused', 'completed', 'stopped'];
-
-/** Roles that may read the funnel; to others its numbers are refused. */
-const readers = ['owner', 'admin', 'trafficker', 'sales'];
 
 const Figure = ({
   name,
@@ -68,10 +66,21 @@ function Why({ hours, winners }: { readonly hours: readonly Hour[]; readonly win
   );
 }
 
+/** The way to the decisions about a line item: whoever asks why it is not more looks for a cause. */
+const DecisionsLink = ({ workspace, line }: { readonly workspace: string; readonly line: string }) => (
+  <Link
+    to="/w/$ws/decisions"
+    params={{ ws: workspace }}
+    search={{ line_item_id: line, purpose: 'campaign_troubleshooting' }}
+  >
+    {t('ads.its_decisions')}
+  </Link>
+);
+
 /** What a line item has delivered of its goal, how that compares with its plan, and why it is not more. */
 export function DeliveryCards({ workspace, line }: { readonly workspace: Workspace; readonly line: Resource }) {
   const { language } = usePlace();
-  const hasFlown = flown.includes(line.lifecycle_state) && readers.some((role) => workspace.roles.includes(role));
+  const hasFlown = flown.includes(line.lifecycle_state) && seesCampaigns(workspace);
   const query = useQuery({ ...funnelQuery(workspace.id, line.id), enabled: hasFlown });
   if (!hasFlown) return null;
   const { goal, window } = line.attributes as {
@@ -128,7 +137,11 @@ export function DeliveryCards({ workspace, line }: { readonly workspace: Workspa
                   <p>{t('ads.no_delivery')}</p>
                 )}
               </Card>
-              <Card title={t('ads.why')} basis={t('ads.why_basis')}>
+              <Card
+                title={t('ads.why')}
+                basis={t('ads.why_basis')}
+                end={<DecisionsLink workspace={workspace.id} line={line.id} />}
+              >
                 <Why hours={lastDay(hours, Date.now())} winners={(fit?.winners ?? []).map(({ name }) => name)} />
               </Card>
             </div>
