@@ -17,6 +17,7 @@ import { createDecisionWriter } from './decisions/decision-writer.ts';
 import { createFindDecisions } from './decisions/find-decisions.ts';
 import { createInsert } from './decisions/insert-packed.ts';
 import { createTextLists } from './decisions/known-texts.ts';
+import { createPreviewPlay } from './decisions/preview-play.ts';
 import { createReplayDecisions } from './decisions/replay-decision.ts';
 import { createServingNode } from './leases/serving-node.ts';
 import { sessionName } from './leases/serving-mode-table.ts';
@@ -236,6 +237,7 @@ export async function createApp(
     services: [
       ...servingServices(
         decidePlay,
+        createPreviewPlay({ node, plans, suspensions, shares }),
         createReplayDecisions(pool, store, decisions),
         createFindDecisions(pool, reader),
         listeners,

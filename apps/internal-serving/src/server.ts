@@ -4,6 +4,7 @@ import { ServingServiceService } from '@longwave/rpc/serving';
 import { z } from 'zod';
 import type { DecidePlay } from './decisions/decide-play.ts';
 import type { FindDecisions } from './decisions/find-decisions.ts';
+import type { PreviewPlay } from './decisions/preview-play.ts';
 import type { ReplayDecisions } from './decisions/replay-decision.ts';
 import type { ListenerMemory } from './listeners/listener-memory.ts';
 
@@ -15,6 +16,7 @@ const forgetRequest = z.strictObject({
 /** The RPCs of this service. */
 export const servingServices = (
   decide: DecidePlay,
+  previewDecision: PreviewPlay,
   { replay, explain }: ReplayDecisions,
   find: FindDecisions,
   listeners: Pick<ListenerMemory, 'forget'>,
@@ -25,13 +27,14 @@ export const servingServices = (
     ServingServiceService,
     {
       decide: ['public-delivery', 'operator'],
+      previewDecision: ['public-delivery'],
       replay: ['operator'],
       explain: ['management', 'operator'],
       find: ['management', 'operator'],
       forgetListeners: ['management'],
     },
     {
-      ...{ decide, replay, explain, find },
+      ...{ decide, previewDecision, replay, explain, find },
       forgetListeners: async (request) => {
         const { workspaceId, listenerBuckets } = parseOrProblem(forgetRequest, request);
         const buckets = listenerBuckets.map((bytes) => Buffer.from(bytes).toString('hex'));

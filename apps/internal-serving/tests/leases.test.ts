@@ -146,6 +146,61 @@ test('without Redis goals and shares serve', async () => {
   }
 });
 
+/** Everything that is stored, but for what a node reports of itself each second; and all that Redis holds. */
+async function stored() {
+  const { rows } = await pool.query<{ name: string }>(
+    `select table_name as name from information_schema.tables
+     where table_schema = 'serving' and table_type = 'BASE TABLE' and table_name <> 'serving_node' order by 1`,
+  );
+  const tables = rows.map(({ name }) => `select $$${name}$$ as name, to_jsonb(one)::text as row from "${name}" one`);
+  const redis = new Redis(two.engines.redis().url);
+  const keys = (await redis.keys('listener:*')).sort();
+  const records = await Promise.all(keys.map((key) => redis.get(key)));
+  redis.disconnect();
+  return { rows: (await pool.query(`${tables.join(' union all ')} order by 1, 2`)).rows, keys, records };
+}
+
+test('a preview decides as a play does, of the same line items, and no decision, lease, cap, share or count changes', async () => {
+  const booked = guaranteed(1_000);
+  const sponsor = lineItem({ type: 'sponsorship', goal: { unit: 'share_pct', quantity: 50 } });
+  const capped = lineItem({ frequency_caps: [{ max: 1, per: 'listener_bucket', window_seconds: 86_400 }] });
+  const workspaceId = await two.workspaceWith([booked, sponsor, capped]);
+  const [node] = two.nodes;
+  await grant(pool, epochs[0], booked.line_item_id, { granted: 5 });
+  await playUntil(workspaceId, node, booked.line_item_id, 1);
+  const breaks = [{ ...preroll, maxSlots: 2, maxDurationMs: 120_000n }];
+  const preview = (asPaced = true) =>
+    node.client.previewDecision({ play: playOf(workspaceId, { breaks, country: 'FR' }), asPaced }, {});
+  // What a play writes behind its answer is there.
+  await until(async () => JSON.stringify(await stored()) === JSON.stringify(await stored()));
+
+  const before = await stored();
+  const answers = [];
+  for (let at = 0; at < 20; at++) answers.push(await preview());
+  expect(await stored()).toEqual(before);
+  // 20 previews did not use up the four units that are left, and the cap of a listener is never reached.
+  const heard = answers.map(({ answer }) => answer!.picks.map(({ lineItemId }) => lineItemId));
+  for (const picks of heard) expect(picks).toHaveLength(2);
+  expect(heard.at(-1)).toContain(booked.line_item_id);
+  const trace = JSON.parse(answers[0]!.traceJson) as { candidates: { line_item_id: string; verdict: string }[] };
+  expect(trace.candidates.filter(({ verdict }) => verdict === 'won')).toHaveLength(2);
+  expect(answers[0]!.answer!.decisionId).not.toBe(answers[1]!.answer!.decisionId);
+});
+
+test('a preview of another time than now gives goals room that have no lease, and one of now says that they have none', async () => {
+  const booked = guaranteed(1_000);
+  const workspaceId = await two.workspaceWith([booked]);
+  const ask = async (asPaced: boolean) =>
+    (await two.nodes[0].client.previewDecision({ play: playOf(workspaceId), asPaced }, {})).answer!;
+  expect(await ask(true)).toMatchObject({ picks: [], noAdReason: 'no_lease' });
+  expect((await ask(false)).picks.map(({ lineItemId }) => lineItemId)).toEqual([booked.line_item_id]);
+  const stranger = two.engines.clientAs('operator', two.nodes[0].port);
+  await expect(stranger.previewDecision({ play: playOf(workspaceId), asPaced: true }, {})).rejects.toMatchObject({
+    code: 'permission_denied',
+  });
+  stranger.close();
+});
+
 test('a node that ends finishes the plays on their way, and gives back what it has left of its leases', async () => {
   const booked = guaranteed(1_000);
   const workspaceId = await two.workspaceWith([booked]);

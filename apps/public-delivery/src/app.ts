@@ -55,6 +55,11 @@ import { createCleanBindingSweep } from './plays/binding-table.ts';
 import { watchRunningPlays } from './plays/running-plays.ts';
 import { createPlayTokens } from './plays/play-token.ts';
 import { followRevokedWeeks } from './plays/revoked-weeks.ts';
+import { createDecidePreview } from './previews/decide-preview.ts';
+import { createOpenPreview } from './previews/open-preview.ts';
+import { previewRoutes } from './previews/preview-routes.ts';
+import { removePreviews } from './previews/preview-table.ts';
+import { createPreviewTokens } from './previews/preview-token.ts';
 import { acknowledgeIntents } from './projection/apply/acknowledge-intents.ts';
 import { followEvents } from './projection/apply/follow-events.ts';
 import { createRecentProjection } from './projection/recent-projection.ts';
@@ -144,6 +149,7 @@ export async function createApp(
   const keys = followTokenKeys(() => config.DELIVERY_TOKEN_SECRETS, revoked.epochOf);
   const host = new URL(mediaUrl).host;
   const tokens = createPlayTokens(keys, host);
+  const previewTokens = createPreviewTokens(keys, host);
   const servingTokens = createServingTokens(keys, host);
   const arrangements = createKnownArrangements(pool);
   const findPlay = createFindPlay(pool, arrangements, tokens);
@@ -198,6 +204,7 @@ export async function createApp(
           name: 'old_hls_plays',
           remove: (maxRows) => removeHlsPlays(workPool, oldBefore(), cleanBefore(), maxRows),
         },
+        { name: 'old_previews', remove: (maxRows) => removePreviews(workPool, now(), maxRows) },
         { name: 'old_bindings', remove: (maxRows) => archiveBindings(workPool, store, oldBefore(), maxRows) },
       ],
       everyMs: config.SWEEP_EVERY_MS,
@@ -205,6 +212,7 @@ export async function createApp(
       onError: (name, error) => logger.warn({ name, err: error }, 'sweep.failed'),
     }),
   );
+  const partSource = createPartSource(pool, segments, artworks);
   const router = createRouter(
     [
       contractRoute,
@@ -225,6 +233,7 @@ export async function createApp(
         findListenersPlay: createFindListenersPlay(pool, arrangements, traceAgent),
       }),
       ...playFileRoutes({ pool, store, findPlay, servingTokens, projection, mediaUrl }),
+      ...previewRoutes({ pool, partSource, tokens: previewTokens }),
       ...presentationRoutes({ projection, presentations, files, segments }),
       ...hlsPlayRoutes({
         ...{ identify, files, facts, mediaUrl, segments, ads, listAds, tokens: hlsTokens },
@@ -244,7 +253,7 @@ export async function createApp(
           ...{ identify, choosePlay, runningPlays, tokens, facts, mediaUrl, now },
           resumePlay: createResumePlay({ projection, bindings, plays }),
           onlyLooks,
-          partSource: createPartSource(pool, segments, artworks),
+          partSource,
           listsVersion: lists.listsVersion,
         }),
       }),
@@ -262,7 +271,14 @@ export async function createApp(
     await serveRpc({
       listen: config.GRPC_LISTEN,
       tls,
-      services: deliveryServices({ pool: workPool, mediaUrl }),
+      services: deliveryServices({
+        pool: workPool,
+        openPreview: createOpenPreview({
+          ...{ pool: workPool, compose, tokens: previewTokens, mediaUrl, now },
+          decide: createDecidePreview({ pool: workPool, segments, previewDecision: serving.previewDecision }),
+        }),
+        mediaUrl,
+      }),
       onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
       toProblem: databaseOutage,
     }),

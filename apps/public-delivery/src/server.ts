@@ -1,11 +1,12 @@
 import type { Pool } from '@longwave/postgres';
 import { parseOrProblem, Problem } from '@longwave/problems';
 import { rpcService, type RpcService } from '@longwave/rpc';
-import { BindingServiceService, EnclosureServiceService } from '@longwave/rpc/delivery';
+import { BindingServiceService, EnclosureServiceService, PreviewServiceService } from '@longwave/rpc/delivery';
 import { gateways } from '@longwave/services';
 import { z } from 'zod';
 import { enclosurePath, playlistPath } from './feeds/to-feed.ts';
 import { eraseListeners, findListeners } from './plays/listener-erasure-table.ts';
+import type { OpenPreview } from './previews/open-preview.ts';
 import { findShownPresentation, listEnclosures } from './projection/feed-table.ts';
 
 const maxEpisodes = 200;
@@ -13,6 +14,12 @@ const maxEpisodes = 200;
 const name = z.string().min(1).max(64);
 const presentationRequest = z.strictObject({ workspaceId: name, episodeId: name });
 const findRequest = z.strictObject({ workspaceId: name, decisionIds: z.array(name).max(100) });
+const label = z.string().max(128);
+const previewRequest = z.strictObject({
+  ...{ workspaceId: name, episodeId: name, app: label, device: label, operatingSystem: label },
+  country: z.string().regex(/^[A-Z]{2}$/),
+  atMs: z.bigint().min(1n).max(BigInt(8.64e15)).optional(),
+});
 const eraseRequest = z.strictObject({
   erasureId: name,
   workspaceId: name,
@@ -22,9 +29,11 @@ const eraseRequest = z.strictObject({
 /** The RPCs for other services. Each caller has checked that its client may see the episodes that it names. */
 export const deliveryServices = ({
   pool,
+  openPreview,
   mediaUrl,
 }: {
   readonly pool: Pool;
+  readonly openPreview: OpenPreview;
   /** Without a slash at the end. */
   readonly mediaUrl: string;
 }): RpcService[] => [
@@ -46,6 +55,11 @@ export const deliveryServices = ({
         };
       },
     },
+  ),
+  rpcService(
+    PreviewServiceService,
+    { openPreview: ['rest-gateway'] },
+    { openPreview: (request) => openPreview({ atMs: undefined, ...parseOrProblem(previewRequest, request) }) },
   ),
   rpcService(
     BindingServiceService,

@@ -23,7 +23,13 @@ import { newId } from '@longwave/ids';
 import { createObjectStore, type ObjectStore } from '@longwave/object-store';
 import { createPool, type Pool } from '@longwave/postgres';
 import { readTls, rpcService, serveRpc, type Tls } from '@longwave/rpc';
-import { ServingServiceService, type DecideRequest, type DecideResponse, type Pick } from '@longwave/rpc/serving';
+import {
+  ServingServiceService,
+  type DecideRequest,
+  type DecideResponse,
+  type Pick,
+  type PreviewDecisionRequest,
+} from '@longwave/rpc/serving';
 import { createLogger, type Logger } from '@longwave/service-kit';
 import { sha256 } from '@longwave/test-kit';
 import { createApp, type DeliveryApp, type Overrides } from '../src/app.ts';
@@ -37,6 +43,7 @@ export const audio = (frames: number) => randomBytes(frames * frameBytes);
 interface ServingServer {
   readonly address: string;
   readonly requests: DecideRequest[];
+  readonly previews: PreviewDecisionRequest[];
   /** The answer to the next calls; by default without ads. */
   answer: (request: DecideRequest) => Promise<DecideResponse>;
   close(): Promise<void>;
@@ -110,9 +117,11 @@ export async function openBench(): Promise<Bench> {
   );
 
   const requests: DecideRequest[] = [];
+  const previews: PreviewDecisionRequest[] = [];
   const serving: ServingServer = {
     address: '',
     requests,
+    previews,
     answer: async (request) => noAds(request),
     close: async () => undefined,
   };
@@ -121,9 +130,14 @@ export async function openBench(): Promise<Bench> {
     tls: readTls(identities['internal-serving']),
     services: [
       rpcService(
-        { decide: ServingServiceService.decide },
-        { decide: ['public-delivery'] },
+        { decide: ServingServiceService.decide, previewDecision: ServingServiceService.previewDecision },
+        { decide: ['public-delivery'], previewDecision: ['public-delivery'] },
         {
+          previewDecision: async (request) => {
+            serving.previews.push(request);
+            const traceJson = JSON.stringify({ stages: [], candidates: [] });
+            return { answer: await serving.answer(request.play!), traceJson };
+          },
           decide: async (request) => {
             requests.push(request);
             return serving.answer(request);

@@ -12,7 +12,7 @@ export interface Told {
 /** What must not be told, by what it is. */
 export type Secrets = Readonly<Record<string, readonly string[]>>;
 
-export const purposes: readonly TokenPurpose[] = ['enc', 'arr', 'prs', 'asl', 'ada', 'opp', 'evt', 'clk', 'bnd'];
+export const purposes: readonly TokenPurpose[] = ['enc', 'arr', 'prs', 'asl', 'ada', 'opp', 'evt', 'clk', 'bnd', 'prv'];
 export const tokenPattern = /t1\.[\w-]{100}/g;
 const host = 'media.test';
 

@@ -18,10 +18,11 @@ import { flipped, tokenOf } from './_hls-plays.ts';
 import { hosted } from './_hosted.ts';
 import { jpeg } from './_media.ts';
 import { storePictures, type TestPictures } from './_pictures.ts';
+import { openPreview } from './_previews.ts';
 import { releaseWith } from './_release.ts';
 import { storeSegment } from './_stitched.ts';
 import { createFindSecrets, crawl, keep, openAny, purposes, tokenPattern, type Secrets, type Told } from './_told.ts';
-import { audio, eventOf, makeShow, noAds, openBench, type Bench } from './_support.ts';
+import { audio, eventOf, makeShow, noAds, openBench, workspaceId, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
@@ -191,7 +192,8 @@ async function knownSecrets(): Promise<Secrets> {
 }
 const hexOf = (address: string) => Buffer.from(address.split('.').map(Number)).toString('hex');
 
-const decisionIds = () => bench.serving.requests.map(({ decisionId }) => decisionId);
+const decisionIds = () =>
+  [...bench.serving.requests, ...bench.serving.previews.map(({ play }) => play!)].map(({ decisionId }) => decisionId);
 
 /** Names of the routes that the sources declare. */
 function declaredRoutes(): readonly string[] {
@@ -212,6 +214,9 @@ test('no answer names a campaign, a line, a decision, its reason or its listener
     await apply(bench, next(events.podcast, { hls_in_feed: true }));
     all.push(...(await askEverything(subdomain, enclosure)));
   }
+  const tried = { workspaceId, episodeId: shows[0]!.events.episode.subject.id };
+  const { audioUrl, timelineUrl } = await openPreview(bench, app.grpcPort, tried);
+  all.push(...(await crawl(ask, told, [audioUrl, timelineUrl], listener)));
   // Published over the bus, so that its enclosure has a token of this host.
   const released = await makeShow(bench.store, audio(500), { ...episode, markers });
   all.push(...(await askEverything(released.subdomain, await releaseWith(() => bench, ask)(released))));

@@ -6,7 +6,7 @@ import { verifyUnderLease } from '@longwave/http-kit/verify-under-lease';
 import { openChannel, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CredentialServiceService } from '@longwave/rpc/credential';
-import { EnclosureServiceService } from '@longwave/rpc/delivery';
+import { EnclosureServiceService, PreviewServiceService } from '@longwave/rpc/delivery';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import { openSubscriber } from '@longwave/worker-kit';
 import type { RestGatewayConfig } from './config.ts';
@@ -66,6 +66,7 @@ export async function createApp(
       identity: createIdentity(channels.authServer),
       audience: channels.analyticsSink.client(AudienceServiceService),
       findEnclosures: createFindEnclosures(channels.publicDelivery.client(EnclosureServiceService), logger),
+      openPreview: channels.publicDelivery.client(PreviewServiceService).openPreview,
       redis,
       progress,
       baseUrl: config.BASE_URL,

@@ -3,6 +3,7 @@ import type { Access, Asker, Caller, FindEnclosures, Identity, Management } from
 import type { RestScope } from '@longwave/principal';
 import type { RpcClient } from '@longwave/rpc';
 import type { AudienceServiceService } from '@longwave/rpc/audience';
+import type { PreviewServiceService } from '@longwave/rpc/delivery';
 import type { Logger } from '@longwave/service-kit';
 import type { ServerResponse } from 'node:http';
 import type { Redis } from 'ioredis';
@@ -16,6 +17,7 @@ export interface Deps {
   readonly identity: Identity;
   readonly audience: RpcClient<typeof AudienceServiceService>;
   readonly findEnclosures: FindEnclosures;
+  readonly openPreview: RpcClient<typeof PreviewServiceService>['openPreview'];
   readonly redis: Redis;
   readonly progress: ProgressFeed;
   readonly baseUrl: string;

@@ -20,6 +20,7 @@ import { analyticsReports, analyticsReportsArchives } from './analytics/report-r
 import { readBatchState, readLatestBatch, revertBatch, startBatch } from './batch-encodings/batch-encoding-routes.ts';
 import { statisticsTwin } from './docs/deprecation.ts';
 import { episodeContents } from './episodes/episode-content-routes.ts';
+import { previewEpisode } from './episodes/preview-route.ts';
 import { registerMediaClip } from './media-clips/media-clip-routes.ts';
 import { checkFeed, publishPodcast } from './podcasts/feed-check-route.ts';
 import { podcastImport, previewImport } from './podcasts/import-routes.ts';
@@ -96,6 +97,7 @@ export const routes: readonly Route[] = [
   change('POST', '/episodes/{id}/schedule', 'episode.schedule'),
   change('POST', '/episodes/{id}/unpublish', 'episode.unpublish'),
   ...episodeContents('/episodes/{id}'),
+  previewEpisode('/episodes/{id}/preview'),
 
   startUpload('/uploads'),
   listUploads('/uploads'),

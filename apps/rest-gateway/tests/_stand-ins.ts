@@ -1,7 +1,7 @@
 import { Problem } from '@longwave/problems';
 import { rpcService, serveRpc, type Tls } from '@longwave/rpc';
 import { AudienceServiceService, Window } from '@longwave/rpc/audience';
-import { EnclosureServiceService } from '@longwave/rpc/delivery';
+import { EnclosureServiceService, PreviewServiceService } from '@longwave/rpc/delivery';
 import { FeedServiceService } from '@longwave/rpc/feed';
 import {
   EncodingQueueServiceService,
@@ -277,6 +277,47 @@ function publicDeliveryServices(scene: Scene) {
           return { enclosures: known.map((episodeId) => ({ episodeId, url: urlOf(episodeId) })) };
         },
         findPresentation: async () => ({ presentation: undefined }),
+      },
+    ),
+    rpcService(
+      PreviewServiceService,
+      { openPreview: gateway },
+      {
+        openPreview: async ({ atMs }) => ({
+          ...{ previewId: 'prv_0000000000000000000000000a', expiresAtMs: 1_795_269_630_000n },
+          audioUrl: 'http://media.test/delivery/v1/pv/t1.preview/preview.mp3',
+          timelineUrl: 'http://media.test/delivery/v1/pv/t1.preview/timeline.json',
+          timelineJson: JSON.stringify({
+            ...{ version: 1, preview: true, duration_ms: 90_000 },
+            parts: [
+              {
+                ...{ kind: 'break', key: 'pre', position: 'pre', start_ms: 0, duration_ms: 30_000 },
+                slots: [{ slot: 0, start_ms: 0, duration_ms: 30_000 }],
+              },
+              { kind: 'content', start_ms: 30_000, duration_ms: 60_000, content_start_ms: 0 },
+            ],
+          }),
+          decisionJson: JSON.stringify({
+            ...{ at: new Date(Number(atMs ?? 1_795_266_030_000n)).toISOString(), as_paced: atMs === undefined },
+            serving_plan_id: 'spl_0000000000000000000000000a',
+            breaks: [{ key: 'pre', position: 'pre', position_ms: 0, max_slots: 2, max_duration_ms: 60_000 }],
+            picks: [
+              {
+                ...{ break_key: 'pre', slot: 0, campaign_id: 'cmp_0000000000000000000000000a' },
+                line_item_id: 'li_0000000000000000000000000a',
+                creative_id: 'crv_0000000000000000000000000a',
+              },
+            ],
+            no_ad_reason: 'no_more_line_items',
+            stages: [],
+            candidates: [
+              {
+                ...{ break_key: 'pre', line_item_id: 'li_0000000000000000000000000a' },
+                ...{ verdict: 'won', codes: ['won'], tier: 2, rank: 1 },
+              },
+            ],
+          }),
+        }),
       },
     ),
   ];

@@ -1,7 +1,18 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 
 /** The uses of tokens. The number stands inside the token, the name in its additional data. */
-export const tokenPurposes = { enc: 1, arr: 2, prs: 3, asl: 4, ada: 5, opp: 6, evt: 7, clk: 8, bnd: 9 } as const;
+export const tokenPurposes = {
+  enc: 1,
+  arr: 2,
+  prs: 3,
+  asl: 4,
+  ada: 5,
+  opp: 6,
+  evt: 7,
+  clk: 8,
+  bnd: 9,
+  prv: 10,
+} as const;
 export type TokenPurpose = keyof typeof tokenPurposes;
 
 /** The longest life of a token, in seconds: 180 days. Its key is kept as long. */

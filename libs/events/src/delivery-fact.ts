@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { idFromBytes } from '@longwave/ids';
+import { idFromBytes, idPrefixes, isId } from '@longwave/ids';
 import { z } from 'zod';
 import { servedAdSchema } from './served-ad.ts';
 
@@ -72,7 +72,8 @@ const servedBytes = {
 export const byteRangeServedSchema = z.object({
   kind: z.literal('byte_range_served'),
   ...servedBytes,
-  arrangement_id: z.string(),
+  /** Of a play that somebody listens to: a preview is no fact (docs/adr/0119-a-preview-is-decided-dry.md). */
+  arrangement_id: z.string().refine((id) => !isId(id, idPrefixes.preview), { message: 'A preview is never counted.' }),
   /** The arrangement, as far as counting needs it; repeated in each fact, so that facts alone can be recounted. */
   parts: z.array(countedPart),
   /** The token had expired. */

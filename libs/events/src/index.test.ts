@@ -241,6 +241,7 @@ test.each([
   ['an event without the whole revision', domainEventSchema, { ...event, after: { id: 'ep_1' } }],
   ['a fact of an unknown kind', deliveryFactSchema, { ...agent, kind: 'address_seen' }],
   ['a mark without a time', factMessageSchema, { ...mark, until: 'now' }],
+  ['a fact about a preview', deliveryFactSchema, { ...bytes, arrangement_id: `prv_${'0'.repeat(26)}` }],
   ['a negative byte', deliveryFactSchema, { ...bytes, written: [[-1, 5]] }],
   ['an interval without an end', deliveryFactSchema, { ...bytes, requested: [[0]] }],
   ['an unknown address verdict', deliveryFactSchema, { ...bytes, address_verdict: 'home' }],

@@ -13,6 +13,7 @@ export const idPrefixes = {
   lease: 'lse',
   operation: 'op',
   play: 'ply',
+  preview: 'prv',
   receipt: 'rcp',
   request: 'req',
   serving: 'srv',

@@ -14,7 +14,8 @@ export interface PartSource {
 
 const maxHeaderBytes = 8 << 20;
 
-const fromMemory = (bytes: Buffer): OpenSegment => ({
+/** Bytes that are in memory already. */
+export const fromMemory = (bytes: Buffer): OpenSegment => ({
   read: async function* (from, to) {
     yield bytes.subarray(from, to);
   },

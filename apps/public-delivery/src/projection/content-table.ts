@@ -79,20 +79,26 @@ export const mayLead = `coalesce(g.state, 'active') = 'active'`;
 export const masterUrlOf = (row: Pick<AudioRow, 'source_state' | 'source_url'>): string | undefined =>
   row.source_state === 'revoked' || row.source_url === null ? undefined : new URL(row.source_url).href;
 
-/** Audio of episodes `e` that were public once. */
-export const audio = `
+/** Audio of episodes `e`. @param alias how the public address `a` is joined */
+const selectAudio = (alias: 'join' | 'left join') => `
   select e.workspace_id, e.podcast_id, e.id, e.state, p.state as podcast_state, e.published_at, e.attributes->>'title' as title,
     p.attributes->>'title' as podcast_title, p.attributes->>'author' as author, a.file_name, r.rendition_digest,
     r.rendition_bytes, r.duration_ms, c.clip_url, e.plays_end_before,
     coalesce(e.attributes->>'ads' = 'none', false) as without_ads, e.attributes->>'snapshot_id' as snapshot_id,
     s.state as source_state, case when ${mayLead} then s.master_url end as source_url, s.territories, s.served_until
   from episode e
-    join alias a on a.episode_id = e.id
+    ${alias} alias a on a.episode_id = e.id
     join podcast p on p.id = e.podcast_id
     ${playedProduction}
     ${standInClip}
     left join content_snapshot s on s.id = e.attributes->>'snapshot_id' and s.workspace_id = e.workspace_id
     left join authority_grant g on g.id = s.authority_id and g.workspace_id = s.workspace_id`;
+
+/** Audio of episodes `e` that were public once. */
+export const audio = selectAudio('join');
+
+/** A row some of whose columns may be missing. */
+type Nullable<R, K extends keyof R> = { readonly [C in keyof R]: C extends K ? R[C] | null : R[C] };
 
 export function toAudio(row: AudioRow | undefined): FoundAudio | undefined {
   if (!row) return undefined;
@@ -143,6 +149,29 @@ export async function findAudioByEpisode(pool: Pool, episodeId: string): Promise
     values: [episodeId],
   });
   return toAudio(rows[0]);
+}
+
+/**
+ * An episode as its editors try it, whether or not it is public yet; undefined when it was archived or has no file of ours.
+ * @param at stands for the publication of one that is not published
+ */
+export async function findEditedEpisode(
+  pool: Pool,
+  workspaceId: string,
+  episodeId: string,
+  at: Date,
+): Promise<PlayableEpisode | undefined> {
+  const { rows } = await pool.query<Nullable<AudioRow, 'published_at' | 'file_name'>>({
+    name: 'audio_of_edited_episode',
+    text: `${selectAudio('left join')} where e.id = $1 and e.workspace_id = $2`,
+    values: [episodeId, workspaceId],
+  });
+  const [row] = rows;
+  if (!row || [row.state, row.podcast_state].includes('archived')) return undefined;
+  const shown = { state: 'published', podcast_state: 'published' } as const;
+  const named = { published_at: row.published_at ?? at, file_name: row.file_name ?? 'preview' };
+  const found = toAudio({ ...row, ...shown, ...named });
+  return found?.kind === 'ours' ? found.episode : undefined;
 }
 
 /** Whose audio has a digest: several episodes, also of different workspaces, can have the same bytes. */

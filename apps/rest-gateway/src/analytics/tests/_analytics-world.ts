@@ -243,6 +243,7 @@ export async function startAnalytics() {
         // No route of these asks for accounts, addresses of audio or progress.
         identity: createIdentity(channels.management),
         findEnclosures: async () => new Map(),
+        openPreview: () => Promise.reject(new Error('not asked')),
         redis,
         progress: stack.use(createProgressFeed(redis, new Redis(sink.redisUrl), () => undefined)),
         clock: () => now,

@@ -1,0 +1,70 @@
+import { idPrefixes, newId } from '@longwave/ids';
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import type { OpenPreviewRequest, OpenPreviewResponse } from '@longwave/rpc/delivery';
+import { timelineOf } from '../companions/timeline-document.ts';
+import type { Compose } from '../plays/bound-plays.ts';
+import { findEditedEpisode } from '../projection/content-table.ts';
+import { areOver, holdIn } from '../projection/hosted-elsewhere.ts';
+import type { DecidePreview } from './decide-preview.ts';
+import { savePreview } from './preview-table.ts';
+import { previewMs, type PreviewTokens } from './preview-token.ts';
+
+export type OpenPreview = (asked: OpenPreviewRequest) => Promise<OpenPreviewResponse>;
+
+export interface OpenPreviewOptions {
+  readonly pool: Pool;
+  readonly decide: DecidePreview;
+  readonly compose: Compose;
+  readonly tokens: Pick<PreviewTokens, 'mint'>;
+  /** Without a slash at the end. */
+  readonly mediaUrl: string;
+  readonly now: () => Date;
+}
+
+/** Previews that are made at a time: listeners go first. */
+const maxAtOnce = 8;
+
+/**
+ * Makes a play that an editor tries: decided dry, composed as for listeners, and kept apart for an hour. Throws `episode_has_no_audio` for an
+ * episode of which listeners would have no file of ours, and `temporarily_unavailable` where its ads cannot be decided or too many are made.
+ */
+export function createOpenPreview({ pool, decide, compose, tokens, mediaUrl, now }: OpenPreviewOptions): OpenPreview {
+  async function open({ workspaceId, episodeId, atMs, ...listener }: OpenPreviewRequest): Promise<OpenPreviewResponse> {
+    const madeAt = now();
+    const at = atMs === undefined ? madeAt : new Date(Number(atMs));
+    const episode = await findEditedEpisode(pool, workspaceId, episodeId, madeAt);
+    const rights = episode?.rights;
+    if (!episode || (rights && (!holdIn(rights, listener.country) || areOver(rights, at))))
+      throw new Problem('episode_has_no_audio');
+    const { ads, told } = await decide(newId(idPrefixes.decision), episode, listener, {
+      ...{ at, asPaced: atMs === undefined },
+    });
+    const { document, headers } = await compose(episode, ads.breaks, madeAt);
+    const id = newId(idPrefixes.preview);
+    const expiresAt = new Date(madeAt.getTime() + previewMs);
+    await savePreview(pool, { id, workspaceId, episodeId, document, headers, expiresAt });
+    const root = `${mediaUrl}/delivery/v1/pv/${tokens.mint(id, madeAt)}`;
+    return {
+      previewId: id,
+      expiresAtMs: BigInt(expiresAt.getTime()),
+      audioUrl: `${root}/preview.mp3`,
+      timelineUrl: `${root}/timeline.json`,
+      timelineJson: JSON.stringify(previewTimelineOf(document)),
+      decisionJson: JSON.stringify(told),
+    };
+  }
+
+  let underWay = 0;
+  return async (asked) => {
+    if (underWay >= maxAtOnce) throw new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 });
+    underWay += 1;
+    return open(asked).finally(() => (underWay -= 1));
+  };
+}
+
+/** The timeline of a preview: marked, and without an address for reports or clicks. */
+export const previewTimelineOf = (document: Parameters<typeof timelineOf>[0]) => ({
+  ...timelineOf(document, () => ({})),
+  preview: true,
+});
