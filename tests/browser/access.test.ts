@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { registerConnector } from '@longwave/test-kit/clients';
+import { registerConnector, signUp, type Person } from '@longwave/test-kit/clients';
 import type { BrowserContext, Page } from 'playwright-core';
 import { grantAccess } from '../_agent-access.ts';
 import { openBrowser, type TestBrowser } from '../_browser.ts';
 import { heading, lookAt, newPodcaster, type Podcaster } from '../_console.ts';
+import { publishedPodcast } from '../_hosting-world.ts';
 import { openSharedInstallation, type SharedInstallation } from '../_shared-installation.ts';
 import { newestLogs, placesOf } from '../_stored-texts.ts';
 
@@ -11,11 +12,23 @@ const stack = new AsyncDisposableStack();
 let world: SharedInstallation;
 let browser: TestBrowser;
 let ada: Podcaster;
+/** Sees the numbers of Ada's account. */
+let ben: Person;
+let workspace: string;
+let podcastId: string;
 beforeAll(async () => {
   world = stack.use(await openSharedInstallation());
   browser = stack.use(await openBrowser(world.fleet));
   ada = await newPodcaster(world, 'Ada Quay');
   await world.operator.changeIdentity(ada.accountId, 'account.set_plan', { plan: 'network' });
+  // Before Ada replaces the key of this program.
+  podcastId = await publishedPodcast(ada.rest, 'Harbour Light');
+  ({ workspace_id: workspace } = await world.operator.account(ada.accountId));
+  ben = await signUp(world, 'Ben Rope');
+  const ids = { owner_account_id: ada.accountId, member_account_id: ben.accountId };
+  const member = { ...ids, permissions: ['view_analytics'] };
+  await world.operator.identityCommand(workspace, 'membership.add', { type: 'memberships' }, member);
+  await ben.browser.post('/sign-in/account', { account: ada.accountId }, {}, '/sign-in/account');
 }, 120_000);
 afterEach(() => expect(browser.takeFindings()).toEqual([]));
 afterAll(() => stack.disposeAsync());
@@ -149,4 +162,93 @@ test('the pages of the account look as the console does: button, field, card, he
     await tab.visit('/settings');
     expect(await page.evaluate(`document.fonts.load('14px Inter').then((faces) => faces.length)`)).toBeGreaterThan(0);
   }
+});
+
+const json = { 'content-type': 'application/json' };
+/** Makes an advertiser by the session of somebody, with the headers of a page of ours unless others are given. */
+const makeAdvertiser = ({ browser: own }: Person, headers: Readonly<Record<string, string>> = {}) =>
+  own.fetch(`/management/v1/workspaces/${workspace}/commands/advertiser.create`, {
+    method: 'POST',
+    headers: { ...json, 'idempotency-key': crypto.randomUUID(), ...headers },
+    body: JSON.stringify({
+      subject: { type: 'advertisers', id: null },
+      changes: { legal_name: 'Tidewater Tea Ltd', brands: [], ad_product_categories: [] },
+    }),
+  });
+
+test('24, an analyst has no button that changes anything, and a forged command is 403', async () => {
+  const made = await makeAdvertiser(ada);
+  if (made.status !== 200) throw new Error(made.body);
+  const { subject } = JSON.parse(made.body) as { subject: { id: string } };
+  await using tab = await browser.open({ session: ben.browser });
+  const { page } = tab;
+  const writes = [
+    ...['New podcast', 'Move a show in', 'New episode', 'Settings', 'Edit'],
+    ...['Activate', 'Archive', 'New advertiser', 'New campaign'],
+  ];
+  for (const [address, title, shows] of [
+    ['/podcasts', 'Podcasts', 'Harbour Light'],
+    [`/podcasts/${podcastId}`, 'Harbour Light', 'Copy feed link'],
+    [`/podcasts/${podcastId}/feed`, 'Harbour Light', 'As directories see it'],
+    [`/w/${workspace}/advertisers`, 'Advertisers', 'Tidewater Tea Ltd'],
+    [`/w/${workspace}/advertisers/${subject.id}`, 'Tidewater Tea Ltd', 'History'],
+  ] as const) {
+    await tab.visit(address);
+    await heading(page, title).waitFor();
+    const main = page.getByRole('main');
+    await main.getByText(shows).first().waitFor();
+    const offered = writes.map(async (name) => [name, await main.getByText(name, { exact: true }).count()] as const);
+    expect((await Promise.all(offered)).filter(([, count]) => count > 0)).toEqual([]);
+  }
+  const asked = [
+    await makeAdvertiser(ben),
+    await ben.browser.fetch(`/api/v1/podcasts/${podcastId}`, {
+      method: 'PUT',
+      headers: json,
+      body: '{"author":"Ben"}',
+    }),
+    await ben.browser.fetch('/api/v1/podcasts', { method: 'POST', headers: json, body: '{"title":"Ben’s"}' }),
+    await ben.browser.fetch('/api/v1/account/keys', { headers: json }),
+  ];
+  expect(asked.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+});
+
+test('a request that a page of elsewhere sends with the session is 403: from another site, as a form, from another port', async () => {
+  const { base, media } = world.fleet.urls;
+  const elsewhere = [
+    { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+    { 'sec-fetch-site': 'same-site', origin: media },
+    { 'sec-fetch-site': undefined, origin: media },
+  ] as const;
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  for (const headers of elsewhere) {
+    const asked = [
+      await makeAdvertiser(ada, headers as never),
+      await ada.browser.fetch('/api/v1/podcasts', { method: 'POST', headers: { ...json, ...headers }, body: '{}' }),
+      await ada.browser.fetch('/api/v1/podcasts', {
+        method: 'POST',
+        headers: { ...form, ...headers },
+        body: 'title=A',
+      }),
+      await ada.browser.post('/settings/api/key', { once: crypto.randomUUID() }, headers, '/settings/api'),
+      await ada.browser.post('/sign-out', {}, headers, '/settings'),
+    ];
+    expect(asked.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+  }
+
+  // As a browser really does it: a page at the port of the media server, which the cookie of the session reaches.
+  await using tab = await browser.open({ session: ada.browser, meant: [/^403 POST \/sign-out$/] });
+  const { page } = tab;
+  await page.route(`${media}/elsewhere`, (route) =>
+    route.fulfill({
+      contentType: 'text/html',
+      body: `<form method="post" action="${base}/sign-out"><button>Win</button></form>`,
+    }),
+  );
+  await page.goto(`${media}/elsewhere`);
+  const answered = page.waitForResponse(`${base}/sign-out`);
+  await press(page, 'Win');
+  expect((await (await answered).request().allHeaders())['cookie']).toContain('lw_session=');
+  await heading(page, 'This was refused').waitFor();
+  expect((await ada.browser.get('/settings')).status).toBe(200);
 });

@@ -89,6 +89,16 @@ const campaignRoles = ['owner', 'admin', 'trafficker', 'sales'];
 export const seesCampaigns = ({ roles }: Pick<Workspace, 'roles'>): boolean =>
   campaignRoles.some((role) => roles.includes(role));
 
+/**
+ * Whether the person has one of these roles in the account that the session works in. Who only helps with podcasts of others has roles there that
+ * these pages do not know: the server refuses what they do not allow.
+ */
+export function useHasRole(...wanted: readonly string[]): boolean {
+  const me = useMe();
+  const { roles = [] } = me?.workspaces.find(({ id }) => id === me.ownWorkspaceId) ?? {};
+  return roles.length === 0 || wanted.some((role) => roles.includes(role));
+}
+
 /** A workspace by its id; undefined for one in which the person sees nothing. */
 export const useWorkspace = (id: string): Workspace | undefined =>
   useMe()?.workspaces.find((workspace) => workspace.id === id);

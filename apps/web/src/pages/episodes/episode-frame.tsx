@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, Outlet } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { useHasRole } from '../../api/me.ts';
 import type { Answer } from '../../api/queries.ts';
 import { t } from '../../messages/messages.ts';
 import { Artwork } from '../../parts/artwork.tsx';
@@ -69,6 +70,7 @@ function EpisodeTabs({ episode }: { readonly episode: Episode }) {
 
 function Frame({ episode }: { readonly episode: Episode }) {
   const { data: podcast } = useQuery(podcastQuery(episode.podcast_id));
+  const mayEdit = useHasRole('owner', 'editor', 'scheduler', 'producer');
   // What is heard goes on over the tabs, and ends with the pages that can stop it.
   useEffect(() => player.pause, []);
   const params = { podcastId: episode.podcast_id };
@@ -87,9 +89,11 @@ function Frame({ episode }: { readonly episode: Episode }) {
       actions={
         <>
           {episode.enclosure_url !== undefined && <CopyButton name="episode.copy_audio" text={episode.enclosure_url} />}
-          <Link className={buttonClass()} to="/episodes/$episodeId/details" params={{ episodeId: episode.id }}>
-            {t('episode.edit')}
-          </Link>
+          {mayEdit && (
+            <Link className={buttonClass()} to="/episodes/$episodeId/details" params={{ episodeId: episode.id }}>
+              {t('episode.edit')}
+            </Link>
+          )}
         </>
       }
     >

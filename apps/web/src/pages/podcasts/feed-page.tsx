@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { useHasRole } from '../../api/me.ts';
 import type { Answer } from '../../api/queries.ts';
 import { t } from '../../messages/messages.ts';
 import { buttonClass } from '../../parts/button.tsx';
@@ -66,6 +67,7 @@ const NotPublic = ({ id, state }: { readonly id: string; readonly state: keyof t
 export function FeedPage() {
   const { podcastId } = route.useParams();
   const query = useQuery(podcastQuery(podcastId));
+  const mayRedirect = useHasRole('owner');
   return (
     <Loaded query={query} lines={6}>
       {(podcast) =>
@@ -73,7 +75,7 @@ export function FeedPage() {
           <>
             <AddressCard podcast={podcast} />
             <FeedCheckCard key={`check ${podcastId}`} podcastId={podcastId} />
-            <RedirectCard key={`redirect ${podcastId}`} podcast={podcast} />
+            {mayRedirect && <RedirectCard key={`redirect ${podcastId}`} podcast={podcast} />}
           </>
         ) : (
           <NotPublic id={podcast.id} state={podcast.state} />

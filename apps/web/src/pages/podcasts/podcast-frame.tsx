@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, Outlet } from '@tanstack/react-router';
+import { useHasRole } from '../../api/me.ts';
 import type { Answer } from '../../api/queries.ts';
 import { t } from '../../messages/messages.ts';
 import { Artwork } from '../../parts/artwork.tsx';
@@ -38,6 +39,7 @@ function Meta({ podcast, episodes }: Counted) {
 
 function PodcastTabs({ podcast, episodes }: Counted) {
   const { language } = usePlace();
+  const maySet = useHasRole('owner', 'editor', 'scheduler');
   const params = { podcastId: podcast.id };
   return (
     <Tabs
@@ -68,9 +70,13 @@ function PodcastTabs({ podcast, episodes }: Counted) {
               </Link>,
             ]
           : []),
-        <Link to="/podcasts/$podcastId/settings" params={params}>
-          {t('podcast.tab_settings')}
-        </Link>,
+        ...(maySet
+          ? [
+              <Link to="/podcasts/$podcastId/settings" params={params}>
+                {t('podcast.tab_settings')}
+              </Link>,
+            ]
+          : []),
       ]}
     />
   );
@@ -79,6 +85,7 @@ function PodcastTabs({ podcast, episodes }: Counted) {
 /** One podcast: its head, its tabs, and the tab that is open. */
 export function PodcastFrame() {
   const { podcastId } = route.useParams();
+  const mayAdd = useHasRole('owner', 'editor');
   const { data: podcast, error, refetch } = useQuery(podcastQuery(podcastId));
   const { data: overview } = useQuery({
     ...overviewQuery(podcastId),
@@ -97,9 +104,11 @@ export function PodcastFrame() {
       actions={
         <>
           <CopyButton name="podcast.copy_feed" text={podcast.feed_url} />
-          <Link className={buttonClass({ kind: 'primary' })} to="/podcasts/$podcastId/new" params={params}>
-            {t('new.title')}
-          </Link>
+          {mayAdd && (
+            <Link className={buttonClass({ kind: 'primary' })} to="/podcasts/$podcastId/new" params={params}>
+              {t('new.title')}
+            </Link>
+          )}
         </>
       }
     >

@@ -1,6 +1,7 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Mic, Plus, SearchX } from 'lucide-react';
+import { useHasRole } from '../../api/me.ts';
 import type { Answer } from '../../api/queries.ts';
 import { t } from '../../messages/messages.ts';
 import { Artwork } from '../../parts/artwork.tsx';
@@ -112,10 +113,12 @@ function Podcasts({ podcasts, total }: { readonly podcasts: readonly PodcastRow[
 /** Every podcast that the session can see. */
 export function PodcastsPage() {
   const query = useQuery(podcastsQuery);
+  const mayMake = useHasRole('owner');
   return (
     <Page
       title={t('nav.podcasts')}
       actions={
+        mayMake &&
         query.data &&
         query.data.items.length > 0 && (
           <>
