@@ -6,13 +6,18 @@ import { freePorts } from '@longwave/fleet';
 import { bareEnvironment, until } from '@longwave/test-kit';
 import { type Bench } from './_support.ts';
 
+interface HeldBytes {
+  readonly heapUsed: number;
+  readonly external: number;
+}
+
 /** The service as a process of its own, with its memory in view. */
 export interface ServiceProcess {
   readonly pid: number;
   /** http://127.0.0.1:port */
   readonly url: string;
-  /** Bytes of buffers that are in use, after a full collection. */
-  heldBytes(): Promise<number>;
+  /** Bytes of the heap and of buffers that are in use, after a full collection. */
+  held(): Promise<HeldBytes>;
   /** The exit code; undefined when it had ended before. */
   stop(signal: NodeJS.Signals): Promise<number | null | undefined>;
 }
@@ -42,10 +47,10 @@ export async function startServiceProcess(bench: Bench): Promise<ServiceProcess>
   return {
     pid: child.pid!,
     url: `http://127.0.0.1:${mediaPort}`,
-    heldBytes: async () => {
+    held: async () => {
       const answer = once(child, 'message');
       child.send('held');
-      return Number((await answer)[0]);
+      return ((await answer) as [HeldBytes])[0];
     },
     stop: async (signal) => {
       if (child.exitCode !== null || child.signalCode !== null) return undefined;

@@ -101,12 +101,12 @@ afterAll(async () => {
 test.each(['not in the cache', 'in the cache'])(
   'of a file of 333 MB that is %s, less than 4 MiB are held while two listen, one has stopped reading and one seeks',
   async () => {
-    const heldBefore = await service.heldBytes();
+    const heldBefore = (await service.held()).external;
     const residentBefore = memoryOf(service, 'VmRSS');
     // From here on VmHWM is the peak (proc_pid_clear_refs(5)).
     writeFileSync(`/proc/${service.pid}/clear_refs`, '5');
     const held: number[] = [];
-    const measure = async () => void held.push((await service.heldBytes()) - heldBefore);
+    const measure = async () => void held.push((await service.held()).external - heldBefore);
 
     const [whole, part, stalled, end] = await Promise.all([
       open(),
