@@ -72,7 +72,7 @@ export async function openBrowser({ urls, objectStore }: FleetAccess): Promise<T
       await context.addCookies([...session.cookies].map(([name, value]) => ({ name, value, url: urls.base })));
     watch(context, ours, meant, findings);
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(60_000);
     return {
       ...{ page, context },
       visit: async (path) => void (await page.goto(urls.base + path)),

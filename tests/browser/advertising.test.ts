@@ -57,29 +57,29 @@ test('18, from an advertiser to a line item that delivers: a second person decid
   ];
   const [page, bens] = [hers.page, his.page];
   await hers.visit(`/w/${workspace}/advertisers`);
-  await page.getByText('Nothing here yet').waitFor();
+  await page.getByText('Nothing here yet').first().waitFor();
   await follow(page, 'New advertiser');
   await press(page, 'New advertiser');
-  await page.getByText('This is needed.').waitFor();
+  await page.getByText('This is needed.').first().waitFor();
   await fill(page, 'Legal name', 'Tidewater Tea Ltd');
   await press(page, 'New advertiser');
   await heading(page, 'Tidewater Tea Ltd').waitFor();
   const advertiser = new URL(page.url()).pathname;
   await press(page, 'Activate');
-  await page.getByText('Activate waits for the review of another person').waitFor();
+  await page.getByText('Activate waits for the review of another person').first().waitFor();
 
   await his.visit(advertiser);
   await state(bens, 'Draft');
   expect(await bens.getByRole('button', { name: 'Edit' }).count()).toBe(0);
   await hers.visit(`/w/${workspace}/review_tasks`);
   await page.getByRole('link', { name: 'Activate (advertiser)' }).click();
-  await page.getByText('You asked for this: another person decides.').waitFor();
+  await page.getByText('You asked for this: another person decides.').first().waitFor();
   expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
   await hers.visit(advertiser);
   await state(page, 'Draft');
   await bens.getByRole('link', { name: 'Reviews' }).click();
   await bens.getByRole('link', { name: 'Activate (advertiser)' }).click();
-  await bens.getByText('What would change').waitFor();
+  await bens.getByText('What would change').first().waitFor();
   await press(bens, 'Approve');
   await state(page, 'Active');
 
@@ -111,7 +111,7 @@ test('18, from an advertiser to a line item that delivers: a second person decid
   await heading(page, 'Autumn blend, 10 s').waitFor();
   made.creative = new URL(page.url()).pathname;
   await page.getByLabel('Choose the ad’s file').setInputFiles(samples.ad);
-  await page.getByText('Streams are ready').waitFor({ timeout: 60_000 });
+  await page.getByText('Streams are ready').first().waitFor({ timeout: 60_000 });
   await press(page, 'Submit');
   await heading(page, 'Submit: Autumn blend, 10 s').waitFor();
   await press(page, 'Submit');
@@ -133,7 +133,7 @@ test('18, from an advertiser to a line item that delivers: a second person decid
   await state(bens, 'Booked');
 
   await page.getByRole('link', { name: 'Serving', exact: true }).click();
-  await page.getByText('No plan is published: nothing serves.').waitFor();
+  await page.getByText('No plan is published: nothing serves.').first().waitFor();
   await follow(page, 'New serving plan');
   await press(page, 'New serving plan');
   await state(page, 'Ready');
@@ -197,7 +197,7 @@ test('19, a line item is paused, resumed, amended for later and stopped: each ve
   await more(page, 'Stop for good');
   await fill(page, 'Reason', 'The customer ends it.');
   await press(page, 'Stop for good');
-  await page.getByText('Stop for good waits for the review of another person').waitFor();
+  await page.getByText('Stop for good waits for the review of another person').first().waitFor();
   await heading(page, 'Pre-roll, all listeners').waitFor();
   await lookAt(page, 'line-item-amended');
 

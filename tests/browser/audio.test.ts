@@ -84,7 +84,7 @@ test('9, a mid-roll by keyboard: placed, snapped to the silence, its join heard,
   const { page } = tab;
   await tab.visit(`/episodes/${episodeId}`);
   await heading(page, 'The lamp').waitFor();
-  await page.getByText('No break is set.').waitFor();
+  await page.getByText('No break is set.').first().waitFor();
   await tabTo(page, page.getByRole('slider', { name: 'Position' }));
   await page.keyboard.press('b');
   const mid = page.getByRole('slider', { name: 'Mid 1' });
@@ -105,7 +105,7 @@ test('9, a mid-roll by keyboard: placed, snapped to the silence, its join heard,
 
   await tabTo(page, page.getByRole('button', { name: 'Save the breaks' }));
   await page.keyboard.press('Enter');
-  await page.getByText('Everything is saved').waitFor();
+  await page.getByText('Everything is saved').first().waitFor();
   const { parts } = await until('the break in new plays', async () => {
     const beside = await besideOf(feedUrl, `Listener/${Date.now()}`);
     const timeline = (await beside('timeline.json')) as Timeline;
@@ -122,7 +122,7 @@ test('11, chapters and a transcript edited: the addresses of the feed give the n
   const { page } = tab;
   await tab.visit(`/episodes/${episodeId}`);
   await page.getByRole('link', { name: 'Chapters' }).click();
-  await page.getByText('No chapter yet.').waitFor();
+  await page.getByText('No chapter yet.').first().waitFor();
   for (const [at, title] of [
     ['0:00', 'Hello'],
     ['30', 'Goodbye'],
@@ -135,21 +135,21 @@ test('11, chapters and a transcript edited: the addresses of the feed give the n
   }
   const save = page.getByRole('button', { name: 'Save the chapters' });
   await save.click();
-  await page.getByText('A start is a time of the recording').waitFor();
+  await page.getByText('A start is a time of the recording').first().waitFor();
   await page.getByRole('textbox', { name: 'Start of chapter 2' }).fill('0:30');
   await lookAt(page, 'chapters');
   await save.click();
-  await page.getByText('Everything is saved').waitFor();
+  await page.getByText('Everything is saved').first().waitFor();
 
   await page.getByRole('link', { name: 'Transcripts' }).click();
-  await page.getByText('No transcript yet').waitFor();
+  await page.getByText('No transcript yet').first().waitFor();
   const file = path.join(world.folder, 'lamp.de.vtt');
   writeFileSync(file, 'WEBVTT\n\n00:00:10.000 --> 00:00:12.000\nDavor.\n\n00:00:31.000 --> 00:00:33.000\nDanach.\n');
   for (const name of ['lamp.de.vtt', 'lamp.en.vtt']) {
     const named = path.join(world.folder, name);
     copyFileSync(file, named);
     await page.getByLabel('File').setInputFiles(named);
-    await page.getByText(`Chosen: ${name}`).waitFor();
+    await page.getByText(`Chosen: ${name}`).first().waitFor();
     await page.getByRole('button', { name: 'Add the transcript' }).click();
     await page.getByRole('link', { name: name.includes('de') ? 'German as VTT' : 'English as VTT' }).waitFor();
   }

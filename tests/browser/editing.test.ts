@@ -25,7 +25,7 @@ afterAll(() => stack.disposeAsync());
 
 const title = (page: Page) => page.getByRole('textbox', { name: 'Title' });
 const save = (page: Page) => page.getByRole('button', { name: 'Save' }).click();
-const isSaved = (page: Page) => page.getByText('Everything is saved').waitFor();
+const isSaved = (page: Page) => page.getByText('Everything is saved').first().waitFor();
 
 test('2, an expired session in the middle of a form: signing in returns to the form with the text still there', async () => {
   const podcastId = await publishedPodcast(ada.rest, 'Harbour Light');
@@ -40,7 +40,7 @@ test('2, an expired session in the middle of a form: signing in returns to the f
   await page.getByRole('textbox', { name: 'E-mail' }).fill(ada.email);
   await page.getByLabel('Password').fill(ada.password);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('Unsaved text of your last visit is back.').waitFor();
+  await page.getByText('Unsaved text of your last visit is back.').first().waitFor();
   for (const { name, value } of await tab.context.cookies()) ada.browser.cookies.set(name, value);
   expect(await title(page).inputValue()).toBe('Harbour Light, the second year');
   await lookAt(page, 'restored-draft');
@@ -72,7 +72,7 @@ test('5, 200 MB upload, reload at 40 %, choose the file again: no stored part is
   await until('three kept parts', () => taken === 7);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.reload();
-  await page.getByText('Waits for its file').waitFor();
+  await page.getByText('Waits for its file').first().waitFor();
   await lookAt(page, 'upload-goes-on');
   await page.getByLabel(`Choose ${name} again to go on`).setInputFiles(file);
   const episodeId = new URL(page.url()).searchParams.get('episode')!;
@@ -107,17 +107,17 @@ test('7, not audio, too large, no encoding time: each is refused with its remedy
   await tab.visit(`/podcasts/${podcastId}/new`);
   const choose = (file: string) => page.getByLabel('Choose or drop the recording').setInputFiles(file);
   await choose(text);
-  await page.getByText('Choose the recording itself, as WAV, FLAC or MP3.').waitFor();
+  await page.getByText('Choose the recording itself, as WAV, FLAC or MP3.').first().waitFor();
   await choose(large);
-  await page.getByText('Save it as FLAC or MP3, then choose that.').waitFor();
+  await page.getByText('Save it as FLAC or MP3, then choose that.').first().waitFor();
   await lookAt(page, 'refused-file');
   await choose(makeAudio(path.join(world.folder, 'too long.wav'), 5));
-  await page.getByText('Your plan has not enough encoding time left.').waitFor();
+  await page.getByText('Your plan has not enough encoding time left.').first().waitFor();
   await page.getByRole('button', { name: 'Try again' }).waitFor();
   await lookAt(page, 'no-encoding-time');
   await page.getByRole('link', { name: 'Harbour Light' }).click();
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'too long' }) });
-  await row.getByText('Draft').waitFor();
+  await row.getByText('Draft').first().waitFor();
 });
 
 test('12, schedule across a DST change in Berlin: planned for the right instant, a time in the gap is refused at the field, one that comes twice is asked; archived, it is gone for good', async () => {
@@ -132,9 +132,9 @@ test('12, schedule across a DST change in Berlin: planned for the right instant,
     await page.getByLabel('Day').fill(day);
     await page.getByLabel('Time').fill(time);
   };
-  const toast = (words: string) => page.getByRole('status').getByText(words).waitFor();
+  const toast = (words: string) => page.getByRole('status').getByText(words).first().waitFor();
   await plan('2027-03-28', '02:30');
-  await page.getByText('Clocks jump over this time that day.').waitFor();
+  await page.getByText('Clocks jump over this time that day.').first().waitFor();
   expect(await page.getByLabel('Time').getAttribute('aria-invalid')).toBe('true');
   await plan('2027-03-28', '03:30');
   await page.getByRole('button', { name: 'Schedule' }).click();
@@ -166,8 +166,8 @@ test('14, two people edit one podcast: the second gets the difference, keeps own
   await ada.rest.put(`/podcasts/${podcastId}`, { title: 'Harbour Light by day', copyright: '2026 Ben' });
   await save(page);
   const conflict = page.getByRole('group', { name: 'Title' });
-  await conflict.getByText('Harbour Light by day').waitFor();
-  await page.getByText('Now as they saved it: Copyright.').waitFor();
+  await conflict.getByText('Harbour Light by day').first().waitFor();
+  await page.getByText('Now as they saved it: Copyright.').first().waitFor();
   expect(await page.getByRole('textbox', { name: 'Copyright' }).inputValue()).toBe('2026 Ben');
   await lookAt(page, 'conflict');
   await conflict.getByRole('button', { name: 'Keep mine' }).click();

@@ -108,12 +108,12 @@ test('3, first visit, podcast, artwork, publish: refusals name the missing field
   await category.selectOption('Arts');
   await author.fill('Ada Quay');
   await page.getByLabel('Artwork').setInputFiles(samples.artwork);
-  await page.getByText('Uploaded. It counts once you save.').waitFor();
+  await page.getByText('Uploaded. It counts once you save.').first().waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Everything is saved').waitFor();
+  await page.getByText('Everything is saved').first().waitFor();
   await lookAt(page, 'podcast-settings');
   await page.getByRole('button', { name: 'Publish now' }).click();
-  await page.getByText('The feed is public').waitFor();
+  await page.getByText('The feed is public').first().waitFor();
   await page.getByRole('link', { name: 'Details' }).click();
   const feedUrl = await page.getByRole('definition').filter({ hasText: '://' }).first().innerText();
   await lookAt(page, 'podcast-details');
@@ -142,7 +142,7 @@ test('4, drop a WAV, type meanwhile, publish when ready: progress rises through 
   await page.getByRole('textbox', { name: 'Notes' }).fill('<p>Why the horn is silent.</p>');
   await page.getByRole('checkbox', { name: 'Publish when ready' }).check();
   await page.getByRole('button', { name: 'Save the details' }).click();
-  await page.getByText('Everything is saved').waitFor();
+  await page.getByText('Everything is saved').first().waitFor();
   await keepPicture(page, 'new-episode-uploading');
   const published = page.getByRole('link', { name: 'See the published episode' });
   for (const seen of [await uploading, await progressUntil(page, 'Encoding', published)]) {
@@ -153,8 +153,8 @@ test('4, drop a WAV, type meanwhile, publish when ready: progress rises through 
 
   await published.click();
   await heading(page, 'Fog signals').waitFor();
-  await page.getByText('Why the horn is silent.').waitFor();
-  await page.getByText('MP3').waitFor();
+  await page.getByText('Why the horn is silent.').first().waitFor();
+  await page.getByText('MP3').first().waitFor();
   await lookAt(page, 'episode');
   // The recording itself is for the service alone; listeners get what was encoded.
   const uploads = await ada.rest.get<readonly { filename: string; file_url: string }[]>('/uploads');
@@ -171,7 +171,7 @@ test('4, drop a WAV, type meanwhile, publish when ready: progress rises through 
   await page.getByRole('link', { name: 'Salt & Steam' }).waitFor();
   await lookAt(page, 'podcasts');
   await page.getByRole('link', { name: 'Home' }).click();
-  await page.getByText('Fog signals').waitFor();
+  await page.getByText('Fog signals').first().waitFor();
   await lookAt(page, 'home');
 });
 
@@ -188,7 +188,7 @@ test('3 and 4 with the keyboard alone: the focus is never lost, and each step is
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.type(text);
   };
-  const toast = (text: string) => page.getByRole('status').getByText(text).waitFor();
+  const toast = (text: string) => page.getByRole('status').getByText(text).first().waitFor();
 
   await tab.visit('/podcasts');
   await press('link', { name: 'New podcast' });
@@ -199,7 +199,7 @@ test('3 and 4 with the keyboard alone: the focus is never lost, and each step is
   await tabTo(page, page.getByRole('combobox', { name: 'Category', exact: true }));
   await page.keyboard.type('Arts');
   await type('Author', 'Ada Quay');
-  await page.getByText('Uploaded. It counts once you save.').waitFor();
+  await page.getByText('Uploaded. It counts once you save.').first().waitFor();
   await press('button', { name: 'Make the podcast' });
   await arrive('Night Ferry');
   await press('button', { name: 'Publish now' });

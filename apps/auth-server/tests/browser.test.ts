@@ -69,7 +69,7 @@ async function fill(page: Page, name: string, text: string): Promise<void> {
 /** Waits for the heading of a page; tells what the page says instead if it does not come. */
 async function meet(page: Page, name: string): Promise<void> {
   const heading = page.getByRole('heading', { name });
-  await heading.waitFor({ timeout: 20_000 }).catch(async () => {
+  await heading.waitFor({ timeout: 60_000 }).catch(async () => {
     throw new Error(`${page.url()} has no heading “${name}”, but: ${await page.locator('body').innerText()}`);
   });
 }
@@ -142,7 +142,7 @@ test('a person switches codes on and signs in with one, with the keyboard alone,
   await press(page, 'Go on');
   await page.getByRole('heading', { name: 'Profile' }).waitFor();
   expect(findings).toEqual([]);
-}, 30_000);
+});
 
 interface ShownPages {
   readonly context: BrowserContext;
@@ -216,7 +216,7 @@ describe('every page', () => {
   beforeAll(async () => {
     shown = await allPages();
     if (screenshots) mkdirSync(screenshots, { recursive: true });
-  }, 60_000);
+  });
 
   test.each(['light', 'dark'] as const)(
     'has no finding of axe in %s',
@@ -248,5 +248,5 @@ describe('every page', () => {
         }
       }
     }
-  }, 60_000);
+  });
 });

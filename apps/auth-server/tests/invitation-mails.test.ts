@@ -41,7 +41,7 @@ test('an address gets five mails of invitations an hour; the sixth invitation wa
   expect(pages.readMails().filter(({ to }) => to === guest.email)).toHaveLength(5);
   await until(async () => (await owner.browser.get(page)).body.includes('No mail was sent: there were too many'));
   expect((await guest.browser.get(page)).body).toContain('Ada invites you');
-}, 30_000);
+});
 
 test('an account sends fifty mails of invitations a day, and uses up nobody else’s', async () => {
   const [eager, other] = [await pages.signedIn('Cid'), await pages.signedIn('Dan')];
@@ -52,7 +52,7 @@ test('an account sends fifty mails of invitations a day, and uses up nobody else
   await invite(other, `x-${other.email}`);
   await pages.mailTo(`x-${other.email}`);
   expect(sent()).toBe(50);
-}, 60_000);
+});
 
 /** A mail server that refuses one address (RFC 5321), and knows whom it took mails for. */
 async function startMailServer(refused: string) {

@@ -62,7 +62,7 @@ test('in Chromium the policy of the consent page lets the answer reach a program
   ] as const) {
     await page.goto(addressOf(client.client_id, more));
     await page.getByRole('button', { name }).click();
-    await page.waitForURL(`${callback}**`, { timeout: 10_000 });
+    await page.waitForURL(`${callback}**`, { timeout: 60_000 });
   }
   expect(answers.map((answer) => [answer.has('code'), answer.get('error'), answer.get('iss')])).toEqual([
     [true, null, baseUrl],

@@ -317,7 +317,7 @@ test('after kill -9 no ffmpeg is left, and another try gives the same digest', a
   await until(() => ['libmp3lame', 'pipe:0'].every((word) => ffmpegs().some((line) => line.includes(word))));
   child.kill('SIGKILL');
   await exited;
-  await until(() => ffmpegs().length === 0, { timeoutMs: 5_000 });
+  await until(() => ffmpegs().length === 0);
   expect(await world.mediaKeys()).toEqual([]);
 
   app = await createApp(world.config, createLogger('encoder', 'silent'));

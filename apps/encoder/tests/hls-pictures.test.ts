@@ -246,7 +246,7 @@ test('an ad of sound gets a still picture, and an ad with a picture its own, bot
   expect(Math.max(...first.map((luma, at) => Math.abs(luma - last[at]!)))).toBeLessThan(6);
   // Light bars in the middle, dark corners.
   expect(first[4 * 16 + 8]! - first[0]!).toBeGreaterThan(40);
-}, 30_000);
+});
 
 test('an ad that should have a picture of its own is refused without one', async () => {
   const silent = path.join(world.folder, 'sound only.mp4');

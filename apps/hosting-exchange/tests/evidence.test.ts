@@ -152,4 +152,4 @@ test('rows at an address that nobody serves are tried again, and fail in words i
     type: 'platform_evidence.record_failed',
     changes: { problem: { code: 'rows_not_fetchable' } },
   });
-}, 60_000);
+});

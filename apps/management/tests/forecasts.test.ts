@@ -239,7 +239,7 @@ test('with a real forecaster all that is available is sold, and no more', async 
   } finally {
     management.checkAvailability = undefined;
   }
-}, 60_000);
+});
 
 test('the version of the bookings grows with everything that changes what is sold, and with nothing that is refused', async () => {
   const w = createWorld(management);

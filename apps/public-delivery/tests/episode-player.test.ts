@@ -106,7 +106,7 @@ test('Chromium plays the ads of every list where their break is, and the whole c
   ]);
   expect(taken).toEqual(listed);
   expect(errors).toEqual([]);
-}, 30_000);
+});
 
 test('an episode that has HLS for its pictures alone plays its sound by HLS, with its ads, and no picture is loaded', async () => {
   // One file of pictures is enough for the episode and for its ad.
@@ -130,7 +130,7 @@ test('an episode that has HLS for its pictures alone plays its sound by HLS, wit
     'a192',
   ]);
   expect(errors).toEqual([]);
-}, 30_000);
+});
 
 test('by keyboard: who jumps over a break hears its ads first, and nobody jumps while an ad plays', async () => {
   const { page, press } = await open();
@@ -152,7 +152,7 @@ test('by keyboard: who jumps over a break hears its ads first, and nobody jumps 
     [3, true],
     [5, true],
   ]);
-}, 30_000);
+});
 
 test('a list that fails and an ad that is gone are left out, and the content goes on', async () => {
   const { page } = await open();
@@ -168,7 +168,7 @@ test('a list that fails and an ad that is gone are left out, and the content goe
   const played = await playedToEnd(page);
   expect(played.ads.map(([seconds]) => seconds)).toEqual([near(3)]);
   expect(played.content.at(-1)![1]).toEqual(near(secondsOf(content)));
-}, 30_000);
+});
 
 test('where HLS is missing or breaks off the MP3 goes on, and where that is missing too the page says so', async () => {
   bench.serving.answer = async (request) => decideAds(request, ads, { without: 'pre' });
@@ -197,4 +197,4 @@ test('where HLS is missing or breaks off the MP3 goes on, and where that is miss
     await nothing.page.route(files, (route) => route.fulfill({ status: 404 }));
   await play(nothing.page);
   await nothing.page.getByText('This episode cannot be played now.').waitFor();
-}, 40_000);
+});

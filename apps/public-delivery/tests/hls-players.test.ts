@@ -80,7 +80,7 @@ test('hls.js leaves out an ad that is gone or missing, plays the next one, and g
   expect(played).toMatchObject({ ads: ['m1 1'], fatal: [] });
   expect(played.content.at(-1)![1]).toEqual(near(secondsOf(content)));
   await apply(bench, next(halt, {}, { state: 'released' }));
-}, 30_000);
+});
 
 test('Shaka plays both ads of a break inside the content, in an audio element', async () => {
   bench.serving.answer = async (request) => decideAds(request, ads, { without: 'pre' });
@@ -88,4 +88,4 @@ test('Shaka plays both ads of a break inside the content, in an audio element', 
   expect(played.ads).toEqual(ads.map(({ tone }, place) => [near(secondsOf(tone)), place + 1, 2]));
   expect(played.completed).toBe(2);
   expect(played.resumedAt).toEqual(expect.closeTo(breakSeconds, 0));
-}, 30_000);
+});

@@ -42,7 +42,7 @@ describe('one listener', () => {
     } finally {
       await second[Symbol.asyncDispose]();
     }
-  }, 60_000);
+  });
 });
 
 describe('a play that nothing is decided for yet', () => {

@@ -85,7 +85,7 @@ describe('an episode of a show with HLS', () => {
       { maxBuffer: 1 << 28, encoding: 'buffer' },
     );
     expect(pcm.length / 4).toBe((intro.frames + content.frames) * 1024);
-  }, 30_000);
+  });
 
   test('has a presentation against which the checker has nothing, read over HTTP and whole', async () => {
     const main = await presented(await show({ chapters: [{ start_ms: 0, title: 'Ebb' }] }));

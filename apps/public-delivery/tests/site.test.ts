@@ -18,7 +18,7 @@ const ask = askAt(() => app.port);
 beforeAll(async () => {
   bench = await openBench();
   app = await bench.start();
-}, 60_000);
+});
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
   await bench.stop();

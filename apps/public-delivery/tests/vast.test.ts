@@ -230,7 +230,7 @@ test('while decisions or the database are away there is no ad, and no error', as
   await own.database.cut('refused');
   const { status, body } = await own.ask(later, listener);
   expect([status, body.toString()]).toEqual([200, none]);
-}, 30_000);
+});
 
 test('vast-client plays the ads through, and its reports are events of their servings', async () => {
   world.bench.serving.answer = async (request) => world.withAds(request, 'https://shop.example/tea');

@@ -31,7 +31,7 @@ beforeAll(async () => {
     { key: 'end', kind: 'post' as const, position_ms: 12_000, max_slots: 1 },
   ];
   ({ entry } = await publishHlsShow(bench, ask, content, markers, pictures));
-}, 60_000);
+});
 afterAll(async () => {
   await browser[Symbol.asyncDispose]();
   await app[Symbol.asyncDispose]();
@@ -51,7 +51,7 @@ test('hls.js plays an episode with pictures and every break, from the smallest s
   expect(before![1]).toBeGreaterThanOrEqual(breakSeconds);
   expect(Math.abs(behind![0] - breakSeconds)).toBeLessThan(0.02);
   expect(Math.abs(behind![1] - secondsOf(content))).toBeLessThan(0.05);
-}, 60_000);
+});
 
 test('Shaka plays an episode with pictures and every break, in two sizes, and goes on where it stopped', async () => {
   const played = await playPictureWithShaka(await browser.openPage(), url(), 3);
@@ -61,4 +61,4 @@ test('Shaka plays an episode with pictures and every break, in two sizes, and go
   expect(behind).toBeGreaterThanOrEqual(breakSeconds);
   for (const [place, at] of played.resumedAt.entries())
     expect(Math.abs(at - played.stoppedAt[place]!)).toBeLessThan(0.02);
-}, 60_000);
+});

@@ -36,7 +36,7 @@ beforeAll(async () => {
   ]);
   ads = [{ mp3: audio(125), tone: await storeTone(bench, 3, 660), pictures: await storePictures(bench, 3) }];
   await storeSegment(bench, ads[0]!.mp3);
-}, 60_000);
+});
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
   await bench.stop();
@@ -199,7 +199,7 @@ test('a listener has the same ads in the same order in the MP3 and with pictures
   } finally {
     await second[Symbol.asyncDispose]();
   }
-}, 60_000);
+});
 
 test('once the pictures are switched off, who plays goes on with the same ads, and who has the MP3 gets them with the sound alone', async () => {
   const made = await show();

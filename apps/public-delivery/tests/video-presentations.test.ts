@@ -20,7 +20,7 @@ const ask = askAt(() => app.port);
 beforeAll(async () => {
   bench = await openBench();
   [app, sound, pictures] = await Promise.all([bench.start(), storeTone(bench, 10, 440), storePictures(bench, 10)]);
-}, 60_000);
+});
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
   await bench.stop();

@@ -93,7 +93,7 @@ beforeAll(async () => {
     transcripts: [await storeTranscript()],
     artwork: await storeArtwork(),
   };
-}, 60_000);
+});
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
   await bench.stop();

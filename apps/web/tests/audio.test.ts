@@ -13,7 +13,7 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   browser = await chromium.launch({ executablePath: findBrowser(), args: ['--no-sandbox', '--disable-gpu'] });
   stack.defer(() => browser.close());
-}, 60_000);
+});
 afterAll(() => stack.disposeAsync());
 
 const saidOf = (page: Page, name: string) => page.getByRole('slider', { name }).getAttribute('aria-valuetext');

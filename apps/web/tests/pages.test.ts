@@ -21,7 +21,7 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   browser = await chromium.launch({ executablePath: findBrowser(), args: ['--no-sandbox', '--disable-gpu'] });
   stack.defer(() => browser.close());
-}, 60_000);
+});
 afterAll(() => stack.disposeAsync());
 
 /** A page of the console, and everything that went wrong in it; a refusal of its policy is an error of the console too. */

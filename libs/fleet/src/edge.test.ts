@@ -237,10 +237,10 @@ test('a client that leaves before the answer ends the request to the service', a
   await ended.promise;
 });
 
-/** Sends a body in chunks to its end, whatever is answered before; answers the status line, or '' after four seconds without progress. */
+/** Sends a body in chunks to its end, whatever is answered before; answers the status line, or '' after half a minute without progress. */
 async function sendWhole(path: string, bytes: number): Promise<string> {
   const client = connect(edge.port, '127.0.0.1');
-  client.on('error', () => undefined).setTimeout(4_000, () => client.destroy());
+  client.on('error', () => undefined).setTimeout(30_000, () => client.destroy());
   let answer = '';
   client.on('data', (part) => (answer += String(part)));
   client.write(`POST ${path} HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n`);

@@ -145,7 +145,7 @@ test('a collector that is away ends no service and holds up no stop; the log say
   expect(await service.ended).toEqual({ code: 0, signal: null });
   expect(performance.now() - askedMs).toBeLessThan(8_000);
   expect(service.events.at(-1)).toBe('service.stopped');
-}, 30_000);
+});
 
 test('a wrong setting of telemetry exits with 78 and says which', async () => {
   const service = start({

@@ -25,7 +25,7 @@ beforeAll(async () => {
   const handle = async (messages: readonly { payload: unknown }[]) =>
     void received.push(...messages.map(({ payload }) => factMessageSchema.parse(payload)));
   await bus.subscribe({ topic: topics.deliveryFacts, group: 'test', handle });
-}, 60_000);
+});
 afterAll(async () => {
   await bus?.[Symbol.asyncDispose]();
   await redis?.stop();
