@@ -210,7 +210,7 @@ test('after kill -9 in the middle of the pictures no ffmpeg is left, and another
   await until(() => ffmpegs().some((line) => line.includes('libx264')));
   child.kill('SIGKILL');
   await exited;
-  await until(() => ffmpegs().length === 0, { timeoutMs: 10_000 });
+  await until(() => ffmpegs().length === 0);
 
   app = await createApp(world.config, createLogger('encoder', 'silent'));
   world.management.expire(jobId);

@@ -40,7 +40,7 @@ beforeEach(() => {
 });
 afterAll(() => stack.disposeAsync());
 
-const within = { deadlineMs: 5_000 };
+const within = { deadlineMs: 60_000 };
 const show = ({ workspaceId }: Platform, reason = 'A reason.') => ({ workspaceId, streamId: 'show:1', reason });
 const acknowledgement = ({ workspaceId }: Platform, intentId: string) => ({
   ...{ workspaceId, intentId, intentVersion: 1, planDigest, appliedAtMs: BigInt(now.getTime()) },

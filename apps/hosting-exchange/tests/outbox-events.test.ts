@@ -185,7 +185,7 @@ test('the operator opens a held stream once, and the event has the reason', asyn
   const { host, key } = world;
   await contradict(world);
   const reopen = { workspaceId: host.workspaceId, streamId: 'show:1', reason: 'They told us by phone.' };
-  const options = { deadlineMs: 5_000 };
+  const options = { deadlineMs: 60_000 };
   await expect(delivery.reopenStream(reopen, options)).rejects.toMatchObject({ code: 'permission_denied' });
   await operator.reopenStream(reopen, options);
   await expect(operator.reopenStream(reopen, options)).rejects.toMatchObject({ code: 'not_found' });
@@ -221,7 +221,7 @@ test('the first acknowledgement of each hosting plane is told under its intent, 
   });
   const ours = { workspaceId, intentId, intentVersion: 1, planDigest, status: 'applied', detailCode: '' };
   for (let times = 0; times < 2; times++)
-    await delivery.acknowledgeIntent({ ...ours, appliedAtMs: BigInt(now.getTime()) }, { deadlineMs: 5_000 });
+    await delivery.acknowledgeIntent({ ...ours, appliedAtMs: BigInt(now.getTime()) }, { deadlineMs: 60_000 });
   const events = await eventsOf(workspaceId);
   const detail = { intent_id: intentId, intent_version: 1 };
   expect(events.map(said)).toEqual([

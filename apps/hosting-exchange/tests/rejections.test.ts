@@ -212,7 +212,7 @@ test('whatever a body is, the answer is a refusal with a code, never a failure o
     const begun = performance.now();
     const { status, body: answer } = await post({ body, token });
     expect([status >= 400 && status < 500, typeof answer['code']]).toEqual([true, 'string']);
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(performance.now() - begun).toBeLessThan(30_000);
   }
   const { payload } = snapshot();
   const anyPayload = fc.oneof(
