@@ -12,11 +12,11 @@ beforeAll(async () => {
   servers = await startStandby();
   process.env['TEST_DATABASE_ADMIN_URL'] = servers.primary.adminUrl;
   world = await startSinkWorld();
-}, 60_000);
+});
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
   await servers?.[Symbol.asyncDispose]();
-}, 30_000);
+});
 
 /** An address of the primary as one of the replica. */
 const onReplica = (url: string) => Object.assign(new URL(url), { port: String(servers.replica.port) }).href;
@@ -51,7 +51,7 @@ test('numbers come from the read replica and say up to when it is complete; fact
   await world.publish(facts.slice(0, 1).map((one) => ({ ...one, fact_id: 'fct_later' })));
   await until(async () => (await world.stored()) === facts.length);
   await sink.stop();
-}, 60_000);
+});
 
 test('a query that the replica ended, to go on following, may be sent again', () => {
   const ended = Object.assign(new Error('canceling statement due to conflict with recovery'), { code: '40001' });
