@@ -63,7 +63,7 @@ async function runOnce(options: SchemathesisOptions): Promise<SchemathesisRun> {
       options.python,
       [
         ...['-c', program, '--config-file', inside('schemathesis.toml'), 'run', inside('openapi.json')],
-        ...['--url', options.url, '--seed', '42', '--request-timeout', '10', '--no-shrink'],
+        ...['--url', options.url, '--seed', '42', '--request-timeout', '60', '--no-shrink'],
         ...['--phases', 'fuzzing', '--workers', '2', '--max-failures', '20'],
         ...['--warnings', 'off', '--checks', checks.join(), ...report, ...options.args],
       ],
