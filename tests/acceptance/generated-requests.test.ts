@@ -32,7 +32,7 @@ interface OpenApi {
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
-const requests = Number(process.env['GENERATED_REQUESTS'] ?? 10_000);
+const requests = Number(process.env['GENERATED_REQUESTS'] ?? 5_000);
 
 let world: HostingWorld;
 let apiKey: string;
