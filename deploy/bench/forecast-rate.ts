@@ -168,8 +168,11 @@ const program = path.join(workspaceRoot, 'apps/forecaster/tests/_seller-question
 const seconds = z.array(z.tuple([z.number(), z.number()]));
 const answered = z.strictObject({
   anew: seconds,
+  expected: seconds,
+  veryFirst: seconds,
   first: seconds,
   next: seconds,
+  contended: seconds,
   ahead: seconds,
   afterAhead: seconds,
   matched: seconds,
@@ -177,13 +180,14 @@ const answered = z.strictObject({
   megabytes: z.number(),
 });
 
+const most = (values: readonly number[]) => Math.max(...values);
 const p95 = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.ceil(0.95 * values.length) - 1]!;
 
 /** How long sellers wait at 10,000 line items and a million opportunities a day, in a process of its own. */
 function sellerRows(): readonly Row[] {
   const text = execFileSync(process.execPath, [program], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
   const found = answered.parse(JSON.parse(text.trim().split('\n').at(-1)!));
-  const { anew, first, next, ahead, afterAhead, matched } = found;
+  const { anew, expected, veryFirst, first, next, contended, ahead, afterAhead, matched } = found;
   const at = `at ${lineItems.toLocaleString('en')} line items, 1M opportunities a day`;
   type Measure = (values: readonly number[]) => number;
   const row = (name: string, times: typeof anew, measure: Measure, aim: number): Row => {
@@ -196,9 +200,12 @@ function sellerRows(): readonly Row[] {
   const sample = `${found.sampled.toLocaleString('en')} sampled, ${Math.round(found.megabytes)} MB`;
   return [
     row(`a seller’s question of which nothing is kept, median of ${anew.length}`, anew, median, 2),
+    row(`the longest part that is made for a flight that is offered, of ${expected.length}`, expected, most, 2),
+    row(`the first question of a workspace, after that, the worst of ${veryFirst.length}`, veryFirst, most, 2),
     row(`a seller’s question after something was sold, median of ${first.length}`, first, median, 2),
     row(`a further question, p95 of ${next.length}`, next, p95, 2),
-    row(`the longest part that is made ahead, of ${ahead.length - 1}`, ahead, (values) => Math.max(...values), 2),
+    row(`a question that takes from promised goals, p95 of ${contended.length}`, contended, p95, 2),
+    row(`the longest part that is made ahead, of ${ahead.length - 1}`, ahead, most, 2),
     row('the first question of an hour, after that', afterAhead, median, 2),
     row(`matched of one line item, ${sample}`, matched, median, 0.3),
   ];

@@ -1,6 +1,7 @@
 import { forecastJobKinds } from '@longwave/events';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
+import { BookingServiceService } from '@longwave/rpc/forecast';
 import { JobServiceService, type Job } from '@longwave/rpc/job';
 import { PacingServiceService } from '@longwave/rpc/serving';
 import type { Logger, RunningApp } from '@longwave/service-kit';
@@ -8,6 +9,7 @@ import { workOnJobs } from '@longwave/worker-kit/jobs';
 import type { Question } from './compute/question.ts';
 import { createComputeThread, type ComputeThread } from './compute/thread.ts';
 import type { ForecasterConfig } from './config.ts';
+import { createListSellers } from './inputs/list-sellers.ts';
 import { workOnJob } from './jobs/work-on-job.ts';
 import { createAskBacktest } from './compute/ask-for-backtest.ts';
 import { createCheck } from './compute/ask-in-time.ts';
@@ -27,8 +29,6 @@ export async function createApp(config: ForecasterConfig, logger: Logger): Promi
   const startThread = () => stack.use(createComputeThread(ofThread));
   const idle: ComputeThread[] = Array.from({ length: config.FORECASTER_CONCURRENCY }, startThread);
   const answering = startThread();
-  const onError = (error: unknown) => logger.warn({ err: error }, 'ahead.failed');
-  const ahead = stack.use(makeAhead(answering, { onError }));
 
   const management = openChannel(config.MANAGEMENT_ADDRESS, 'management', tls);
   stack.defer(() => management.close());
@@ -37,6 +37,9 @@ export async function createApp(config: ForecasterConfig, logger: Logger): Promi
   const serving = openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-serving', tls);
   stack.defer(() => serving.close());
   const pacing = serving.client(PacingServiceService);
+  const onError = (error: unknown) => logger.warn({ err: error }, 'ahead.failed');
+  const listSellers = createListSellers(management.client(BookingServiceService));
+  const ahead = stack.use(makeAhead(answering, { onError, listSellers }));
   const work = async (job: Job, signal: AbortSignal) => {
     const thread = idle.pop()!;
     const ask = <Q extends Question>(question: Q, ended: AbortSignal) => thread.ask(question, { ended });
@@ -62,5 +65,9 @@ export async function createApp(config: ForecasterConfig, logger: Logger): Promi
   stack.defer(() => server.close());
 
   const owned = stack.move();
-  return { grpcPort: server.port, readiness: {}, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    grpcPort: server.port,
+    readiness: { sellers: async () => ahead.isReady() },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }

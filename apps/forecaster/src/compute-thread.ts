@@ -42,6 +42,13 @@ function ratiosOf(workspaceId: string, inputs: Pick<ForecastInputs, 'past' | 'bo
   return ratios;
 }
 
+/** Whether the past of the workspace is kept; what is sold in it is read as well, so that both of us know it. */
+async function readAhead({ workspaceId, deadlineMs }: Question): Promise<boolean> {
+  const isKept = await readPast.ahead(workspaceId, Date.now(), deadlineMs);
+  if (isKept) await readBooking(workspaceId, deadlineMs);
+  return isKept;
+}
+
 async function inputsOf({ type, workspaceId, deadlineMs }: Question): Promise<ForecastInputs> {
   const nowMs = Date.now();
   const [past, booking] = await Promise.all([
@@ -60,10 +67,15 @@ async function inputsOf({ type, workspaceId, deadlineMs }: Question): Promise<Fo
   return { workspaceId, nowMs, past, booking, committed, backtests: ratios, maxPlays: config.FORECASTER_PLAYS_MAX };
 }
 
-function answer(question: Question, inputs: ForecastInputs): Answers[keyof Answers] {
+function answer(question: Exclude<Question, { type: 'read' }>, inputs: ForecastInputs): Answers[keyof Answers] {
   if (question.type === 'plans') return makePacingPlans(inputs);
   if (question.type === 'fit') return explainLine(inputs, question.line, question);
-  if (question.type === 'ahead') return makeAhead(inputs, widenSold);
+  if (question.type === 'ahead') {
+    const before = process.threadCpuUsage();
+    const isMade = makeAhead(inputs, widenSold, question.flights);
+    const { user, system } = process.threadCpuUsage(before);
+    return { isMade, processorMs: (user + system) / 1000 };
+  }
   if (question.type === 'risks') return findRisks(inputs, question.lineItemIds);
   if (question.type === 'backtest') return backtestWorkspace(inputs, question.weeks);
   return question.type === 'forecast'
@@ -79,6 +91,7 @@ const awaited = new Set<number>();
 async function work(id: number, question: Question): Promise<void> {
   awaited.add(id);
   try {
+    if (question.type === 'read') return reply({ id, end: 'answered', answer: await readAhead(question) });
     const inputs = await inputsOf(question);
     if (!awaited.has(id)) throw new Error('nobody waits for the answer');
     reply({ id, end: 'begun' });

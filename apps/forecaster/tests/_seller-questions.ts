@@ -15,6 +15,8 @@ const nowMs = Date.UTC(2026, 5, 1);
 const [lineItems, perDay, podcasts] = [10_000, 1_000_000, 40];
 /** Questions of which nothing is kept, questions after one more line item was sold, and those after the last of them. */
 const [anews, firsts, nexts] = [3, 7, 40];
+/** Questions about more than is left, at the best priority: the largest quantity that takes nothing from others is looked for. */
+const contending = 12;
 
 const fromMs = nowMs - 150 * dayMs;
 // A play has three to five slots.
@@ -76,11 +78,27 @@ const check = (sold: number, at: number, keep: KeepBaseline) => {
   return secondsOf(() => checkAvailability(inputsAfter[sold]!, line, keep));
 };
 const anew = Array.from({ length: anews }, (_, at) => check(0, at, createKeepBaselines().baselineOf));
+/** What is made for a flight that is offered, part by part, and the first question of the workspace after that. */
+const expected: (readonly [number, number])[] = [];
+const veryFirst = Array.from({ length: anews }, (_, at) => {
+  const { makeAhead, baselineOf } = createKeepBaselines();
+  // As a forecaster that has just begun: nothing of the sample was found before.
+  const inputs = { ...inputsAfter[0]!, past: { untilMs: nowMs, plays: plays.slice(), hours } };
+  const flights = [{ fromMs: nowMs, toMs: nowMs + 28 * dayMs }];
+  for (let isMade = true; isMade;) expected.push(secondsOf(() => (isMade = makeAhead(inputs, widenSold, flights))));
+  return secondsOf(() => checkAvailability(inputs, lineOf('li_new', 1_000 * (1 + at)), baselineOf));
+});
 const kept = createKeepBaselines();
 const { baselineOf: keep } = kept;
 check(0, 0, keep);
 const first = sales.map((_, at) => check(at + 1, at, keep));
 const next = Array.from({ length: nexts }, (_, at) => check(firsts, at, keep));
+const contended = Array.from({ length: contending }, () => {
+  const line = { ...lineOf('li_new', 1), priority: 1 };
+  const { available } = checkAvailability(inputsAfter[firsts]!, line, keep);
+  const asked: PlanLineItem = { ...line, goal: { unit: 'impressions', quantity: Math.ceil(1.5 * available) } };
+  return secondsOf(() => checkAvailability(inputsAfter[firsts]!, asked, keep));
+});
 /** Times each part that is made ahead when an hour has ended, and the first question after that. */
 const endedHour: ForecastInputs = {
   ...{ ...inputsAfter[firsts]!, nowMs: nowMs + hourMs / 3 },
@@ -100,5 +118,5 @@ const matched = Array.from({ length: 9 }, (_, at) => {
 });
 const megabytes = process.memoryUsage().rss / 2 ** 20;
 process.stdout.write(
-  `${JSON.stringify({ anew, first, next, ahead, afterAhead, matched, sampled: plays.length, megabytes })}\n`,
+  `${JSON.stringify({ anew, expected, veryFirst, first, next, contended, ahead, afterAhead, matched, sampled: plays.length, megabytes })}\n`,
 );

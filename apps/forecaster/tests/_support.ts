@@ -101,8 +101,9 @@ const managementOf = (world: Told): readonly RpcService[] => [
   ),
   rpcService(
     BookingServiceService,
-    { readBooking: ['forecaster'] },
+    { readBooking: ['forecaster'], listSellers: ['forecaster'] },
     {
+      listSellers: async () => ({ sellers: [] }),
       readBooking: async ({ workspaceId, knownDigest }, _context, send) => {
         world.knownDigests.push(`${workspaceId} ${knownDigest}`);
         const planDigest = `${world.bookingVersion}`.padStart(64, '0');

@@ -5,10 +5,12 @@ import {
   forecastJobInputs,
   planChangesSchema,
   servingPlanSchema,
+  type ResourceView,
   type ServingPlanDocument,
 } from '@longwave/events';
 import type { BookingHead, ReadBookingResponse } from '@longwave/rpc/forecast';
 import { transaction } from '@longwave/postgres';
+import { listSellers } from '../src/commerce/forecasts/list-sellers.ts';
 import { createSendBooking, type SendBooking } from '../src/commerce/forecasts/send-booking.ts';
 import { readPlanLine } from '../src/commerce/forecasts/read-booked-plan.ts';
 import { availabilityOf, forecastResult } from './_examples-forecasts.ts';
@@ -308,4 +310,27 @@ test('episodes that are scheduled, and those that came out in the last two days,
   expect(await told()).toEqual([{ ...release, publishAtMs: BigInt(Date.parse(String(attributes['published_at']))) }]);
   w.ahead(48 * hour + 1);
   expect(await told()).toEqual([]);
+});
+
+const flightOf = ({ attributes }: ResourceView) => {
+  const { start, end } = attributes['window'] as { readonly start: string; readonly end: string };
+  return { fromMs: BigInt(Date.parse(start)), toMs: BigInt(Date.parse(end)) };
+};
+
+test('the forecaster is told which flights may be sold next, those of the workspace that offered something last first; none is sold or over', async () => {
+  const [before, w] = [createWorld(management), createWorld(management)];
+  await before.approvedLineItem();
+  const [sold, offered] = [await w.approvedLineItem(), await w.approvedLineItem()];
+  const listAt = async (now: Date) => {
+    const sellers = await listSellers(management.pool, now);
+    return sellers.filter(({ workspaceId }) => [before.workspaceId, w.workspaceId].includes(workspaceId));
+  };
+  const both = await listAt(w.now());
+  expect(both.map(({ workspaceId }) => workspaceId)).toEqual([w.workspaceId, before.workspaceId]);
+  expect(both[0]!.flights).toContainEqual(flightOf(sold));
+  const expires_at = new Date(w.now().getTime() + hour).toISOString();
+  await w.send('line_item.reserve', sold, { expires_at });
+  expect((await listAt(w.now()))[0]).toEqual({ workspaceId: w.workspaceId, flights: [flightOf(offered)] });
+  const over = await listAt(new Date(Number(flightOf(offered).toMs)));
+  expect(over).toEqual([{ workspaceId: w.workspaceId, flights: [] }]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { ServingPlanDocument } from '@longwave/events';
+import type { TimeRange } from '@longwave/forecasting';
 import { bookedLine, bookedPlan, createDraws, generateWorld, targetingOf } from '@longwave/forecasting/generated-world';
 import type { ForecastInputs } from './forecast-inputs.ts';
 import { createKeepBaselines, type Widen } from './keep-baselines.ts';
@@ -78,13 +79,18 @@ test('a line item that was changed has both baselines made anew, and a plan that
 
 const minuteMs = 60_000;
 /** Makes all that there is to make ahead; answers the number of parts. */
-function makeAll({ makeAhead }: ReturnType<typeof createKeepBaselines>, inputs: ForecastInputs, widen: Widen): number {
+function makeAll(
+  { makeAhead }: ReturnType<typeof createKeepBaselines>,
+  inputs: ForecastInputs,
+  widen: Widen,
+  flights?: readonly TimeRange[],
+): number {
   let parts = 0;
-  while (makeAhead(inputs, widen)) parts++;
+  while (makeAhead(inputs, widen, flights)) parts++;
   return parts;
 }
 
-test('after an hour, a sale or eight minutes what the next question needs is made ahead, of both plans: it finds it made', () => {
+test('after an hour, a sale or a 600th of its days what the next question needs is made ahead, of both plans: it finds it made', () => {
   const kept = createKeepBaselines();
   const { asked, widen } = createWiden();
   const lines = [lineOf('a'), lineOf('b')];
@@ -94,7 +100,7 @@ test('after an hour, a sale or eight minutes what the next question needs is mad
   expect(makeAll(kept, sold, widen)).toBe(0);
   const more = inputsOf([...lines, lineOf('c')]);
   const nextHour = { ...more, nowMs: fromMs + 61 * minuteMs, past: { ...more.past, untilMs: fromMs + 60 * minuteMs } };
-  const later = { ...more, nowMs: fromMs + 8 * minuteMs };
+  const later = { ...more, nowMs: fromMs + 17 * minuteMs };
   const evenLater = { ...nextHour, nowMs: nextHour.nowMs + 8 * minuteMs };
   for (const [inputs, parts] of [
     [more, 2],
@@ -126,7 +132,7 @@ test('what is made ahead answers as what is made for the question', () => {
   const inputs = { ...sold, nowMs: fromMs + 9 * minuteMs, past: { ...sold.past, untilMs: fromMs - 60 * minuteMs } };
   expect(makeAll(kept, inputs, widen)).toBe(2);
   const { index: _index, fitsAt: _fitsAt, ...ahead } = kept.baselineOf(inputs, range).baseline;
-  const { index: _own, fitsAt: _fits, ...anew } = createKeepBaselines().baselineOf(inputs, range).baseline;
+  const { index: _own, fitsAt: _others, ...anew } = createKeepBaselines().baselineOf(inputs, range).baseline;
   expect(ahead).toEqual(anew);
 });
 
@@ -136,8 +142,75 @@ test('what nobody has asked for half an hour, or whose window is over, is not ma
   const sold = inputsOf([lineOf('a')]);
   kept.baselineOf(sold, range);
   const after = (minutes: number) => ({ ...sold, nowMs: fromMs + minutes * minuteMs });
-  for (const minutes of [9, 18, 27]) expect(makeAll(kept, after(minutes), widen)).toBe(1);
-  expect(makeAll(kept, after(36), widen)).toBe(0);
+  const parts = [9, 17, 27, 36].map((minutes) => makeAll(kept, after(minutes), widen));
+  expect(parts).toEqual([0, 1, 0, 0]);
   kept.baselineOf(sold, range);
   expect(makeAll(kept, { ...sold, nowMs: range.toMs }, widen)).toBe(0);
+});
+
+/** The same inputs without the sample: what is made anew fails. */
+const withoutSample = (inputs: ForecastInputs): ForecastInputs => ({
+  ...inputs,
+  past: { ...inputs.past, plays: undefined as never },
+});
+/** What two baselines of the same are to have in common. */
+const madeOf = ({ index: _index, fitsAt: _fitsAt, ...made }: ReturnType<Kept['baselineOf']>['baseline']) => made;
+type Kept = ReturnType<typeof createKeepBaselines>;
+const { widen: widenFirst } = createWiden();
+
+test('the first question of a workspace about a flight that was offered, or a part of it, or four weeks where none was, finds what it would make itself', () => {
+  const inputs = inputsOf([lineOf('a'), lineOf('b')]);
+  const fourWeeks = { fromMs, toMs: fromMs + 4 * weekMs };
+  const half = { fromMs: fromMs + weekMs / 4, toMs: fromMs + (3 * weekMs) / 4 };
+  const over = { fromMs: fromMs - weekMs, toMs: fromMs };
+  for (const { flights, asked, made } of [
+    { flights: [over, range], asked: range, made: range },
+    { flights: [half, range, half], asked: half, made: range },
+    { flights: [range], asked: half, made: range },
+    { flights: [], asked: fourWeeks, made: fourWeeks },
+  ]) {
+    const kept = createKeepBaselines();
+    expect(makeAll(kept, inputs, widenFirst, flights)).toBeGreaterThan(0);
+    const ahead = kept.baselineOf(withoutSample(inputs), asked).baseline;
+    expect(madeOf(ahead)).toEqual(madeOf(createKeepBaselines().baselineOf(inputs, made).baseline));
+    expect(makeAll(kept, inputs, widenFirst, flights)).toBe(0);
+  }
+});
+
+test('a sale before the first question is in the baseline that was made ahead', () => {
+  const kept = createKeepBaselines();
+  const [a, b] = [lineOf('a'), lineOf('b')];
+  makeAll(kept, inputsOf([a]), widenFirst, [range]);
+  const { baseline } = kept.baselineOf(withoutSample(inputsOf([a, b])), range);
+  expect(idsOf(baseline.plan)).toEqual(['a', 'b']);
+});
+
+test('after an hour what was known before it answers until it is made again; what people say of the traffic counts at once', () => {
+  const kept = createKeepBaselines();
+  const inputs = inputsOf([lineOf('a'), lineOf('b')]);
+  const before = kept.baselineOf(inputs, range).baseline;
+  const nextHour = {
+    ...inputs,
+    nowMs: fromMs + 15 * minuteMs,
+    past: { ...inputs.past, untilMs: fromMs + 60 * minuteMs },
+  };
+  expect(kept.baselineOf(withoutSample(nextHour), range).baseline).toBe(before);
+  expect(makeAll(kept, nextHour, widenFirst)).toBeGreaterThan(0);
+  const made = kept.baselineOf(withoutSample(nextHour), range).baseline;
+  expect(madeOf(made)).toEqual(madeOf(createKeepBaselines().baselineOf(nextHour, range).baseline));
+  const { booking } = nextHour;
+  const modifier = { trafficModifierId: 'tm_1', fromMs: 0n, toMs: BigInt(range.toMs), factor: 0.5, podcastIds: [] };
+  const told = { ...nextHour, booking: { ...booking, head: { ...booking.head, modifiers: [modifier] } } };
+  expect(kept.baselineOf(told, range).baseline).not.toBe(made);
+});
+
+test('what nobody has asked about takes no room from what somebody did', () => {
+  const inputs = inputsOf([lineOf('a'), lineOf('b')]);
+  const other = { ...inputs, workspaceId: 'ws_2' };
+  // One of them has a place.
+  const kept = createKeepBaselines(1_500);
+  const { baseline } = kept.baselineOf(inputs, range);
+  expect(makeAll(kept, other, widenFirst, [range])).toBeGreaterThan(0);
+  expect(makeAll(kept, other, widenFirst, [range])).toBe(0);
+  expect(kept.baselineOf(withoutSample(inputs), range).baseline).toBe(baseline);
 });

@@ -8,7 +8,7 @@ import {
 } from '@longwave/forecasting';
 import { LRUCache } from 'lru-cache';
 import { findAdded } from './find-added.ts';
-import { deliveryInputs, goalsOf, modelOf, thinAhead, type ForecastInputs } from './forecast-inputs.ts';
+import { aheadOf, deliveryInputs, goalsOf, modelOf, thinAhead, type ForecastInputs } from './forecast-inputs.ts';
 
 /** Plays that are decided while somebody waits: an error of some 3 per cent. */
 export const interactivePlays = 10_000;
@@ -20,6 +20,9 @@ interface Kept {
 }
 
 interface Entry extends Kept {
+  /** What a question must have in common with it. */
+  readonly terms: string;
+  /** What was known of the traffic. */
   readonly basis: string;
   readonly isWide: boolean;
   /** The plan of everything that is sold, also outside of the window. */
@@ -29,9 +32,12 @@ interface Entry extends Kept {
   /** Line items that were added since it was made. */
   readonly additions: number;
   readonly madeAtMs: number;
-  /** When somebody asked last what it answers. */
+  /** When somebody asked last what it answers, and when that was expected last; 0 for never. */
   readonly askedAtMs: number;
+  readonly expectedAtMs: number;
 }
+
+type Wanted = Pick<Entry, 'askedAtMs' | 'expectedAtMs'>;
 
 /**
  * Answers a plan whose line items may serve in more plays, or the same plan.
@@ -50,17 +56,24 @@ export interface KeptBaselines {
   readonly baselineOf: KeepBaseline;
   /**
    * Makes one part of what the next question of a workspace would make first: the curves of a new hour, the part of its sample, or one baseline
-   * that somebody asked for lately and that is old, or is not of what is sold now.
+   * that somebody asked for lately and that is old, or is not of what is sold now; then one of the baselines of flights that somebody may ask about.
+   * @param flights that may be asked about, the likeliest first; where there are none, of four weeks. Absent: none is made for them
    * @returns false where nothing was to be made
    */
-  readonly makeAhead: (inputs: ForecastInputs, widen: Widen) => boolean;
+  readonly makeAhead: (inputs: ForecastInputs, widen: Widen, flights?: readonly TimeRange[]) => boolean;
 }
 
 const hourMs = 3_600_000;
-/** A baseline is kept so long: line items get little in that time. */
-const maxAgeMs = 600_000;
-/** From this age on it is made ahead. */
-const renewedFromMs = 480_000;
+/** A baseline is kept so long: line items get little in that time, as in this share of its days. */
+const [leastAgeMs, mostAgeMs, ageOfDays] = [600_000, 4_200_000, 0.002];
+/** From this share of it on it is made ahead. */
+const renewedFrom = 0.8;
+/** Baselines of a workspace for flights that nobody has asked about yet. */
+const maxExpected = 2;
+/** A flight that is asked about where nothing is offered yet. */
+const usualFlightMs = 28 * 86_400_000;
+/** So long no baseline is made for such flights of a workspace of which there was no room for one. */
+const noRoomMs = 3_600_000;
 /** So long after the last question it is made ahead. */
 export const askedLatelyMs = 1_800_000;
 /** Line items and plays of all kept baselines together: some 300 MB. */
@@ -75,14 +88,26 @@ const wordsPerPlay = 70;
 /** Curves of a workspace with a thousand podcasts have some 3 MB. */
 const maxModels = 20;
 
-/** Curves of the same are the same: up to which hour the past is known, and what is known of the days to come. */
-const modelBasisOf = ({ past: { untilMs, hours }, booking: { head } }: ForecastInputs) => {
+/** What people say of the days to come: it counts from the next question on. */
+const termsOf = ({ booking: { head } }: ForecastInputs) => {
   const modifiers = head.modifiers.map(({ trafficModifierId: id, fromMs, toMs, factor, podcastIds }) =>
     [id, fromMs, toMs, factor, ...podcastIds].join(),
   );
-  const releases = head.releases.map(({ episodeId, publishAtMs }) => `${episodeId} ${publishAtMs}`);
-  return [head.timeZone, untilMs, hours.length, ...modifiers, ...releases].join(' ');
+  return [head.timeZone, ...modifiers].join(' ');
 };
+
+/** Curves of the same are the same: up to which hour the past is known, and what is known of the days to come. */
+const basisOf = (inputs: ForecastInputs) => {
+  const { past, booking } = inputs;
+  const releases = booking.head.releases.map(({ episodeId, publishAtMs }) => `${episodeId} ${publishAtMs}`);
+  return [termsOf(inputs), past.untilMs, past.hours.length, ...releases].join(' ');
+};
+
+const maxAgeOf = ({ baseline: { days } }: Kept) =>
+  Math.min(mostAgeMs, Math.max(leastAgeMs, ageOfDays * (days.toMs - days.fromMs)));
+
+const isWanted = ({ askedAtMs, expectedAtMs }: Wanted, nowMs: number) =>
+  nowMs - Math.max(askedAtMs, expectedAtMs) < askedLatelyMs;
 
 const sizeOf = ({ baseline: { plan, index, plays, projected, credits } }: Kept) =>
   1 +
@@ -150,9 +175,9 @@ function changeEntry(
 function createKeepModels() {
   const kept = new LRUCache<string, { readonly basis: string; readonly model: TrafficModel }>({ max: maxModels });
   return {
-    has: (inputs: ForecastInputs) => kept.get(inputs.workspaceId)?.basis === modelBasisOf(inputs),
+    has: (inputs: ForecastInputs) => kept.get(inputs.workspaceId)?.basis === basisOf(inputs),
     modelFor: (inputs: ForecastInputs): TrafficModel => {
-      const basis = modelBasisOf(inputs);
+      const basis = basisOf(inputs);
       const known = kept.get(inputs.workspaceId);
       if (known?.basis === basis) return known.model;
       // Hope is no promise: modifiers that raise traffic sell nothing.
@@ -163,22 +188,42 @@ function createKeepModels() {
   };
 }
 
-const basisOf = (inputs: ForecastInputs, isWide: boolean) => `${isWide ? 'wide' : 'sold'} ${modelBasisOf(inputs)}`;
+const wholeHours = ({ fromMs, toMs }: TimeRange): TimeRange => ({
+  ...{ fromMs: Math.floor(fromMs / hourMs) * hourMs, toMs: Math.ceil(toMs / hourMs) * hourMs },
+});
 
-/** Finds a baseline that answers a question about some hours. */
-const covering =
-  (basis: string, range: TimeRange) =>
-  ({ basis: own, baseline: { days } }: Entry): boolean =>
-    own === basis &&
-    days.fromMs <= range.fromMs &&
-    days.toMs >= range.toMs &&
-    days.toMs - days.fromMs <= 2 * (range.toMs - range.fromMs);
+/**
+ * Finds a baseline that answers a question about some hours. Facts of an hour more change it little: until it is made again the one from before
+ * answers.
+ */
+const answering =
+  (inputs: ForecastInputs, isWide: boolean, range: TimeRange) =>
+  (one: Entry): boolean => {
+    const { days } = one.baseline;
+    return (
+      one.isWide === isWide &&
+      one.terms === termsOf(inputs) &&
+      inputs.nowMs - one.madeAtMs < maxAgeOf(one) &&
+      days.fromMs <= range.fromMs &&
+      days.toMs >= range.toMs &&
+      days.toMs - days.fromMs <= 2 * (range.toMs - range.fromMs)
+    );
+  };
+
+/** The parts of flights that lie ahead. */
+function expectedRanges(flights: readonly TimeRange[], nowMs: number): readonly TimeRange[] {
+  if (flights.length === 0) return [wholeHours({ fromMs: nowMs, toMs: nowMs + usualFlightMs })];
+  const iso = (atMs: number) => new Date(atMs).toISOString();
+  return flights
+    .map(({ fromMs, toMs }) => wholeHours(aheadOf({ start: iso(fromMs), end: iso(toMs) }, nowMs)))
+    .filter(({ fromMs, toMs }) => toMs > fromMs);
+}
 
 /** Those that were asked for last and fit the bound: the cache would not keep anything that is larger as a whole. */
 function bounded(entries: readonly Entry[]): readonly Entry[] {
   let size = 0;
   return entries
-    .toSorted((a, b) => b.askedAtMs - a.askedAtMs)
+    .toSorted((a, b) => b.askedAtMs - a.askedAtMs || b.expectedAtMs - a.expectedAtMs)
     .slice(0, maxPerWorkspace)
     .filter((one) => (size += sizeOf(one)) < maxKept);
 }
@@ -186,64 +231,103 @@ function bounded(entries: readonly Entry[]): readonly Entry[] {
 /**
  * Keeps what was decided for one question for the next ones, in the same window or one of half its length at least: a shorter one would have
  * too few of the plays. Line items that were sold since are added to it; where others were changed or ended it is made anew.
+ * @param maxSize of what is kept of all workspaces, in line items and plays
  */
-export function createKeepBaselines(): KeptBaselines {
+export function createKeepBaselines(maxSize = maxKept): KeptBaselines {
   const models = createKeepModels();
   const kept = new LRUCache<string, readonly Entry[]>({
-    maxSize: maxKept,
+    maxSize,
     sizeCalculation: (entries) => entries.reduce((sum, one) => sum + sizeOf(one), 1),
   });
+  const noRoom = new LRUCache<string, true>({ max: 100, ttl: noRoomMs });
   const entriesOf = (workspaceId: string) => kept.get(workspaceId) ?? [];
   const find = (
     inputs: ForecastInputs,
     { fromMs, toMs }: TimeRange,
     widen: Widen | undefined,
-    askedAtMs: number,
-  ): Kept => {
+    wanted: Wanted,
+  ): Entry => {
     const { workspaceId, nowMs, booking } = inputs;
-    const model = models.modelFor(inputs);
-    const [isWide, basis] = [widen !== undefined, basisOf(inputs, widen !== undefined)];
-    const sold = widen && find(inputs, { fromMs, toMs }, undefined, askedAtMs);
+    const isWide = widen !== undefined;
+    const sold = widen && find(inputs, { fromMs, toMs }, undefined, wanted);
     const wider = widen && ((plan: ServingPlanDocument) => widen(plan, sold!.baseline, inputs));
     // A wider plan is decided in the plays of what is sold, which are those of a longer window at times.
-    const hours = { fromMs: Math.floor(fromMs / hourMs) * hourMs, toMs: Math.ceil(toMs / hourMs) * hourMs };
-    const range = sold?.baseline.days ?? hours;
-    const entries = entriesOf(workspaceId).filter((one) => nowMs - one.askedAtMs < askedLatelyMs);
-    const covers = covering(basis, range);
-    const known = entries.find((one) => nowMs - one.madeAtMs < maxAgeMs && covers(one));
+    const range = sold?.baseline.days ?? wholeHours({ fromMs, toMs });
+    const entries = entriesOf(workspaceId).filter((one) => isWanted(one, nowMs));
+    const known = entries.find(answering(inputs, isWide, range));
     const found = known && changeEntry(inputs, known, wider);
     const { plan } = booking;
     const decided = !found && wider ? wider(plan) : plan;
     if (!found && sold && decided === plan) return sold;
-    const made: Entry = found ?? {
-      baseline: decideWindow(inputs, decided, model, range, sold?.baseline),
-      ...{ model, basis, isWide, plan, decided, additions: 0, madeAtMs: nowMs, askedAtMs },
+    const make = (): Entry => {
+      const model = sold?.model ?? models.modelFor(inputs);
+      return {
+        baseline: decideWindow(inputs, decided, model, range, sold?.baseline),
+        ...{ model, terms: termsOf(inputs), basis: sold?.basis ?? basisOf(inputs), isWide, plan, decided },
+        ...{ additions: 0, madeAtMs: nowMs, ...wanted },
+      };
     };
-    const asked = { ...made, askedAtMs: Math.max(made.askedAtMs, askedAtMs) };
-    kept.set(workspaceId, bounded([asked, ...entries.filter((one) => one !== known)]));
-    return asked;
+    const made = found ?? make();
+    const entry = {
+      ...made,
+      askedAtMs: Math.max(made.askedAtMs, wanted.askedAtMs),
+      expectedAtMs: Math.max(made.expectedAtMs, wanted.expectedAtMs),
+    };
+    keepEntries(workspaceId, [entry, ...entries.filter((one) => one !== known)], entry);
+    return entry;
   };
-  const makeAhead: KeptBaselines['makeAhead'] = (inputs, widen) => {
-    const { workspaceId, nowMs, booking } = inputs;
-    const isAsked = ({ askedAtMs, baseline: { days } }: Entry) =>
-      nowMs - askedAtMs < askedLatelyMs && days.toMs > nowMs;
-    const isOld = (one: Entry) => one.basis !== basisOf(inputs, one.isWide) || nowMs - one.madeAtMs >= renewedFromMs;
-    const all = entriesOf(workspaceId).filter((one) => isAsked(one) && (isOld(one) || one.plan !== booking.plan));
-    // A wider one is made from the other.
-    const old = all.find(({ isWide }) => !isWide) ?? all[0];
-    if (!old) return false;
-    if (!models.has(inputs)) {
-      models.modelFor(inputs);
-      return true;
+  /** What nobody has asked about takes no room from what somebody did. */
+  const keepEntries = (workspaceId: string, all: readonly Entry[], newest: Entry) => {
+    const entries = bounded(all);
+    const size = (own: readonly Entry[]) => own.reduce((sum, one) => sum + sizeOf(one), 1);
+    const grown = kept.calculatedSize - size(entriesOf(workspaceId)) + size(entries);
+    if (newest.askedAtMs === 0 && (grown > maxSize || !entries.includes(newest))) noRoom.set(workspaceId, true);
+    else kept.set(workspaceId, entries);
+  };
+  /** Makes one of the baselines that are expected to be asked for; answers false where they are there. */
+  const makeExpected = (inputs: ForecastInputs, flights: readonly TimeRange[]): boolean => {
+    const { workspaceId, nowMs } = inputs;
+    const wanted = { askedAtMs: 0, expectedAtMs: nowMs };
+    const found = new Set<Entry>();
+    for (const range of expectedRanges(flights, nowMs)) {
+      const known = entriesOf(workspaceId).find(answering(inputs, false, range));
+      if (!known && (found.size >= maxExpected || noRoom.has(workspaceId))) continue;
+      if (!known) return makeNext(inputs, () => find(inputs, range, undefined, wanted));
+      found.add(known);
     }
-    if (thinAhead(inputs, playsFor(inputs))) return true;
-    const others = () => entriesOf(workspaceId).filter((one) => one !== old);
-    if (isOld(old)) kept.set(workspaceId, others());
-    const { isWide, askedAtMs, baseline } = old;
-    const { days } = baseline;
-    find(inputs, { fromMs: Math.max(days.fromMs, nowMs), toMs: days.toMs }, isWide ? widen : undefined, askedAtMs);
-    kept.set(workspaceId, others());
+    const entries = entriesOf(workspaceId);
+    if (found.size > 0)
+      kept.set(
+        workspaceId,
+        entries.map((one) => (found.has(one) ? { ...one, expectedAtMs: nowMs } : one)),
+      );
+    return false;
+  };
+  /** Makes the curves, the part of the sample, or what is made of them. */
+  const makeNext = (inputs: ForecastInputs, make: () => void): true => {
+    if (!models.has(inputs)) models.modelFor(inputs);
+    else if (!thinAhead(inputs, playsFor(inputs))) make();
     return true;
   };
-  return { makeAhead, baselineOf: (inputs, range, widen) => find(inputs, range, widen, inputs.nowMs) };
+  const makeAhead: KeptBaselines['makeAhead'] = (inputs, widen, flights) => {
+    const { workspaceId, nowMs, booking } = inputs;
+    const isOld = (one: Entry) => one.basis !== basisOf(inputs) || nowMs - one.madeAtMs >= renewedFrom * maxAgeOf(one);
+    const all = entriesOf(workspaceId).filter(
+      (one) => isWanted(one, nowMs) && one.baseline.days.toMs > nowMs && (isOld(one) || one.plan !== booking.plan),
+    );
+    // A wider one is made from the other.
+    const old = all.find(({ isWide }) => !isWide) ?? all[0];
+    if (!old) return flights !== undefined && makeExpected(inputs, flights);
+    return makeNext(inputs, () => {
+      const others = () => entriesOf(workspaceId).filter((one) => one !== old);
+      if (isOld(old)) kept.set(workspaceId, others());
+      const { isWide, askedAtMs, expectedAtMs, baseline } = old;
+      const range = { fromMs: Math.max(baseline.days.fromMs, nowMs), toMs: baseline.days.toMs };
+      find(inputs, range, isWide ? widen : undefined, { askedAtMs, expectedAtMs });
+      kept.set(workspaceId, others());
+    });
+  };
+  const baselineOf: KeepBaseline = (inputs, range, widen) =>
+    find(inputs, range, widen, { askedAtMs: inputs.nowMs, expectedAtMs: 0 });
+  return { makeAhead, baselineOf };
 }

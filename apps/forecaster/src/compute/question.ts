@@ -1,4 +1,5 @@
 import type { ForecastJobInput, PlanLineItem } from '@longwave/events';
+import type { TimeRange } from '@longwave/forecasting';
 import type { ForecasterConfig } from '../config.ts';
 import type { WorkspaceBacktest } from './backtest-workspace.ts';
 import type { CheckedAvailability } from './check-availability.ts';
@@ -30,7 +31,15 @@ export type Question =
       readonly deadlineMs: number;
     }
   /** Makes a part of what the next question of a workspace would make first. */
-  | { readonly type: 'ahead'; readonly workspaceId: string; readonly deadlineMs: number }
+  | {
+      readonly type: 'ahead';
+      readonly workspaceId: string;
+      /** Flights about which somebody may ask; absent: those that were asked about. */
+      readonly flights?: readonly TimeRange[];
+      readonly deadlineMs: number;
+    }
+  /** Reads what a question of a workspace would read first, unless it has no room beside what others have asked about. */
+  | { readonly type: 'read'; readonly workspaceId: string; readonly deadlineMs: number }
   | { readonly type: 'plans'; readonly workspaceId: string; readonly deadlineMs: number }
   | {
       readonly type: 'risks';
@@ -46,8 +55,10 @@ export interface Answers {
   readonly forecast: ForecastResult;
   readonly availability: CheckedAvailability;
   readonly fit: ExplainedLine;
-  /** Whether anything was to be made. */
-  readonly ahead: boolean;
+  /** Whether anything was to be made, and the milliseconds of the processor that it took. */
+  readonly ahead: { readonly isMade: boolean; readonly processorMs: number };
+  /** Whether it is kept. */
+  readonly read: boolean;
   readonly plans: MadePlans;
   readonly risks: FoundRisks;
   readonly backtest: WorkspaceBacktest;

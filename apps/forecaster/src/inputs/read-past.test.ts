@@ -6,7 +6,7 @@ const hourMs = 3_600_000;
 const midnightMs = Date.UTC(2026, 9, 5);
 
 /** A sample that has one play an hour until a time. */
-function createSample() {
+function createSample(maxSize?: number) {
   const told = { sampledUntilMs: midnightMs, requests: 0, listener: '' };
   const hoursIn = ({ fromMs, toMs }: ReadPlayHoursRequest | ReadSampleRequest) => {
     told.requests++;
@@ -27,7 +27,7 @@ function createSample() {
       yield { layouts: [{ breaks: [] }], plays };
     },
   };
-  return { told, read: createReadPast(client as unknown as SampleClient) };
+  return { told, read: createReadPast(client as unknown as SampleClient, maxSize) };
 }
 
 test('hours that are sampled hours late are read once they are there, each once', async () => {
@@ -60,4 +60,17 @@ test('a code that is blank in the sample is gone from memory within a day', asyn
   told.listener = '';
   expect(await codesAt(23)).toEqual(['abcdef']);
   expect(await codesAt(24)).toEqual(['']);
+});
+
+test('what is read before somebody asks is read once, and kept as long as nobody else needs the room', async () => {
+  const { told, read } = createSample(80);
+  expect(await read.ahead('ws_1', midnightMs, 1_000)).toBe(true);
+  const { requests } = told;
+  await read('ws_1', midnightMs, 1_000);
+  expect(told.requests).toBe(requests);
+  // 48 plays, and a fourth for as many hours: a second workspace has no room.
+  expect(await read.ahead('ws_2', midnightMs, 1_000)).toBe(false);
+  expect(await read.ahead('ws_1', midnightMs, 1_000)).toBe(true);
+  await read('ws_2', midnightMs, 1_000);
+  expect(await read.ahead('ws_1', midnightMs, 1_000)).toBe(false);
 });

@@ -27,6 +27,12 @@ export interface Past {
   readonly hours: readonly PlayHour[];
 }
 
+/** Reads the past of a workspace as of a time. */
+export type ReadPast = ((workspaceId: string, nowMs: number, deadlineMs: number) => Promise<Past>) & {
+  /** Reads it before somebody asks. @returns whether it is kept: what was read for others is not forgotten for it */
+  readonly ahead: (workspaceId: string, nowMs: number, deadlineMs: number) => Promise<boolean>;
+};
+
 /** A past with what the next question goes on from. */
 interface KeptPast extends Past {
   readonly readUntilMs: number;
@@ -92,20 +98,28 @@ const hasAll = (one: Lists, other: Lists) =>
 const since = <T>(list: readonly T[], fromMs: number, atOf: (item: T) => number): T[] =>
   list.filter((item) => atOf(item) >= fromMs);
 
+const sizeOf = ({ plays, hours }: Lists) => 1 + plays.length + Math.ceil(hours.length / 4);
+
 /**
  * Reads the past of workspaces and keeps it: the next question reads only the hours that were not there before. Who asks while it is read for
  * somebody else waits for that.
- * @returns the past of a workspace as of a time
+ * @param maxSize sampled plays of all workspaces that are kept
  */
 export function createReadPast(
   client: Pick<SampleClient, 'readSample' | 'readPlayHours'>,
-): (workspaceId: string, nowMs: number, deadlineMs: number) => Promise<Past> {
+  maxSize = maxKeptPlays,
+): ReadPast {
   const kept = new LRUCache<string, KeptPast>({
-    maxSize: maxKeptPlays,
-    sizeCalculation: ({ plays, hours }) => 1 + plays.length + Math.ceil(hours.length / 4),
+    maxSize,
+    sizeCalculation: sizeOf,
   });
   const oneAtATime = createGates(1);
-  const read = async (workspaceId: string, nowMs: number, deadlineMs: number): Promise<Past> => {
+  const read = async (
+    workspaceId: string,
+    nowMs: number,
+    deadlineMs: number,
+    hasRoom: (size: number) => boolean = () => true,
+  ): Promise<Past> => {
     const untilMs = Math.floor(nowMs / hourMs) * hourMs;
     const [sampleFromMs, historyFromMs] = [untilMs - sampleDays * dayMs, untilMs - historyDays * dayMs];
     const before = kept.get(workspaceId);
@@ -132,10 +146,20 @@ export function createReadPast(
     const lists =
       !isCut && hasAll(known, { plays, hours }) ? { plays: known.plays, hours: known.hours } : { plays, hours };
     const past = { untilMs: lastCompleteMs(hours, untilMs), ...lists, readUntilMs, beganMs: known.beganMs };
-    kept.set(workspaceId, past);
+    if (before || hasRoom(sizeOf(past))) kept.set(workspaceId, past);
     return past;
   };
-  return (workspaceId, nowMs, deadlineMs) => oneAtATime(workspaceId)(() => read(workspaceId, nowMs, deadlineMs));
+  return Object.assign(
+    (workspaceId: string, nowMs: number, deadlineMs: number) =>
+      oneAtATime(workspaceId)(() => read(workspaceId, nowMs, deadlineMs)),
+    {
+      ahead: async (workspaceId: string, nowMs: number, deadlineMs: number) => {
+        const hasRoom = (size: number) => kept.calculatedSize + size <= maxSize;
+        await oneAtATime(workspaceId)(() => read(workspaceId, nowMs, deadlineMs, hasRoom));
+        return kept.has(workspaceId);
+      },
+    },
+  );
 }
 
 /** The last hour is there, or it is sampled some minutes from now. */
