@@ -118,6 +118,23 @@ describe.each(Object.keys(looks) as (keyof typeof looks)[])('on a screen that is
   });
 });
 
+test('a feed is shown before anything is made of it; another address is looked at anew', async () => {
+  await using context = await browser.newContext({ locale: 'en-GB', viewport: { width: 360, height: 780 } });
+  const { page, findings } = await open(context, '/podcasts/import');
+  const address = page.getByRole('textbox', { name: 'Address of its feed' });
+  await address.fill('https://old.example/salt.xml');
+  await page.getByRole('button', { name: 'Look at the feed' }).click();
+  await page.getByText('2.1 GB').waitFor();
+  await page.getByText('1 item would have no audio').waitFor();
+  expect(await page.evaluate(measured)).toEqual([0, 1]);
+  expect(await violationsOf(page, 'wide and light')).toEqual([]);
+  await page.getByRole('button', { name: 'Move it in' }).waitFor();
+  await address.fill('https://old.example/other.xml');
+  await page.getByRole('button', { name: 'Look at the feed' }).waitFor();
+  expect(await page.getByText('2.1 GB').count()).toBe(0);
+  expect(findings).toEqual([]);
+});
+
 test('a table keeps its search and its order in the address, and the back button leads to the page before', async () => {
   await using context = await browser.newContext({ locale: 'en-GB' });
   const { page } = await open(context, '/podcasts');

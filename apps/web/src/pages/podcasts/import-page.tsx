@@ -1,5 +1,7 @@
+import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { rest } from '../../api/client.ts';
 import { useSend } from '../../api/send.ts';
 import { t } from '../../messages/messages.ts';
 import { Button } from '../../parts/button.tsx';
@@ -9,21 +11,38 @@ import { WebAddressField } from '../../parts/form/web-address-field.tsx';
 import { Page } from '../../parts/page.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import styles from './import-page.module.css';
+import { ImportPreviewCard } from './import-preview-card.tsx';
 
-/** Moves a show in from the feed of another host. It is a draft: nothing is public before somebody publishes it, or asks for it here. */
+/** Reads a feed and makes nothing. */
+const usePreview = () =>
+  useMutation({
+    mutationFn: async (feedUrl: string) =>
+      (await rest.POST('/podcasts/import/preview', { body: { feed_url: feedUrl } })).data,
+    retry: false,
+  });
+
+/**
+ * Moves a show in from the feed of another host: the feed is looked at first, then moved in. It is a draft: nothing is public before somebody
+ * publishes it, or asks for it here.
+ */
 export function ImportPage() {
   const navigate = useNavigate();
   const begin = useSend('post', '/podcasts/import');
+  const look = usePreview();
   const [address, setAddress] = useState('');
   const [publish, setPublish] = useState(false);
-  const isAddress = isWebAddress(address.trim());
+  const feedUrl = address.trim();
+  const preview = look.data?.feed_url === feedUrl ? look.data : undefined;
+  const isReady = preview !== undefined && !preview.locked;
+  const isBusy = !isWebAddress(feedUrl) || look.isPending || begin.isPending;
   const go = () =>
     begin.mutate(
-      { body: { feed_url: address.trim(), publish } },
+      { body: { feed_url: feedUrl, publish } },
       {
         onSuccess: ({ id }) => void navigate({ to: '/podcasts/$podcastId/import', params: { podcastId: id } }),
       },
     );
+  const error = begin.error ?? (look.variables === feedUrl ? look.error : null);
   return (
     <Page
       title={t('import.title')}
@@ -35,7 +54,10 @@ export function ImportPage() {
           className={styles.form}
           onSubmit={(event) => {
             event.preventDefault();
-            if (isAddress && !begin.isPending) go();
+            if (isBusy) return;
+            begin.reset();
+            if (isReady) go();
+            else look.mutate(feedUrl);
           }}
         >
           <WebAddressField
@@ -51,14 +73,15 @@ export function ImportPage() {
               <small>{t('import.publish_hint')}</small>
             </span>
           </label>
-          {begin.error !== null && <ProblemBanner error={begin.error} />}
+          {error !== null && <ProblemBanner error={error} />}
           <div>
-            <Button kind="primary" type="submit" busy={!isAddress || begin.isPending}>
-              {t('import.begin')}
+            <Button kind="primary" type="submit" busy={isBusy}>
+              {t(isReady ? 'import.begin' : 'import.look')}
             </Button>
           </div>
         </form>
       </Card>
+      {preview && <ImportPreviewCard preview={preview} />}
       <Card title={t('import.kept')}>
         <p>{t('import.kept_help')}</p>
       </Card>

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { SearchX } from 'lucide-react';
+import { RotateCw, SearchX } from 'lucide-react';
 import { get, list, type Answer, type Item, type Listing } from '../../api/queries.ts';
+import { asProblem } from '../../api/problems.ts';
 import { useSend } from '../../api/send.ts';
 import { classes } from '../../look/classes.ts';
 import { t } from '../../messages/messages.ts';
@@ -35,6 +36,30 @@ const tones: Readonly<Record<State, Tone>> = {
 
 const notes = (of: ImportItem['changed']) => (of ?? []).map(({ field, detail }) => `${field}: ${detail}`);
 
+/** Tries one failed item again: its file is fetched and encoded once more. */
+function RetryButton({ position }: { readonly position: number | undefined }) {
+  const { podcastId } = route.useParams();
+  const retry = useSend('post', '/podcasts/{id}/import/retry');
+  const body = position === undefined ? {} : { position };
+  return (
+    <>
+      <Button
+        size={position === undefined ? 'normal' : 'small'}
+        icon={RotateCw}
+        busy={retry.isPending}
+        onClick={() => retry.mutate({ path: { id: podcastId }, body })}
+      >
+        {t(position === undefined ? 'import.retry_all' : 'retry')}
+      </Button>
+      {retry.error !== null && (
+        <p className={styles.why} lang="en" role="alert">
+          {asProblem(retry.error).message}
+        </p>
+      )}
+    </>
+  );
+}
+
 const columns: readonly Column<ImportItem>[] = [
   {
     key: 'title',
@@ -63,6 +88,12 @@ const columns: readonly Column<ImportItem>[] = [
         {[...(problem === undefined ? [] : [problem]), ...notes(changed), ...notes(lost)].join(' · ')}
       </span>
     ),
+  },
+  {
+    key: 'again',
+    name: 'import.again',
+    cell: ({ state, episode_id: episodeId, position }) =>
+      state === 'failed' && episodeId !== undefined && <RetryButton position={position} />,
   },
   {
     key: 'place',
@@ -110,6 +141,7 @@ function Summary({ moved, podcastId }: { readonly moved: Import; readonly podcas
               {t('import.publish_drafts', { drafts })}
             </Button>
           )}
+          {failed > 0 && moved.state !== 'running' && <RetryButton position={undefined} />}
           <a className={buttonClass()} href={`/api/v1/podcasts/${podcastId}/import/items.csv`} download>
             {t('import.csv')}
           </a>
