@@ -17,6 +17,8 @@ export interface Wanted {
   readonly positions: readonly ('pre' | 'mid' | 'post')[];
   readonly ad: string;
   readonly clickUrl?: string;
+  /** ISO 3166-1; everywhere without. */
+  readonly countries?: readonly string[];
   readonly caps?: readonly { readonly max: number; readonly per: string; readonly window_seconds: number }[];
 }
 
@@ -88,6 +90,7 @@ export function advertisingOf(
             ? { model: 'none' }
             : { model: 'cpm', price: { amount_micros: '18000000', currency: 'EUR' } },
         break_positions: wanted.positions,
+        ...(wanted.countries && { targeting: { countries: { include: wanted.countries, exclude: [] } } }),
         ...(wanted.caps && { frequency_caps: wanted.caps }),
       });
       const assignment = await send('creative_assignment.create', 'creative_assignments', {

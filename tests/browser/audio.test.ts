@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { ffmpeg, until } from '@longwave/test-kit';
 import { checkFeed, download, publishPlan, uploadFile } from '@longwave/test-kit/clients';
+import pg from 'pg';
 import type { Page } from 'playwright-core';
 import { advertisingOf } from '../_advertising.ts';
 import { openBrowser, type TestBrowser } from '../_browser.ts';
@@ -25,6 +26,8 @@ afterEach(() => expect(browser.takeFindings()).toEqual([]));
 afterAll(() => stack.disposeAsync());
 
 let episode: Awaited<ReturnType<typeof publishEpisode>>;
+/** Of the ad in the middle, which one test books and the next ones hear. */
+let lineItemId = '';
 const adSeconds = 6;
 const silence = { fromMs: 25_000, toMs: 26_000 };
 
@@ -78,6 +81,7 @@ test('9, a mid-roll by keyboard: placed, snapped to the silence, its join heard,
     ...{ name: 'Harbour Radio', type: 'sponsorship', goal: { unit: 'share_pct', quantity: 100 } },
     ...{ positions: ['mid'], ad },
   });
+  ({ lineItemId } = booked);
   await publishPlan(world.operator, workspaceId);
 
   await using tab = await browser.open({ session: ada.browser });
@@ -114,6 +118,57 @@ test('9, a mid-roll by keyboard: placed, snapped to the silence, its join heard,
   expect(parts.map(({ kind }) => kind)).toEqual(['content', 'break', 'content']);
   expect(parts[1]!.slots!.map(({ duration_ms: ms }) => ms)).toEqual([booked.durationMs]);
   expect(Math.abs(parts[2]!.content_start_ms! - 25_500)).toBeLessThanOrEqual(24);
+});
+
+/** What plays of an episode, and of line items, have left so far. */
+async function leftBy(episodeId: string, lineItemIds: readonly string[]): Promise<unknown> {
+  const database = new pg.Client({ connectionString: world.fleet.adminDatabaseUrl });
+  await database.connect();
+  try {
+    const { rows } = await database.query(
+      `select (select count(*) from delivery.binding where episode_id = $1) as bindings,
+         (select count(*) from delivery.arrangement where episode_id = $1) as arrangements,
+         (select sum(share_servings + share_opportunities) from serving.line_item_count where line_item_id = any($2)) as shares,
+         (select sum(used) from serving.quota_lease where line_item_id = any($2)) as leases`,
+      [episodeId, lineItemIds],
+    );
+    return rows[0];
+  } finally {
+    await database.end();
+  }
+}
+
+test('10, as listeners hear it, in two countries: the files differ as targeted, and no play, lease, share or count is left by it', async () => {
+  const { episodeId } = episode;
+  const { workspace_id: workspaceId } = await world.operator.account(ada.accountId);
+  const german = await advertisingOf(world, { account: { workspaceId }, rest: ada.rest }).book({
+    ...{ name: 'Hafenfunk', type: 'house', goal: { unit: 'unlimited' }, positions: ['pre'], countries: ['DE'] },
+    ad: path.join(world.folder, 'ad.wav'),
+  });
+  await publishPlan(world.operator, workspaceId);
+  const left = () => leftBy(episodeId, [lineItemId, german.lineItemId]);
+  const before = await left();
+
+  await using tab = await browser.open({ session: ada.browser });
+  const { page } = tab;
+  await tab.visit(`/episodes/${episodeId}`);
+  await page.getByRole('button', { name: 'As listeners hear it' }).click();
+  await page.getByLabel('Country').selectOption({ label: 'Germany' });
+  await page.getByText('Ad 1 of 1, Hafenfunk').waitFor();
+  await page.getByRole('button', { name: 'Play', exact: true }).click();
+  await until('the ad is heard', async () => (await secondsAt(page, 'Position')) > 0.2);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('Why this ad?').first().click();
+  await page.getByText(/^Won/).first().waitFor();
+  await page.getByRole('button', { name: /^Play Harbour Radio at/ }).waitFor();
+  await lookAt(page, 'as-listeners-hear');
+
+  await page.getByLabel('Country').selectOption({ label: 'France' });
+  await page.getByRole('button', { name: /^Play Harbour Radio at/ }).waitFor();
+  expect(await page.getByRole('button', { name: /^Play Hafenfunk at/ }).count()).toBe(0);
+  await page.getByText('Why none?').first().click();
+  await page.getByText('It targets other countries').first().waitFor();
+  expect(await left()).toEqual(before);
 });
 
 test('11, chapters and a transcript edited: the addresses of the feed give the new ones, retimed in the stitched file', async () => {

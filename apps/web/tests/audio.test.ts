@@ -84,3 +84,28 @@ test('whoever may not hear a recording sees its wave and its breaks, is told why
     expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0);
   expect(await page.getByRole('alert').count()).toBe(0);
 });
+
+test('as listeners hear it: each choice asks for another play, its ads and empty slots say why, and the recording comes back', async () => {
+  await using context = await browser.newContext({ locale: 'en-GB' });
+  const page = await context.newPage();
+  const asked: unknown[] = [];
+  page.on('request', (request) => request.url().endsWith('/preview') && asked.push(request.postDataJSON()));
+  await page.goto(`${url}/episodes/ep_14`);
+  await page.getByRole('button', { name: 'As listeners hear it' }).click();
+  await page.getByText('Ad 1 of 1, Northwind Coffee').waitFor();
+  expect(await saidOf(page, 'Position')).toBe('0:00.0, Ad 1 of 1, Northwind Coffee');
+  await page.getByText('Those left are too long, or too close to a rival.').waitFor();
+  await page.getByText('Why none?').first().click();
+  await page.getByText('It targets other countries').nth(1).waitFor();
+  await page.getByLabel('Country', { exact: true }).selectOption('FR');
+  await page.getByLabel('Device', { exact: true }).selectOption('computer');
+  await page.getByLabel('When', { exact: true }).selectOption('other');
+  await page.getByLabel('Day', { exact: true }).fill('2030-05-04');
+  await page.getByLabel('Time', { exact: true }).fill('20:00');
+  const last = { country: 'FR', app: 'Apple Podcasts', device: 'computer', at: expect.stringMatching(/^2030-05-0/) };
+  await until('the last choice', async () => JSON.stringify(asked.at(-1)).includes('2030-05-04T18:00'));
+  expect(asked[0]).toEqual({ country: 'GB', app: 'Apple Podcasts', device: 'mobile', operating_system: 'iOS' });
+  expect(asked.at(-1)).toEqual(last);
+  await page.getByRole('button', { name: 'As you made it' }).click();
+  await page.getByRole('slider', { name: 'Mid 1' }).waitFor();
+});

@@ -13,7 +13,11 @@ const editors = [
   ...productCatalog.commands['episode.set_markers'].roles,
 ];
 
-const label = z.string().max(128).optional();
+const label = z
+  .string()
+  .max(128)
+  .refine((text) => !text.includes('\0'), { message: 'It must have no NUL.' })
+  .optional();
 const listener = z.strictObject({
   country: z
     .string()

@@ -23,6 +23,7 @@ const areas: Readonly<Record<Area, Readonly<Record<Language, Load>>>> = {
   decisions: { en: () => import('./decisions/en.json'), de: () => import('./decisions/de.json') },
   feed: { en: () => import('./feed/en.json'), de: () => import('./feed/de.json') },
   people: { en: () => import('./people/en.json'), de: () => import('./people/de.json') },
+  preview: { en: () => import('./preview/en.json'), de: () => import('./preview/de.json') },
   site: { en: () => import('./site/en.json'), de: () => import('./site/de.json') },
 };
 

@@ -6,6 +6,7 @@ import type analytics from './analytics/en.json';
 import type decisions from './decisions/en.json';
 import type feed from './feed/en.json';
 import type people from './people/en.json';
+import type preview from './preview/en.json';
 import type site from './site/en.json';
 
 /** The texts of each area: a folder of that name, loaded with the pages of the area (`withTexts`). */
@@ -16,6 +17,7 @@ interface AreaTexts {
   readonly decisions: typeof decisions;
   readonly feed: typeof feed;
   readonly people: typeof people;
+  readonly preview: typeof preview;
   readonly site: typeof site;
 }
 export type Area = keyof AreaTexts;

@@ -109,8 +109,38 @@ const Axis = ({ view, widthPx }: { readonly view: View; readonly widthPx: number
   </div>
 );
 
+/** A stretch of the file that is not the recording. */
+export interface Block {
+  readonly kind: 'break' | 'intro' | 'outro';
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+const Blocks = ({
+  blocks,
+  view,
+  widthPx,
+}: {
+  readonly blocks: readonly Block[];
+  readonly view: View;
+  readonly widthPx: number;
+}) =>
+  blocks.map(({ kind, startMs, endMs }) => {
+    const left = pixelOf(view, widthPx, startMs);
+    const width = Math.max(2, pixelOf(view, widthPx, endMs) - left);
+    return (
+      <i
+        key={startMs}
+        aria-hidden
+        className={kind === 'break' ? styles.advertised : styles.joined}
+        style={{ left, width }}
+      />
+    );
+  });
+
 /**
  * A recording as it sounds, in time: its peaks with the place where it plays, breaks as flags, silences, chapters.
+ * @param blocks what of the file is not the recording
  * @param spoken a time in words, with what is there
  */
 export function Waveform({
@@ -119,6 +149,7 @@ export function Waveform({
   view,
   silences,
   chapters,
+  blocks = [],
   flags,
   selected,
   spoken,
@@ -129,6 +160,7 @@ export function Waveform({
   readonly view: View;
   readonly silences: Silences;
   readonly chapters: readonly Stretch[];
+  readonly blocks?: readonly Block[];
   readonly flags: readonly Flag[];
   readonly selected: string | undefined;
   readonly spoken: (ms: number) => string;
@@ -148,6 +180,7 @@ export function Waveform({
           <Flags {...shared} {...{ flags, selected, durationMs, silences, spoken, deeds }} />
           <div className={styles.wave} onPointerDown={goTo}>
             <Wave {...shared} peaks={peaks} />
+            <Blocks {...shared} blocks={blocks} />
             <Playhead {...shared} durationMs={durationMs} spoken={spoken} />
           </div>
           <SilenceDots {...shared} silences={silences} />

@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { withVersion, type Answer, type Versioned } from '../../../api/queries.ts';
+import { withTexts } from '../../../messages/load-texts.ts';
 import { t } from '../../../messages/messages.ts';
 import { Card } from '../../../parts/card.tsx';
 import { ProblemBanner } from '../../../parts/problem.tsx';
+import { Segments } from '../../../parts/segments.tsx';
 import { Skeleton } from '../../../parts/skeleton.tsx';
 import { player } from '../../../parts/player/use-player.ts';
 import { joinOf, type Silences } from '../../../parts/waveform/snap.ts';
@@ -16,6 +18,20 @@ import { useBreaks } from './use-breaks.ts';
 import { useMayHear, type Heard } from './use-sound.ts';
 
 type Markers = Answer<'/episodes/{id}/markers'>;
+
+/** Loaded once somebody asks for it, with the words of advertising for why an ad is there. */
+const AsListenersHear = lazy(
+  withTexts(
+    'ads',
+    withTexts('preview', async () => ({ default: (await import('../preview/preview-page.tsx')).AsListenersHear })),
+  ),
+);
+
+const versions = [
+  { value: 'made', name: 'audio.as_made' },
+  { value: 'heard', name: 'audio.as_heard' },
+] as const;
+type Version = (typeof versions)[number]['value'];
 
 /** How much is heard before a join, and after it. */
 const joinMs = 3000;
@@ -44,9 +60,19 @@ function Editor({
     const { atMs } = joinOf(found.positionMs, found.kind === 'mid' ? silences : [], durationMs);
     player.playSpan(Math.max(0, atMs - joinMs), Math.min(durationMs, atMs + joinMs));
   };
+  const [version, setVersion] = useState<Version>('made');
+  const choice = mayHear ? (
+    <Segments name={t('audio.version')} value={version} choices={versions} onChange={setVersion} />
+  ) : undefined;
+  if (version === 'heard' && mayHear)
+    return (
+      <Suspense fallback={<Card title={t('audio.title')}>{<Skeleton lines={6} />}</Card>}>
+        <AsListenersHear {...{ episodeId, heard, chapters, around }} end={choice} />
+      </Suspense>
+    );
   return (
     <>
-      <AudioCard {...{ heard, silences, chapters, breaks }} onHear={hear} />
+      <AudioCard {...{ heard, silences, chapters, breaks }} start={choice} onHear={hear} />
       {around(<BreaksCard {...{ breaks, silences, durationMs }} onHear={mayHear ? hear : undefined} />)}
     </>
   );

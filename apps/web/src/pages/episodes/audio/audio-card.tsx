@@ -1,4 +1,5 @@
 import { Plus } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { t } from '../../../messages/messages.ts';
 import { buttonClass } from '../../../parts/button.tsx';
 import { Icon } from '../../../parts/icon.tsx';
@@ -57,12 +58,15 @@ export function AudioCard({
   silences,
   chapters,
   breaks,
+  start,
   onHear,
 }: {
   readonly heard: Heard;
   readonly silences: Silences;
   readonly chapters: readonly Stretch[];
   readonly breaks: Breaks;
+  /** Before the tools of the card. */
+  readonly start?: ReactNode;
   readonly onHear: (key: string) => void;
 }) {
   const flags = breaks.list.map((each) => ({
@@ -79,7 +83,7 @@ export function AudioCard({
   };
   return (
     <SoundCard
-      {...{ heard, silences, chapters }}
+      {...{ heard, silences, chapters, start }}
       on={{ flags, selected: breaks.selected?.key, deeds }}
       end={<AddBreak breaks={breaks} durationMs={heard.durationMs} />}
       legend={<Legend />}

@@ -59,6 +59,7 @@ export function SoundCard({
   silences,
   chapters,
   on: { flags, selected, deeds } = noFlags,
+  start,
   end,
   legend,
   onKey,
@@ -67,6 +68,7 @@ export function SoundCard({
   readonly silences: Silences;
   readonly chapters: readonly Stretch[];
   readonly on?: CardFlags;
+  readonly start?: ReactNode;
   readonly end?: ReactNode;
   readonly legend?: ReactNode;
   readonly onKey?: (key: string) => boolean;
@@ -113,6 +115,7 @@ export function SoundCard({
         basis={t('audio.basis')}
         end={
           <>
+            {start}
             {zoomButton(ZoomOut, 'audio.zoom_out', 0.5)}
             {zoomButton(ZoomIn, 'audio.zoom_in', 2)}
             {end}
