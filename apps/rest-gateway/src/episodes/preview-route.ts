@@ -107,33 +107,30 @@ const preview = z.strictObject({
 type Named = z.output<typeof named>;
 
 /** Reads each named thing once, as the caller sees it; null for what the caller does not see. */
-function namesFor(caller: Asker, management: Pick<Management, 'find'>) {
-  const read = new Map<string, Promise<{ readonly id: string; readonly attributes: unknown } | undefined>>();
-  const find = (type: ProductResource, id: string) => {
+function namesFor(caller: Asker, { find }: Pick<Management, 'find'>) {
+  const known = new Map<string, Promise<Named>>();
+
+  /** @param read the thing itself; rejects with `not_found` for what the caller does not see */
+  function once(id: string, read: () => Promise<Named>): Promise<Named> {
     const reading =
-      read.get(id) ??
-      management.find(caller, type, id, { includeHidden: true }).then(
-        ({ resource }) => resource,
-        (error: unknown) => {
-          if (isProblem(error, 'not_found')) return undefined;
-          throw error;
-        },
-      );
-    read.set(id, reading);
+      known.get(id) ??
+      read().catch((error: unknown) => {
+        if (isProblem(error, 'not_found')) return null;
+        throw error;
+      });
+    known.set(id, reading);
     return reading;
-  };
-  const attributes = z.looseObject({ name: z.string(), advertiser_id: z.string().optional() });
-  const nameOf = async (type: ProductResource, id: string): Promise<Named> => {
-    const found = await find(type, id);
-    return found ? { id, name: attributes.parse(found.attributes).name } : null;
-  };
+  }
+  const see = async <T extends ProductResource>(type: T, id: string) =>
+    (await find(caller, type, id, { includeHidden: true })).resource.attributes;
   return {
-    nameOf,
-    advertiserOf: async (campaignId: string): Promise<Named> => {
-      const campaign = await find('campaigns', campaignId);
-      const advertiserId = campaign && attributes.parse(campaign.attributes).advertiser_id;
-      return advertiserId === undefined ? null : nameOf('advertisers', advertiserId);
-    },
+    lineItem: (id: string) => once(id, async () => ({ id, name: (await see('line_items', id)).name })),
+    creative: (id: string) => once(id, async () => ({ id, name: (await see('creatives', id)).name })),
+    advertiserOf: (campaignId: string) =>
+      once(campaignId, async () => {
+        const { advertiser_id: id } = await see('campaigns', campaignId);
+        return { id, name: (await see('advertisers', id)).legal_name };
+      }),
   };
 }
 
@@ -173,14 +170,14 @@ export const previewEpisode = (path: string) =>
         ads: await Promise.all(
           picks.map(async ({ break_key, slot, campaign_id, line_item_id, creative_id }) => ({
             ...{ break_key, slot, advertiser: await names.advertiserOf(campaign_id) },
-            line_item: await names.nameOf('line_items', line_item_id),
-            creative: await names.nameOf('creatives', creative_id),
+            line_item: await names.lineItem(line_item_id),
+            creative: await names.creative(creative_id),
           })),
         ),
         candidates: seesCampaigns
           ? await Promise.all(
               candidates.map(async ({ line_item_id, ...one }) => ({
-                ...{ ...one, line_item: await names.nameOf('line_items', line_item_id) },
+                ...{ ...one, line_item: await names.lineItem(line_item_id) },
               })),
             )
           : null,
