@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { parseDecisionSearch, purposes, verdictCodes, windowOf } from './decision-search.ts';
+import { parseDecisionSearch, purposes, verdictCodes } from './decision-search.ts';
+import { windowOf } from './search-window.ts';
 
 const root = path.resolve(import.meta.dirname, '../../../../../..');
 interface Schema {

@@ -13,7 +13,8 @@ import { Time } from '../../../parts/time.tsx';
 import { NotFoundPage } from '../../../shell/not-found-page.tsx';
 import { ResourceName } from '../attribute-value.tsx';
 import { decisionsQuery, type DecisionRow } from './decision-queries.ts';
-import { parseDecisionSearch, windowOf, type DecisionSearch, type FoundBy, type Purpose } from './decision-search.ts';
+import { parseDecisionSearch, type DecisionSearch, type FoundBy, type Purpose } from './decision-search.ts';
+import { windowOf } from './search-window.ts';
 import { SearchCard } from './search-card.tsx';
 import { noAdReason } from './words.ts';
 import styles from './decisions.module.css';
@@ -122,9 +123,11 @@ function DecisionsOf({ workspace }: { readonly workspace: Workspace }) {
   const { purpose } = search;
   const found = windowOf(search, workspace.timeZone, Date.now());
   const onSearch = (next: DecisionSearch) => {
-    // Asked once more, the same search is a new reading.
-    queries.removeQueries({ queryKey: ['decisions', workspace.id] });
-    void navigate({ search: next, resetScroll: false });
+    // Asked once more, a search is a new reading.
+    if (JSON.stringify(next) === JSON.stringify({ ...search, page: undefined }))
+      return void queries.resetQueries({ queryKey: ['decisions', workspace.id], type: 'active' });
+    queries.removeQueries({ queryKey: ['decisions', workspace.id], type: 'inactive' });
+    return void navigate({ search: next, resetScroll: false });
   };
   return (
     <Page title={t('nav.decisions')}>

@@ -8,7 +8,8 @@ import { t } from '../../../messages/messages.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { Field, type FieldControl } from '../../../parts/field.tsx';
-import { parseDecisionSearch, purposes, verdictCodes, windowOf, type DecisionSearch } from './decision-search.ts';
+import { parseDecisionSearch, purposes, verdictCodes, type DecisionSearch } from './decision-search.ts';
+import { windowOf } from './search-window.ts';
 import styles from './decisions.module.css';
 
 type Choices = readonly (readonly [value: string, name: string])[];
