@@ -339,6 +339,7 @@ const groups: Readonly<Record<string, string>> = {
   upload: 'Addresses to which files are sent.',
   resource: 'Lists, states and versions of every type of resource.',
   review: 'What a command that waits for a review would change.',
+  creative: 'Addresses by which ads are heard.',
   report_run: 'Results of reports.',
   operation: 'Commands that were sent, and how they go on.',
   change: 'Everything that happens in a workspace, in order.',

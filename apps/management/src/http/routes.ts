@@ -3,6 +3,7 @@ import { alertRoutes } from './routes/alerts.ts';
 import { billingStatementRoutes } from './routes/billing-statements.ts';
 import { changeRoutes } from './routes/changes.ts';
 import { commandRoutes } from './routes/commands.ts';
+import { creativeAudioRoutes } from './routes/creative-audio.ts';
 import { decisionRoutes } from './routes/decisions.ts';
 import { meRoutes } from './routes/me.ts';
 import { lineFunnelRoutes } from './routes/line-funnels.ts';
@@ -22,6 +23,7 @@ export const managementRoutes: readonly ManagementRoute[] = [
   ...meRoutes,
   ...workspaceRoutes,
   ...uploadAddressRoutes,
+  ...creativeAudioRoutes,
   ...provisioningRoutes,
   ...resourceRoutes,
   ...reportResultRoutes,

@@ -1,4 +1,4 @@
-import { partSizeBytes } from '@longwave/command-catalog';
+import { partSizeBytes, type Attributes } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 import { findResource, findRevisionBefore, type ResourceRow } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
@@ -116,6 +116,14 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
       const [url, audioUrl] = await Promise.all([urlOf('waveform'), urlOf('rendition')]);
       if (url === undefined) throw new Problem('not_found', `Production ${productionId.slice(0, 64)} has no waveform.`);
       return { ...signed(url), audioUrl };
+    },
+    /** Of the first stream of a creative that the store has. Throws `not_found` for one without. */
+    async signCreative<S extends Attributes<'creatives'>['media'][number]>(creativeId: string, media: readonly S[]) {
+      for (const stream of media) {
+        const file = await store.find(stream.storage_key);
+        if (file) return { ...signed(await store.presignGet(file.key, { expiresInSeconds })), stream };
+      }
+      throw new Problem('not_found', `Creative ${creativeId.slice(0, 64)} has no stream that can be heard.`);
     },
     async signCompletion(workspaceId: string, key: string, multipartUploadId: string): Promise<SignedUrl> {
       await multipart(workspaceId, key, multipartUploadId);

@@ -16,6 +16,7 @@ import { NotFoundPage } from '../../shell/not-found-page.tsx';
 import { AttributePairs, ResourceName } from './attribute-value.tsx';
 import { AttachCard } from './attach-card.tsx';
 import { BelowCard } from './below-card.tsx';
+import { CreativeSound } from './creative-sound.tsx';
 import { HistoryCard } from './history-card.tsx';
 import { LifecycleBadge } from './lifecycle-badge.tsx';
 import { DeliveryCards } from './line-item/delivery-cards.tsx';
@@ -100,6 +101,7 @@ function ResourceOf({
       {isLineItem && <DeliveryCards workspace={workspace} line={resource} />}
       <div className={styles.columns}>
         <Column>
+          {type === 'creatives' && <CreativeSound workspace={workspace.id} id={resource.id} />}
           {type === 'creatives' && <AttachCard workspace={workspace} creative={resource} />}
           {below.filter(hasForms).map((each) => (
             <BelowCard key={each} workspace={workspace} parent={resource} type={each} />

@@ -16,6 +16,7 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { Time } from '../../parts/time.tsx';
 import { NotFoundPage } from '../../shell/not-found-page.tsx';
 import { AttributePairs, ResourceName } from './attribute-value.tsx';
+import { CreativeSound } from './creative-sound.tsx';
 import { Difference } from './difference.tsx';
 import { HistoryCard } from './history-card.tsx';
 import { LifecycleBadge } from './lifecycle-badge.tsx';
@@ -102,6 +103,9 @@ function ReviewOf({ workspace, task }: { readonly workspace: Workspace; readonly
     >
       <div className={styles.columns}>
         <Column>
+          {subject.type === 'creatives' && subject.version > 0 && (
+            <CreativeSound workspace={workspace.id} id={subject.id} />
+          )}
           <WhatCard workspace={workspace} task={task} />
           <DecideCard workspace={workspace} task={task} />
           <HistoryCard workspace={workspace.id} type="review_tasks" id={task.id} />
