@@ -6,7 +6,7 @@ import { parseAnalyticsSearch } from './pages/analytics/analytics-search.ts';
 import { episodeQuery } from './pages/episodes/episode-queries.ts';
 import { episodesQuery, podcastQuery, podcastsQuery } from './pages/podcasts/podcast-queries.ts';
 import { parseDecisionSearch, parsePurpose, type Purpose } from './pages/ads/decisions/decision-search.ts';
-import { parseTableSearch } from './parts/table-rows.ts';
+import { parseTableSearch, type TableSearch } from './parts/table-rows.ts';
 
 /** The places of the rail. A place stands there when its page exists. */
 export const navigation = [
@@ -293,6 +293,35 @@ const decision = createRoute({
   ),
 });
 
+// Finance: its lists and forms are those of every type, and so are the addresses of its resources.
+
+const finance = createRoute({
+  getParentRoute: () => workspace,
+  path: '/finance',
+  staticData: { place: 'ads' },
+  component: lazyRouteComponent(
+    withTexts('finance', () => import('./pages/finance/finance-page.tsx')),
+    'FinancePage',
+  ),
+});
+
+/** Ids in an address, as `campaign_id=cmp_…`: what a new resource belongs to. */
+const parseIds = (search: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(search).filter((entry): entry is [string, string] => /^[a-z]+_[0-9a-z]{26}$/.test(String(entry[1]))),
+  );
+
+const newReportRun = createRoute({
+  getParentRoute: () => workspace,
+  path: '/report_runs/new',
+  staticData: { place: 'ads' },
+  validateSearch: parseIds,
+  component: lazyRouteComponent(
+    withTexts('finance', () => import('./pages/finance/new-run-page.tsx')),
+    'NewRunPage',
+  ),
+});
+
 /** Every resource of a type, by the type's name: `line_items`. */
 const resources = createRoute({
   getParentRoute: () => workspace,
@@ -307,19 +336,22 @@ const newResource = createRoute({
   getParentRoute: () => workspace,
   path: '/$type/new',
   staticData: { place: 'ads' },
-  validateSearch: (search: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
-    Object.fromEntries(
-      Object.entries(search).filter((entry): entry is [string, string] =>
-        /^[a-z]+_[0-9a-z]{26}$/.test(String(entry[1])),
-      ),
-    ),
+  validateSearch: parseIds,
   component: lazyRouteComponent(() => import('./pages/ads/command-page.tsx'), 'NewPage'),
 });
 
+/** One resource; of a reconciliation, `item` in its address is the item that is being decided. */
 const resource = createRoute({
   getParentRoute: () => workspace,
   path: '/$type/$id',
   staticData: { place: 'ads' },
+  validateSearch: ({
+    item,
+    ...search
+  }: Readonly<Record<string, unknown>>): TableSearch & { readonly item?: string } => ({
+    ...parseTableSearch(search),
+    ...(typeof item === 'string' && { item }),
+  }),
   component: lazyRouteComponent(() => import('./pages/ads/resource-page.tsx'), 'ResourcePage'),
 });
 
@@ -352,7 +384,10 @@ export const routeTree = rootRoute.addChildren([
   newEpisode,
   episode.addChildren([episodeAudio, episodeChapters, episodeTranscripts, episodeNumbers]),
   episodeDetails,
-  workspace.addChildren([reviews, review, decisions, decision, resources, newResource, resource, command]),
+  workspace.addChildren([
+    ...[reviews, review, decisions, decision, finance, newReportRun],
+    ...[resources, newResource, resource, command],
+  ]),
 ]);
 
 /** What every page shows. */

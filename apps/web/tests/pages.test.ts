@@ -81,6 +81,14 @@ const pages = [
     ...{ isTried: true, address: `/w/ws_1/decisions/dec_${one}?purpose=audit&line=li_${'2'.padStart(26, '0')}` },
     shows: 'came out the same',
   },
+  // Finance.
+  { isTried: true, address: '/w/ws_1/finance', shows: '3 open differences' },
+  { isTried: true, address: `/w/ws_1/reconciliations/rec_${one}?item=itm_1`, shows: 'Decide this item' },
+  { isTried: true, address: `/w/ws_1/billing_statements/bil_${one}`, shows: 'Corrections of earlier periods' },
+  { isTried: false, address: `/w/ws_1/report_runs/rpr_${one}`, shows: 'Download CSV' },
+  { isTried: false, address: '/w/ws_1/reconciliations/new', shows: 'Columns of the file' },
+  { isTried: false, address: '/w/ws_1/billing_statements', shows: 'JPY 216,720' },
+  { isTried: false, address: `/w/ws_1/report_runs/new?definition_id=rpd_${one}`, shows: 'Copy as request' },
   { isTried: false, address: '/nothing/here', shows: 'There is no such page' },
 ];
 
@@ -114,7 +122,7 @@ describe.each(Object.keys(looks) as (keyof typeof looks)[])('on a screen that is
     expect(findings).toEqual([]);
     if (screenshots === undefined) return;
     mkdirSync(screenshots, { recursive: true });
-    await page.screenshot({ path: path.join(screenshots, `${look}${address}`.replaceAll(/[ /]/g, '-') + '.png') });
+    await page.screenshot({ path: path.join(screenshots, `${look}${address}`.replaceAll(/[ /?=]/g, '-') + '.png') });
   });
 });
 

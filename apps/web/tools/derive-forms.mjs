@@ -8,6 +8,7 @@ export const formTypes = [
   ...['advertisers', 'campaigns', 'line_items', 'creatives', 'creative_assignments', 'demand_sources'],
   ...['tracking_endpoints', 'inventory_units', 'break_plans', 'serving_plans', 'serving_halts', 'products'],
   ...['rate_cards', 'forecasts', 'traffic_modifiers', 'makegoods', 'review_tasks'],
+  ...['reconciliations', 'billing_statements', 'report_definitions', 'report_runs'],
 ];
 
 /** What a session may not send: it gives others access, or ends the workspace. Commands that disclose a secret are left out too. */
@@ -17,13 +18,26 @@ const notBySessions = ['authority_grant.propose', 'machine_key.register', 'works
 export const isForSessions = ({ type, roles = [], disclosed_schema: secret }) =>
   roles.length > 0 && secret === undefined && !notBySessions.includes(type);
 
-/** A schema without what the form does not need; times are checked by `format`. */
+/** Forms of a value, one for each kind: a form that stands for several kinds is written once for each of them. */
+const byKind = (forms) =>
+  forms.flatMap((form) => {
+    const kinds = form.properties?.kind?.enum;
+    if (!kinds) return [form];
+    return kinds.map((kind) => ({
+      ...form,
+      properties: { ...form.properties, kind: { type: 'string', const: kind } },
+    }));
+  });
+
+/** A schema without what the form does not need; times are checked by `format`, and which of a group's fields exclude others by the server. */
 function slim(schema) {
   if (Array.isArray(schema)) return schema.map(slim);
   if (typeof schema !== 'object' || schema === null) return schema;
   const rest = { ...schema };
   for (const key of ['$schema', 'description', 'title', 'examples']) delete rest[key];
   if (rest.format === 'date-time') delete rest.pattern;
+  if (rest.properties) delete rest.oneOf;
+  if (rest.oneOf) rest.oneOf = byKind(rest.oneOf);
   if (rest.properties)
     rest.properties = Object.fromEntries(Object.entries(rest.properties).map(([name, of]) => [name, slim(of)]));
   for (const key of ['items', 'anyOf', 'oneOf']) if (rest[key]) rest[key] = slim(rest[key]);

@@ -136,7 +136,11 @@ export interface Command {
 }
 
 /** Sends a command; where no answer came, says what became of it, and sends nothing anew. */
-async function send(workspace: string, { type, subject, version, changes }: Command, key: string): Promise<Operation> {
+export async function sendCommand(
+  workspace: string,
+  { type, subject, version, changes }: Command,
+  key: string,
+): Promise<Operation> {
   const path = `/workspaces/${workspace}/commands/${type}`;
   const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': key };
   const about = version === undefined ? subject : { ...subject, version };
@@ -162,7 +166,7 @@ export function useCommand(workspace: string, onDone?: (operation: Operation) =>
   const queries = useQueryClient();
   const [keys] = useState(() => createRequestKeys());
   return useMutation({
-    mutationFn: (command: Command) => send(workspace, command, keys.keyOf(command)),
+    mutationFn: (command: Command) => sendCommand(workspace, command, keys.keyOf(command)),
     retry: false,
     // Somebody else was first: what is shown is read anew, so that the next try names the version that the person sees.
     onError: (error) => {

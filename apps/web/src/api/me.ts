@@ -83,7 +83,7 @@ export const meQuery = queryOptions({
 export const useMe = (): Me | undefined => useQuery(meQuery).data;
 
 /** Roles that see campaigns, how line items were decided about, and why. */
-const campaignRoles = ['owner', 'admin', 'trafficker', 'sales'];
+export const campaignRoles: readonly string[] = ['owner', 'admin', 'trafficker', 'sales'];
 
 /** Whether the person reads decisions and funnels of a workspace; to others they are refused. */
 export const seesCampaigns = ({ roles }: Pick<Workspace, 'roles'>): boolean =>

@@ -1,4 +1,5 @@
 import type { MessageKey } from '../messages/messages.ts';
+import { fieldsOf, instantIn } from '../parts/form/zone-time.ts';
 import type { Draft } from './form-value.ts';
 
 /** What of a type's forms and pages the catalog does not say. */
@@ -16,10 +17,22 @@ export interface Hints {
 const days = (count: number) =>
   new Date(Math.ceil(Date.now() / 3_600_000) * 3_600_000 + count * 86_400_000).toISOString();
 
-/** The hints of a type. */
-export const hintsOf = (type: string): Hints => known[type]?.() ?? {};
+/** The calendar month before this one in a zone; clocks that jump at midnight move its end to noon. */
+export function lastMonth(zone: string, now = new Date()): { readonly start: string; readonly end: string } {
+  const { day } = fieldsOf(now.toISOString(), zone);
+  const [year = 0, month = 0] = day.split('-').map(Number);
+  const first = (monthsBack: number) => {
+    const date = new Date(Date.UTC(year, month - 1 - monthsBack, 1)).toISOString().slice(0, 10);
+    const found = instantIn(date, '00:00', zone);
+    return found.kind === 'one' ? found.at : `${date}T12:00:00Z`;
+  };
+  return { start: first(1), end: first(0) };
+}
 
-const known: Readonly<Record<string, () => Hints>> = {
+/** The hints of a type. @param zone of the workspace */
+export const hintsOf = (type: string, zone = 'UTC'): Hints => known[type]?.(zone) ?? {};
+
+const known: Readonly<Record<string, (zone: string) => Hints>> = {
   advertisers: () => ({ more: ['separation_groups', 'billing_ref'], below: ['campaigns', 'creatives'] }),
   campaigns: () => ({
     more: ['io_number', 'objective', 'separation_group', 'contacts'],
@@ -73,4 +86,25 @@ const known: Readonly<Record<string, () => Hints>> = {
   }),
   serving_plans: () => ({ start: { effective_from: days(-1) } }),
   serving_halts: () => ({ start: { scope: { kind: 'creative' } } }),
+  reconciliations: (zone) => ({
+    more: ['tolerance_pct', 'smallest_difference', 'time_zone', 'provisional'],
+    start: {
+      period: lastMonth(zone),
+      sources: [
+        {
+          ...{ kind: 'third_party', name: 'buyer', counting_basis: 'ad_delivered', time_zone: zone },
+          columns: { line_item: 'Line item ID', day: 'Date', units: 'Impressions' },
+        },
+      ],
+    },
+  }),
+  billing_statements: (zone) => ({
+    more: ['corrects', 'tax_note', 'waive_reconciliation'],
+    start: { period: lastMonth(zone) },
+  }),
+  report_definitions: () => ({
+    more: ['filters', 'counting_basis', 'time_zone'],
+    start: { dimensions: ['day'], metrics: ['ads_delivered'], counting_basis: 'calendar_utc' },
+    below: ['report_runs'],
+  }),
 };

@@ -1,5 +1,7 @@
 /** The part of JSON Schema that the catalog of commands emits. */
 export interface Schema {
+  /** What the field is called where these pages name it otherwise than all others of its name. */
+  readonly title?: string;
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'null' | undefined;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -8,7 +10,7 @@ export interface Schema {
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly enum?: readonly string[];
-  readonly const?: string | boolean;
+  readonly const?: string | boolean | number;
   readonly pattern?: string;
   readonly format?: string;
   readonly minLength?: number;

@@ -24,6 +24,7 @@ const areas: Readonly<Record<Area, Readonly<Record<Language, Load>>>> = {
   feed: { en: () => import('./feed/en.json'), de: () => import('./feed/de.json') },
   people: { en: () => import('./people/en.json'), de: () => import('./people/de.json') },
   preview: { en: () => import('./preview/en.json'), de: () => import('./preview/de.json') },
+  finance: { en: () => import('./finance/en.json'), de: () => import('./finance/de.json') },
   site: { en: () => import('./site/en.json'), de: () => import('./site/de.json') },
 };
 

@@ -7,6 +7,7 @@ import type decisions from './decisions/en.json';
 import type feed from './feed/en.json';
 import type people from './people/en.json';
 import type preview from './preview/en.json';
+import type finance from './finance/en.json';
 import type site from './site/en.json';
 
 /** The texts of each area: a folder of that name, loaded with the pages of the area (`withTexts`). */
@@ -18,6 +19,7 @@ interface AreaTexts {
   readonly feed: typeof feed;
   readonly people: typeof people;
   readonly preview: typeof preview;
+  readonly finance: typeof finance;
   readonly site: typeof site;
 }
 export type Area = keyof AreaTexts;

@@ -6,4 +6,8 @@ export const adPlaceTypes = {
   creatives: ['creatives', 'creative_assignments', 'tracking_endpoints', 'demand_sources'],
   inventory_units: ['inventory_units', 'break_plans', 'products', 'rate_cards', 'traffic_modifiers'],
   serving_plans: ['serving_plans', 'serving_halts'],
+  reconciliations: ['reconciliations', 'billing_statements', 'report_definitions', 'report_runs'],
 } as const satisfies Readonly<Record<string, readonly FormType[]>>;
+
+/** The roles to which reconciliations and statements are there. Others are told that nothing is. */
+export const financeReaders: readonly string[] = ['owner', 'admin', 'trafficker', 'sales', 'finance', 'reviewer'];

@@ -1,18 +1,29 @@
 import { Link, useLocation, useParams } from '@tanstack/react-router';
-import { AudioLines, CheckCheck, LayoutGrid, ListTree, Megaphone, RadioTower, type LucideIcon } from 'lucide-react';
-import { seesCampaigns, useMe, type Me } from '../api/me.ts';
+import {
+  AudioLines,
+  CheckCheck,
+  LayoutGrid,
+  ListTree,
+  Megaphone,
+  RadioTower,
+  Scale,
+  type LucideIcon,
+} from 'lucide-react';
+import { campaignRoles, useMe, type Me } from '../api/me.ts';
 import { t, type MessageKey } from '../messages/messages.ts';
 import { Icon } from '../parts/icon.tsx';
-import { adPlaceTypes } from './ad-place-types.ts';
+import { adPlaceTypes, financeReaders } from './ad-place-types.ts';
 import styles from './rail.module.css';
 
 interface Place {
-  /** The type whose list the place is. */
+  /** The last part of its address: the type whose list the place is, or `finance`. */
   readonly type: string;
   readonly name: MessageKey;
   readonly icon: LucideIcon;
   /** Types whose pages belong to the place. */
   readonly types: readonly string[];
+  /** The roles that see it; every role, where there are none. */
+  readonly readers?: readonly string[];
 }
 
 const places: readonly Place[] = [
@@ -32,12 +43,15 @@ const places: readonly Place[] = [
     ...{ type: 'serving_plans', name: 'nav.serving', icon: RadioTower },
     types: adPlaceTypes.serving_plans,
   },
+  {
+    ...{ type: 'decisions', name: 'nav.decisions', icon: ListTree, readers: campaignRoles },
+    types: ['decisions'],
+  },
+  {
+    ...{ type: 'finance', name: 'nav.finance', icon: Scale, readers: financeReaders },
+    types: ['finance', ...adPlaceTypes.reconciliations],
+  },
 ];
-
-/** For whoever may read how ads were decided. */
-const decisions: Place = {
-  ...{ type: 'decisions', name: 'nav.decisions', icon: ListTree, types: ['decisions'] },
-};
 
 const reviews: Place = {
   ...{ type: 'review_tasks', name: 'nav.reviews', icon: CheckCheck, types: ['review_tasks'] },
@@ -53,10 +67,11 @@ function useAdPlace() {
   const params = useParams({ strict: false });
   const me = useMe();
   const workspace = workspaceOf(me, params.ws);
-  const hasDecisions = (me?.workspaces ?? []).some((one) => one.id === workspace && seesCampaigns(one));
+  const roles = me?.workspaces.find(({ id }) => id === workspace)?.roles ?? [];
   const pathname = useLocation({ select: (location) => location.pathname });
   const isIn = ({ types }: Place) => types.some((type) => pathname.startsWith(`/w/${params.ws ?? ''}/${type}`));
-  return { workspace, hasDecisions, isIn };
+  const isSeen = ({ readers }: Place) => readers?.some((role) => roles.includes(role)) ?? true;
+  return { workspace, isIn, isSeen };
 }
 
 function PlaceLink({
@@ -86,13 +101,13 @@ function PlaceLink({
 
 /** The places of advertising, for whoever can read a workspace. */
 export function AdPlaces() {
-  const { workspace, hasDecisions, isIn } = useAdPlace();
+  const { workspace, isIn, isSeen } = useAdPlace();
   if (workspace === undefined) return null;
   return (
     <>
       <div className={styles.caption}>{t('nav.advertising')}</div>
       <ul>
-        {[...places, ...(hasDecisions ? [decisions] : [])].map((place) => (
+        {places.filter(isSeen).map((place) => (
           <PlaceLink key={place.type} place={place} workspace={workspace} isCurrent={isIn(place)} />
         ))}
       </ul>

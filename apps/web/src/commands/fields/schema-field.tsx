@@ -23,6 +23,7 @@ import {
 } from './simple-fields.tsx';
 import { TargetingField } from './targeting-field.tsx';
 import { isTargeting } from './targeting-rules.ts';
+import { UploadField } from './upload-field.tsx';
 
 const isMoney = ({ properties }: Schema) => properties?.['amount_micros'] !== undefined;
 const groupOf = (value: unknown): Draft => (isObject(value) ? value : {});
@@ -39,7 +40,7 @@ export function ObjectFields({ schema, path, value, onChange }: Omit<FieldProps,
             key={name}
             schema={of}
             path={`${path}/${name}`}
-            label={fieldName(name)}
+            label={of.title ?? fieldName(name)}
             required={schema.required?.includes(name) ?? false}
             value={draft[name]}
             onChange={(next) => onChange({ ...draft, [name]: next })}
@@ -182,7 +183,9 @@ function ScalarField(props: FieldProps) {
   if (schema.type === 'integer' || schema.type === 'number') return <NumberField {...props} />;
   if (schema.enum) return <ChoiceField {...props} choices={schema.enum} />;
   if (schema.format === 'date-time') return <InstantField {...props} />;
-  return referenceType(schema.pattern) === undefined ? <TextField {...props} /> : <ReferenceField {...props} />;
+  const type = referenceType(schema.pattern);
+  if (type === 'uploads') return <UploadField {...props} />;
+  return type === undefined ? <TextField {...props} /> : <ReferenceField {...props} />;
 }
 
 /** The field that a schema asks for. */

@@ -17,7 +17,7 @@ import own from './fields.module.css';
 import { exampleOf } from './targeting-rules.ts';
 
 /** A control with its label, and what is wrong with it. */
-function Labelled({
+export function Labelled({
   of: { path, label, required },
   hint,
   isWhole,

@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { resourceQuery, type Attributes } from '../../api/management.ts';
-import { amountText } from '../../commands/form-value.ts';
 import { nameOf } from '../../commands/name-of.ts';
 import { choiceName, fieldName } from '../../commands/words.ts';
 import { typesByPrefix } from '../../generated/forms/index.ts';
 import { t } from '../../messages/messages.ts';
 import { numberText } from '../../parts/format.ts';
+import { moneyText } from '../../parts/money-text.ts';
 import { Time } from '../../parts/time.tsx';
 import { usePlace } from '../../shell/place.ts';
 import styles from './ads.module.css';
@@ -25,12 +25,17 @@ const isEmpty = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (typeof value === 'object' && Object.values(value).every(isEmpty));
 
+/** Another resource by its name, without a link. */
+export function NameOf({ workspace, id }: { readonly workspace: string; readonly id: string }) {
+  const { data } = useQuery({ ...resourceQuery(workspace, typeOfId(id) ?? '', id), retry: false });
+  return <>{data ? nameOf(data) : `…${id.slice(-6)}`}</>;
+}
+
 /** Another resource by its name, with a link to its page. */
 export function ResourceName({ workspace, id }: { readonly workspace: string; readonly id: string }) {
   const type = typeOfId(id) ?? '';
-  const { data } = useQuery({ ...resourceQuery(workspace, type, id), retry: false });
-  const name = data ? nameOf(data) : `…${id.slice(-6)}`;
-  if (!hasForms(type)) return <>{name}</>;
+  const name = <NameOf workspace={workspace} id={id} />;
+  if (!hasForms(type)) return name;
   return (
     <Link to="/w/$ws/$type/$id" params={{ ws: workspace, type, id }}>
       {name}
@@ -71,7 +76,8 @@ export function AttributeValue({
     );
   if (typeof value !== 'object' || value === null) return null;
   const { amount_micros: micros, currency, start, end } = value as Readonly<Record<string, unknown>>;
-  if (typeof micros === 'string') return <span className="number">{`${String(currency)} ${amountText(micros)}`}</span>;
+  if (typeof micros === 'string')
+    return <span className="number">{moneyText(micros, String(currency), language)}</span>;
   if (typeof start === 'string' && typeof end === 'string')
     return (
       <span>

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { Resource } from '../../api/management.ts';
+import type { Attributes, Resource } from '../../api/management.ts';
 import { nameOf } from '../../commands/name-of.ts';
 import type { Column } from '../../parts/table.tsx';
 import type { MessageKey } from '../../messages/messages.ts';
@@ -19,6 +19,18 @@ const shownOf: Readonly<Record<string, readonly string[]>> = {
   tracking_endpoints: ['events'],
   makegoods: ['for_line_item'],
   forecasts: ['window'],
+  reconciliations: ['items', 'undecided'],
+  billing_statements: ['campaign_id', 'total'],
+  report_definitions: ['metrics', 'schedule'],
+  report_runs: ['definition_id', 'row_count'],
+};
+
+/** What stands deeper inside a resource. */
+const inside: Readonly<Record<string, (attributes: Attributes) => unknown>> = {
+  items: ({ totals }) => (totals as Attributes | undefined)?.['items'],
+  undecided: ({ totals }) => (totals as Attributes | undefined)?.['undecided'],
+  total: ({ total_micros: micros, inputs }) =>
+    micros === undefined ? undefined : { amount_micros: micros, currency: (inputs as Attributes)['currency'] },
 };
 
 /** The columns of a list of a type; the first is the link to the page. */
@@ -43,7 +55,9 @@ export function columnsOf(workspace: string, type: string): readonly Column<Reso
     ...(shownOf[type] ?? []).map((name): Column<Resource> => ({
       key: name,
       name: `field.${name}` as MessageKey,
-      cell: ({ attributes }) => <AttributeValue workspace={workspace} value={attributes[name]} />,
+      cell: ({ attributes }) => (
+        <AttributeValue workspace={workspace} value={inside[name]?.(attributes) ?? attributes[name]} />
+      ),
     })),
     {
       key: 'updated',

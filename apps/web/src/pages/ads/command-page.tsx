@@ -52,8 +52,8 @@ function FormCard({ title, ...options }: { readonly title: string } & CommandFor
 }
 
 /** What a new one begins with: what the link to the page names, and what is most frequent. */
-const startOf = ({ schema }: Form, type: string, named: Draft): Draft =>
-  draftOf(schema, { ...hintsOf(type).start, ...named });
+const startOf = ({ schema }: Form, type: string, named: Draft, zone?: string): Draft =>
+  draftOf(schema, { ...hintsOf(type, zone).start, ...named });
 
 function NewOf({ workspace, type }: { readonly workspace: Workspace; readonly type: FormType }) {
   const forms = useForms(type);
@@ -72,7 +72,7 @@ function NewOf({ workspace, type }: { readonly workspace: Workspace; readonly ty
   const scoped = type === 'serving_halts' && named['creative_id'] !== undefined;
   const start = scoped
     ? { scope: { kind: 'creative', creative_id: named['creative_id'] } }
-    : startOf(form, type, named);
+    : startOf(form, type, named, workspace.timeZone);
   return (
     <Page title={commandName(form.type, type)} crumbs={[listLink(workspace.id, type)]}>
       <FormCard

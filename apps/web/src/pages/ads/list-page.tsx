@@ -8,7 +8,7 @@ import { makingCommand } from '../../commands/allowed.ts';
 import { nameOf } from '../../commands/name-of.ts';
 import type { TypeForms } from '../../commands/type-forms.ts';
 import { commandName, stateName, typeName } from '../../commands/words.ts';
-import { t } from '../../messages/messages.ts';
+import { hasText, t, type MessageKey } from '../../messages/messages.ts';
 import { buttonClass } from '../../parts/button.tsx';
 import cards from '../../parts/card.module.css';
 import { Empty } from '../../parts/empty.tsx';
@@ -112,6 +112,12 @@ function Rows({
   );
 }
 
+/** What will be here, and the one next step. */
+const whyNone = (type: string): MessageKey => {
+  const own = `ads.none_why_${type}`;
+  return hasText(own) ? own : 'ads.none_why';
+};
+
 function ListOf({ workspace, type }: { readonly workspace: Workspace; readonly type: FormType }) {
   const forms = useForms(type);
   const query = useQuery(resourcesQuery(workspace.id, type));
@@ -136,7 +142,7 @@ function ListOf({ workspace, type }: { readonly workspace: Workspace; readonly t
           rows.length > 0 ? (
             <Rows workspace={workspace} forms={forms} rows={rows} />
           ) : (
-            <Empty icon={Megaphone} title="ads.none" why="ads.none_why" next={making} />
+            <Empty icon={Megaphone} title="ads.none" why={whyNone(type)} next={making} />
           )
         }
       </Loaded>

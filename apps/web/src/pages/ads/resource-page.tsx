@@ -4,23 +4,21 @@ import { useWorkspace, type Workspace } from '../../api/me.ts';
 import { resourceQuery, type Resource } from '../../api/management.ts';
 import { makingCommand } from '../../commands/allowed.ts';
 import { hintsOf } from '../../commands/hints.ts';
-import { nameOf } from '../../commands/name-of.ts';
-import { commandName, typeName } from '../../commands/words.ts';
+import { commandName } from '../../commands/words.ts';
 import { t } from '../../messages/messages.ts';
 import { buttonClass } from '../../parts/button.tsx';
 import { Card, Column } from '../../parts/card.tsx';
-import { Page } from '../../parts/page.tsx';
 import { ProblemPage } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { NotFoundPage } from '../../shell/not-found-page.tsx';
-import { AttributePairs, ResourceName } from './attribute-value.tsx';
+import { AttributePairs } from './attribute-value.tsx';
 import { AttachCard } from './attach-card.tsx';
 import { BelowCard } from './below-card.tsx';
 import { CreativeSound } from './creative-sound.tsx';
 import { HistoryCard } from './history-card.tsx';
-import { LifecycleBadge } from './lifecycle-badge.tsx';
 import { DeliveryCards } from './line-item/delivery-cards.tsx';
-import { ResourceActions } from './resource-actions.tsx';
+import { ownPages } from './own-pages.ts';
+import { ResourceFrame } from './resource-frame.tsx';
 import { hasForms, useForms, type FormType } from './type-forms.ts';
 import styles from './ads.module.css';
 
@@ -71,32 +69,12 @@ function ResourceOf({
 }) {
   const forms = useForms(type);
   const { below = [] } = hintsOf(type);
-  const parents = Object.keys(forms.links).filter((name) => typeof resource.attributes[name] === 'string');
   const isLineItem = type === 'line_items';
   return (
-    <Page
-      title={nameOf(resource)}
-      crumbs={[
-        <Link to="/w/$ws/$type" params={{ ws: workspace.id, type }}>
-          {typeName(type)}
-        </Link>,
-        ...parents
-          .slice(0, 2)
-          .map((name) => <ResourceName workspace={workspace.id} id={String(resource.attributes[name])} />),
-      ]}
-      meta={
-        <>
-          <LifecycleBadge type={type} state={resource.lifecycle_state} />
-          <span className="number">{t('ads.version', { version: resource.version })}</span>
-          {resource.state_reason !== undefined && <span>{resource.state_reason}</span>}
-        </>
-      }
-      actions={
-        <>
-          {type === 'creatives' && <HaltLink workspace={workspace} creative={resource} />}
-          <ResourceActions workspace={workspace} forms={forms} resource={resource} without={elsewhere[type] ?? []} />
-        </>
-      }
+    <ResourceFrame
+      {...{ workspace, forms, resource }}
+      without={elsewhere[type] ?? []}
+      before={type === 'creatives' && <HaltLink workspace={workspace} creative={resource} />}
     >
       {isLineItem && <DeliveryCards workspace={workspace} line={resource} />}
       <div className={styles.columns}>
@@ -112,12 +90,12 @@ function ResourceOf({
           <AttributePairs workspace={workspace.id} attributes={resource.attributes} without={hidden} />
         </Card>
       </div>
-    </Page>
+    </ResourceFrame>
   );
 }
 
-/** One resource: its state, what it is, what belongs to it, its history, and what the person may do with it. */
-export function ResourcePage() {
+/** The page that is made of a type alone. */
+function AnyResource() {
   const { ws, type, id } = route.useParams();
   const workspace = useWorkspace(ws);
   const { data, error, refetch } = useQuery({ ...resourceQuery(ws, type, id), enabled: hasForms(type) });
@@ -125,4 +103,11 @@ export function ResourcePage() {
   if (error && !data) return <ProblemPage error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton lines={8} />;
   return <ResourceOf key={id} workspace={workspace} type={type} resource={data} />;
+}
+
+/** One resource: its state, what it is, what belongs to it, its history, and what the person may do with it. */
+export function ResourcePage() {
+  const { type } = route.useParams();
+  const Own = ownPages[type] ?? AnyResource;
+  return <Own />;
 }

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import { seesCampaigns, type Workspace } from '../../../api/me.ts';
 import type { Resource } from '../../../api/management.ts';
 import { verdictName } from '../../../commands/words.ts';
@@ -9,28 +8,13 @@ import { Card } from '../../../parts/card.tsx';
 import { numberText, shareText } from '../../../parts/format.ts';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { usePlace } from '../../../shell/place.ts';
+import { Figure, Figures } from '../figure.tsx';
 import { funnelQuery, isBeyondHours, lastDay, neededPerDay, verdictsOf, wonOf, type Hour } from './funnel.ts';
 import { PacingChart } from './pacing-chart.tsx';
 import styles from './delivery.module.css';
 
 /** States from which on something can have been delivered. */
 const flown = ['booked', 'delivering', 'delivery_extended', 'paused', 'completed', 'stopped'];
-
-const Figure = ({
-  name,
-  value,
-  note,
-}: {
-  readonly name: string;
-  readonly value: ReactNode;
-  readonly note?: ReactNode;
-}) => (
-  <div>
-    <dt>{name}</dt>
-    <dd className={styles.value}>{value}</dd>
-    {note !== undefined && <dd className={styles.note}>{note}</dd>}
-  </div>
-);
 
 const barOf = (share: number) => ({ width: `${Math.min(100, Math.max(0, share * 100))}%` });
 
@@ -101,7 +85,7 @@ export function DeliveryCards({ workspace, line }: { readonly workspace: Workspa
         const isActive = ['booked', 'delivering', 'delivery_extended', 'paused'].includes(line.lifecycle_state);
         return (
           <>
-            <dl className={styles.figures}>
+            <Figures>
               <Figure
                 name={t(isCommitted ? 'ads.committed' : 'ads.delivered')}
                 value={
@@ -128,7 +112,7 @@ export function DeliveryCards({ workspace, line }: { readonly workspace: Workspa
               {needed !== undefined && isActive && (
                 <Figure name={t('ads.needed_a_day')} value={say(needed)} note={t('ads.needed_note')} />
               )}
-            </dl>
+            </Figures>
             <div className={styles.two}>
               <Card title={t('ads.pacing')} basis={t('ads.pacing_basis')}>
                 {pacing ? (
