@@ -18,6 +18,7 @@ import {
   tabTo,
 } from '../_console.ts';
 import { publishedPodcast } from '../_hosting-world.ts';
+import { startOutsideHost } from '../_outside-host.ts';
 import { openSharedInstallation, type SharedInstallation } from '../_shared-installation.ts';
 
 const stack = new AsyncDisposableStack();
@@ -28,6 +29,7 @@ beforeAll(async () => {
   world = stack.use(await openSharedInstallation());
   browser = stack.use(await openBrowser(world.fleet));
   ada = await newPodcaster(world, 'Ada Quay');
+  await world.operator.changeIdentity(ada.accountId, 'account.set_plan', { plan: 'unlimited' });
 });
 afterEach(() => expect(browser.takeFindings()).toEqual([]));
 afterAll(() => stack.disposeAsync());
@@ -212,4 +214,48 @@ test('3 and 4 with the keyboard alone: the focus is never lost, and each step is
   await page.keyboard.press('Space');
   await press('link', { name: 'See the published episode' });
   await arrive('the lamp');
+});
+
+test('8, a show of which one item is broken is moved in: seen before anything is made, GUIDs kept, the others done, the broken one says why, Retry works', async () => {
+  await using outside = await startOutsideHost(world.outsidePort);
+  const audio = { type: 'audio/mpeg', path: makeAudio(path.join(world.folder, 'story.mp3'), 1) };
+  const numbers = Array.from({ length: 6 }, (_, index) => index + 1);
+  const broken = 4;
+  for (const n of numbers) if (n !== broken) outside.files.set(`/${n}.mp3`, audio);
+  const item = (n: number) =>
+    `<item><title>Story ${n}.</title><guid isPermaLink="false">story-${n}</guid><pubDate>Mon, 05 Jan 2026 10:00:00 GMT</pubDate>` +
+    `<enclosure url="${outside.origin}/${n}.mp3" length="1000000" type="audio/mpeg"/></item>`;
+  const channel = '<title>Old Harbour</title><language>en</language><itunes:author>Ada Quay</itunes:author>';
+  const text = `<rss version="2.0" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel>${channel}${numbers.map(item).join('')}</channel></rss>`;
+  outside.files.set('/feed.xml', { type: 'application/rss+xml', text });
+
+  await using tab = await browser.open({ session: ada.browser });
+  const { page } = tab;
+  await tab.visit('/podcasts/import');
+  await page.getByRole('textbox', { name: 'Address of its feed' }).fill(`${outside.origin}/feed.xml`);
+  await page.getByRole('button', { name: 'Look at the feed' }).click();
+  await page.getByText('6 MB').waitFor();
+  await lookAt(page, 'import');
+  await page.getByRole('button', { name: 'Move it in' }).click();
+  await heading(page, 'Old Harbour').waitFor();
+  await page.getByText('6 of 6 items are done.').waitFor({ timeout: 120_000 });
+  const row = page.getByRole('row', { name: `Story ${broken}.` });
+  await row.getByText('Failed').waitFor();
+  await lookAt(page, 'import-report');
+
+  const podcastId = /pod_\w+/.exec(page.url())![0];
+  const items = async () =>
+    ada.rest.get<{ guid: string; state: string; problem?: string }[]>(
+      `/podcasts/${podcastId}/import/items?per_page=100`,
+    );
+  const before = await items();
+  expect(before.map(({ guid }) => guid)).toEqual(numbers.map((n) => `story-${n}`));
+  expect(before.filter(({ state }) => state === 'encoded')).toHaveLength(5);
+  const [{ problem }] = before.filter(({ state }) => state === 'failed') as [{ problem: string }];
+  await row.getByText(problem).waitFor();
+
+  outside.files.set(`/${broken}.mp3`, audio);
+  await row.getByRole('button', { name: 'Try again' }).click();
+  await row.getByText('Draft, encoded').waitFor({ timeout: 120_000 });
+  expect((await items()).every(({ state }) => state === 'encoded')).toBe(true);
 });

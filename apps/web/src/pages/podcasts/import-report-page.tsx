@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { RotateCw, SearchX } from 'lucide-react';
+import { useEffect } from 'react';
 import { get, list, type Answer, type Item, type Listing } from '../../api/queries.ts';
 import { asProblem } from '../../api/problems.ts';
 import { useSend } from '../../api/send.ts';
@@ -194,6 +195,11 @@ export function ImportReportPage() {
     enabled: query.data !== undefined,
     refetchInterval: isUnderway ? againMs : false,
   });
+  // The items may have been read before the counts that say that all is done.
+  const { refetch } = items;
+  useEffect(() => {
+    if (isUnderway === false) void refetch({ cancelRefetch: false });
+  }, [isUnderway, refetch]);
   return (
     <Loaded query={query} lines={6}>
       {(moved) => (
