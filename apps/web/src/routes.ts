@@ -168,7 +168,10 @@ const importReport = createRoute({
 const podcastSettings = createRoute({
   getParentRoute: () => podcast,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./pages/podcasts/podcast-settings-page.tsx'), 'PodcastSettingsPage'),
+  component: lazyRouteComponent(
+    withTexts('sound', () => import('./pages/podcasts/podcast-settings-page.tsx')),
+    'PodcastSettingsPage',
+  ),
 });
 
 /** A new episode; `episode` in its address is the draft, from the first file on. */

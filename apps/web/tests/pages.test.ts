@@ -58,6 +58,7 @@ const pages = [
   { isTried: false, address: '/podcasts/pod_harbour/details', shows: 'Harbour Museum' },
   { isTried: false, address: '/podcasts/import', shows: 'Address of its feed' },
   { isTried: true, address: '/podcasts/pod_salt/import', shows: '41 of 60 items' },
+  { isTried: true, address: '/podcasts/pod_salt/settings', shows: '7 of 12 episodes are done' },
   { isTried: true, address: '/podcasts/pod_harbour/feed', shows: 'Check the feed' },
   { isTried: true, address: '/podcasts/pod_harbour/website', shows: 'Player for your own pages' },
   { isTried: true, address: '/episodes/ep_14', shows: 'MP3 128 kbit/s, 46.3 MB' },

@@ -26,6 +26,7 @@ const areas: Readonly<Record<Area, Readonly<Record<Language, Load>>>> = {
   preview: { en: () => import('./preview/en.json'), de: () => import('./preview/de.json') },
   finance: { en: () => import('./finance/en.json'), de: () => import('./finance/de.json') },
   site: { en: () => import('./site/en.json'), de: () => import('./site/de.json') },
+  sound: { en: () => import('./sound/en.json'), de: () => import('./sound/de.json') },
 };
 
 /** Loads the texts of a language that every page needs. */

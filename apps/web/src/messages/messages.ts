@@ -9,6 +9,7 @@ import type people from './people/en.json';
 import type preview from './preview/en.json';
 import type finance from './finance/en.json';
 import type site from './site/en.json';
+import type sound from './sound/en.json';
 
 /** The texts of each area: a folder of that name, loaded with the pages of the area (`withTexts`). */
 interface AreaTexts {
@@ -21,6 +22,7 @@ interface AreaTexts {
   readonly preview: typeof preview;
   readonly finance: typeof finance;
   readonly site: typeof site;
+  readonly sound: typeof sound;
 }
 export type Area = keyof AreaTexts;
 

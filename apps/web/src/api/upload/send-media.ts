@@ -4,7 +4,7 @@ import { sendFile } from './send-file.ts';
 import { browserConditions, whileSomebodyWaits } from './tries.ts';
 
 /**
- * Sends a picture or an ad on the way that recordings go, and answers the address under which it is taken. It is not on the list of
+ * Sends a picture, an ad, an intro or an outro on the way that recordings go, and answers the address under which it is taken. It is not on the list of
  * uploads: such a file is small, and choosing it again is no loss.
  * @param target what it is for: the same file for the same target is sent once
  * @param onProgress gets the bytes that have gone
@@ -12,7 +12,7 @@ import { browserConditions, whileSomebodyWaits } from './tries.ts';
  */
 export async function sendMedia(
   file: File,
-  target: 'artwork' | 'ad',
+  target: 'artwork' | 'ad' | 'template',
   { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (sent: number) => void },
 ): Promise<string> {
   const { name, size, lastModified } = file;

@@ -5,7 +5,7 @@ import { languageName, sizeText } from '../../parts/format.ts';
 import styles from './import-page.module.css';
 
 /** What `POST /podcasts/import/preview` answers. */
-export type ImportPreview = paths['/podcasts/import/preview']['post']['responses'][200]['content']['application/json'];
+type ImportPreview = paths['/podcasts/import/preview']['post']['responses'][200]['content']['application/json'];
 
 const fieldsOf = (fields: ImportPreview['changed']) =>
   fields.map(({ field, items }) => t('import.field_items', { field, items })).join(', ');

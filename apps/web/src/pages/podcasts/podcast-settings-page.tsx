@@ -12,6 +12,10 @@ import { PodcastFields } from './podcast-fields.tsx';
 import { checkPodcast, podcastChanges, podcastFieldNames, podcastValues } from './podcast-form.ts';
 import { podcastQuery } from './podcast-queries.ts';
 import { PublishCard } from './publish-card.tsx';
+import { isPreparing, SoundCard } from './sound-card.tsx';
+
+/** How often a podcast whose intro or outro is being prepared is read again. */
+const againMs = 2000;
 
 const route = getRouteApi('/podcasts/$podcastId/settings');
 
@@ -38,6 +42,7 @@ function Settings({ read }: { readonly read: Versioned<Answer<'/podcasts/{id}'>>
       <FormFrame form={form} names={podcastFieldNames} saves="form.save" onSaved={() => showToast(t('form.saved'))}>
         <PodcastFields form={form} artwork={podcast.artwork} />
       </FormFrame>
+      <SoundCard podcast={podcast} />
       <EndCard podcast={podcast} />
     </>
   );
@@ -46,7 +51,11 @@ function Settings({ read }: { readonly read: Versioned<Answer<'/podcasts/{id}'>>
 /** What a podcast says about itself, to be changed; publishing it, and its end. */
 export function PodcastSettingsPage() {
   const { podcastId } = route.useParams();
-  const query = useQuery({ ...podcastQuery(podcastId), select: withVersion<Answer<'/podcasts/{id}'>> });
+  const query = useQuery({
+    ...podcastQuery(podcastId),
+    select: withVersion<Answer<'/podcasts/{id}'>>,
+    refetchInterval: ({ state: { data } }) => (data && isPreparing(data.data) ? againMs : false),
+  });
   return (
     <Loaded query={query} lines={8}>
       {(read) => <Settings key={podcastId} read={read} />}
