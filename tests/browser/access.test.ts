@@ -94,7 +94,7 @@ test('23, key, tokens and a connector: each is shown once, works and then not; n
   const legacy = await newSecret(page, 'REST API token');
   expect(await askRest(legacy)).toBe(200);
   await end(page, 'Revoke', 'Old program');
-  await page.getByText('“Old program” works no more.').waitFor();
+  await page.getByText('“Old program” works no more.').first().waitFor();
   expect(await askRest(legacy)).toBe(401);
 
   await page.getByRole('textbox', { name: 'Name of the agent' }).fill('Studio');
@@ -102,7 +102,7 @@ test('23, key, tokens and a connector: each is shown once, works and then not; n
   const agent = await newSecret(page, 'agent token');
   expect(await askMcp(agent)).toBe(200);
   await end(page, 'Revoke', 'Studio');
-  await page.getByText('“Studio” works no more.').waitFor();
+  await page.getByText('“Studio” works no more.').first().waitFor();
   expect(await askMcp(agent)).toBe(401);
 
   const { tokens } = await grantAccess(world, ada, await registerConnector(world));
@@ -111,7 +111,7 @@ test('23, key, tokens and a connector: each is shown once, works and then not; n
   await heading(page, 'Connectors').waitFor();
   const connector = (await page.getByRole('heading', { level: 2 }).first().textContent())!;
   await end(page, 'End access', connector);
-  await page.getByText('No program has access.').waitFor();
+  await page.getByText('No program has access.').first().waitFor();
   expect(await askMcp(tokens.access_token)).toBe(401);
 
   const secrets = [first, key, legacy, agent, tokens.access_token, tokens.refresh_token!];

@@ -98,7 +98,7 @@ test('18, from an advertiser to a line item that delivers: a second person decid
   await fill(page, 'Quantity', '1000');
   // A forecast is a job of its own, answered beside the form.
   await press(page, 'Ask');
-  await page.getByText('Fit in all').waitFor({ timeout: 120_000 });
+  await page.getByText('Fit in all').first().waitFor({ timeout: 120_000 });
   await fill(page, 'Rate, EUR', '18.00');
   await press(page, 'New line item');
   await heading(page, 'Pre-roll, all listeners').waitFor();

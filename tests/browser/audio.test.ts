@@ -154,7 +154,7 @@ test('10, as listeners hear it, in two countries: the files differ as targeted, 
   await tab.visit(`/episodes/${episodeId}`);
   await page.getByRole('button', { name: 'As listeners hear it' }).click();
   await page.getByLabel('Country').selectOption({ label: 'Germany' });
-  await page.getByText('Ad 1 of 1, Hafenfunk').waitFor();
+  await page.getByText('Ad 1 of 1, Hafenfunk').first().waitFor();
   await page.getByRole('button', { name: 'Play', exact: true }).click();
   await until('the ad is heard', async () => (await secondsAt(page, 'Position')) > 0.2);
   await page.getByRole('button', { name: 'Pause' }).click();

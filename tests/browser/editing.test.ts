@@ -184,7 +184,7 @@ test('somebody is invited to help, stands in the list once the mail is accepted,
   await using tab = await browser.open({ session: ada.browser });
   const { page } = tab;
   await tab.visit(`/podcasts/${podcastId}/people`);
-  await page.getByText('Nobody else works on this podcast yet.').waitFor();
+  await page.getByText('Nobody else works on this podcast yet.').first().waitFor();
   await page.getByRole('textbox', { name: 'Mail address' }).fill(email);
   await page.getByRole('radio', { name: 'Analyst' }).check();
   await page.getByRole('button', { name: 'Send the invitation' }).click();
@@ -194,7 +194,7 @@ test('somebody is invited to help, stands in the list once the mail is accepted,
   await tab.visit(`/podcasts/${podcastId}/people`);
   await page.getByRole('button', { name: `Remove ${email}, Analyst` }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-  await page.getByText('Nobody else works on this podcast yet.').waitFor();
+  await page.getByText('Nobody else works on this podcast yet.').first().waitFor();
   await expect(rest.get(`/podcasts/${podcastId}`)).rejects.toThrow('could not be found');
 });
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   browser = await chromium.launch({ executablePath: findBrowser(), args: ['--no-sandbox', '--disable-gpu'] });
   stack.defer(() => browser.close());
-}, 60_000);
+});
 afterEach(() => context.close());
 afterAll(() => stack.disposeAsync());
 
