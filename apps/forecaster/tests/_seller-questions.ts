@@ -29,7 +29,13 @@ const slots = plays.reduce(
 );
 const iso = (atMs: number) => new Date(atMs).toISOString();
 const window = { start: iso(nowMs), end: iso(nowMs + 28 * dayMs) };
-const plan = bookedPlan(world, { seed: 105, guaranteed: lineItems, window, slots, bookedShare: 0.45, capped: true });
+/** Sold in pre-rolls alone, of which it has half: who has a better priority and any position takes some of them. */
+const preRolls = bookedLine({
+  ...{ line_item_id: 'li_pre_rolls', window, priority: 8, break_positions: ['pre'] },
+  goal: { unit: 'impressions', quantity: Math.round(0.1 * slots) },
+});
+const booked = bookedPlan(world, { seed: 105, guaranteed: lineItems, window, slots, bookedShare: 0.45, capped: true });
+const plan = { ...booked, line_items: [...booked.line_items, preRolls] };
 
 const hours = world.histories
   .flatMap(({ podcastId, language, contentCategories, episodes }) =>

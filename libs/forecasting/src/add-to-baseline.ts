@@ -1,16 +1,15 @@
 import { addBit, buildIndex, createUrgency, type Decision, type PlanIndex } from '@longwave/ad-decision';
 import type { PlanLineItem, ServingPlanDocument } from '@longwave/events';
 import type { SimulatedPlay } from './compose-plays.ts';
+import { createLineSet, moveFits, type LineFits, type LineSet } from './line-fits.ts';
 import { createRecords, decideAmong, lackingShare, type PlacedPick } from './replay-baseline.ts';
 import {
   createPrepare,
-  fitsIn,
   maxBreaks,
   opportunitiesByDay,
   pickedOrdinal,
   type DeliveryBaseline,
   type DeliveryInputs,
-  type FitsAt,
 } from './simulate-delivery.ts';
 import { allowedUntil, creditGoals, forEachBit, levelOf, type Credits } from './simulated-credit.ts';
 import { createShares } from './simulated-shares.ts';
@@ -42,12 +41,11 @@ interface Pass {
   readonly isAdded: ReadonlySet<number>;
   readonly used: Float64Array;
   /** Line items that have less than they had, and may have it elsewhere. */
-  readonly displaced: ReadonlySet<number>;
-  readonly fitsAt: FitsAt;
+  readonly displaced: LineSet;
 }
 
 /** Decides a play among the line items that had it, the added and the displaced ones. */
-function createDecideAgain({ index, credits, days, isAdded, used, displaced, fitsAt }: Pass) {
+function createDecideAgain({ index, credits, days, isAdded, used, displaced }: Pass) {
   const shares = createShares();
   const addShares = (play: SimulatedPlay, fits: readonly (readonly number[])[], { picks }: Decision) => {
     for (const ordinal of isAdded) {
@@ -66,12 +64,11 @@ function createDecideAgain({ index, credits, days, isAdded, used, displaced, fit
   ): Decision => {
     const [day, passed] = [days.dayOf[at]!, days.passed[at]!];
     const remaining = (ordinal: number) => allowedUntil(credits, ordinal, day, passed) - used[ordinal]!;
-    const fitsPlay = displaced.size > 0 ? fitsAt(at) : undefined;
     const urgency = createUrgency(index.lines.length);
     const candidates = play.breaks.map((_, inBreak) => {
       const ordinals = new Set(fits[inBreak]);
       for (const pick of before) if (pick.inBreak === inBreak) ordinals.add(pick.ordinal);
-      if (fitsPlay) for (const ordinal of displaced) if (fitsPlay(inBreak, ordinal)) ordinals.add(ordinal);
+      if (displaced.size() > 0) displaced.visitFitting(at, inBreak, (ordinal) => ordinals.add(ordinal));
       return ordinals;
     });
     for (const ordinal of new Set(candidates.flatMap((one) => [...one]))) {
@@ -85,21 +82,6 @@ function createDecideAgain({ index, credits, days, isAdded, used, displaced, fit
     });
     addShares(play, fits, decision);
     return decision;
-  };
-}
-
-/** Puts together which line items fit plays: those of the plan before, and added ones, in the ordinals of the new plan. */
-function joinFits(before: FitsAt, moved: readonly number[], added: FitsAt, addedOrdinals: readonly number[]): FitsAt {
-  const size = moved.length + addedOrdinals.length;
-  const [origins, isAdded] = [new Uint32Array(size), new Uint8Array(size)];
-  moved.forEach((ordinal, origin) => (origins[ordinal] = origin));
-  addedOrdinals.forEach((ordinal, origin) => {
-    origins[ordinal] = origin;
-    isAdded[ordinal] = 1;
-  });
-  return (at) => {
-    const [ofBefore, ofAdded] = [before(at), added(at)];
-    return (inBreak, ordinal) => (isAdded[ordinal] ? ofAdded : ofBefore)(inBreak, origins[ordinal]!);
   };
 }
 
@@ -126,8 +108,8 @@ function extendIndex(baseline: DeliveryBaseline, plan: ServingPlanDocument, { ad
     opportunities,
   );
   placeCredits(ownCredits, addedOrdinals, credits);
-  const fitsAt = joinFits(baseline.fitsAt, moved, fitsIn(prepare), addedOrdinals);
-  return { index, moved, addedOrdinals, days, credits, prepare, fitsAt };
+  const fits: LineFits = [...moveFits(baseline.fits, moved), { prepare, ordinals: addedOrdinals }];
+  return { index, moved, addedOrdinals, days, credits, prepare, fits };
 }
 
 const within = (
@@ -149,13 +131,21 @@ export function addToBaseline(
   additions: Additions,
 ): DeliveryBaseline | undefined {
   const { plays } = baseline;
-  const { index, moved, addedOrdinals, days, credits, prepare, fitsAt } = extendIndex(baseline, plan, additions);
+  const {
+    index,
+    moved,
+    addedOrdinals,
+    days,
+    credits,
+    prepare,
+    fits: lineFits,
+  } = extendIndex(baseline, plan, additions);
   if (index.asksListener !== baseline.index.asksListener) return undefined;
   const isAdded = new Set(addedOrdinals);
   const used = new Float64Array(index.lines.length);
   const usedBefore = new Float64Array(index.lines.length);
-  const displaced = new Set<number>();
-  const decideAgain = createDecideAgain({ index, credits, days, isAdded, used, displaced, fitsAt });
+  const displaced = createLineSet(lineFits);
+  const decideAgain = createDecideAgain({ index, credits, days, isAdded, used, displaced });
   const { listeners, hear } = createRecords({ index, baseline });
   const note = (ordinal: number) => {
     const { goalQuantity, sharePct } = index.lines[ordinal]!;
@@ -179,7 +169,7 @@ export function addToBaseline(
       forEachBit(bits, (place) => mayHave(addedOrdinals[place]!) && found.push(addedOrdinals[place]!));
       return found;
     });
-    const again = fits.some(({ length }) => length > 0) || (displaced.size > 0 && nthOther++ % step === 0);
+    const again = fits.some(({ length }) => length > 0) || (displaced.size() > 0 && nthOther++ % step === 0);
     const { listener } = play;
     const record =
       listener === '' ? undefined : (key: string, sinceMs: number) => listeners.count(listener, key, sinceMs);
@@ -198,7 +188,7 @@ export function addToBaseline(
     hear(play, decided);
   });
   return {
-    ...{ ...baseline, plan, index, credits, fitsAt, firstPicks, picks: Uint32Array.from(picks) },
+    ...{ ...baseline, plan, index, credits, fits: lineFits, firstPicks, picks: Uint32Array.from(picks) },
     goalsLeft: within(baseline.goalsLeft, additions, additions.goalsLeft),
     deliveryRates: within(baseline.deliveryRates, additions, additions.deliveryRates),
   };

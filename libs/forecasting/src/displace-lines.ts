@@ -1,4 +1,5 @@
 import type { SimulatedPlay } from './compose-plays.ts';
+import { createLineSet } from './line-fits.ts';
 import { createRecords, decideAmong, lackingShare, type Extended, type PlacedPick } from './replay-baseline.ts';
 
 /** A play that is decided again, and for how many it stands. */
@@ -27,7 +28,7 @@ export function displaceLines(
   const { index, baseline, own } = extended;
   const { listeners, hear } = createRecords(extended);
   const lost = new Float64Array(index.lines.length);
-  const displaced = new Set<number>();
+  const displaced = createLineSet(extended.fits);
   const comesBack = ({ goalQuantity, sharePct }: (typeof index.lines)[number]) =>
     goalQuantity !== undefined || sharePct !== undefined;
   let won = 0;
@@ -40,11 +41,10 @@ export function displaceLines(
   const decideAgain = (play: SimulatedPlay, before: readonly PlacedPick[], { at, unit, fits }: ReplayedPlay) => {
     const given = new Map<number, number>();
     for (const { ordinal } of before) given.set(ordinal, (given.get(ordinal) ?? 0) + 1);
-    const othersFit = displaced.size > 0 ? extended.fitsAt(at) : undefined;
     const candidates = play.breaks.map((_, inBreak) => {
-      const ordinals = new Set(before.filter((pick) => pick.inBreak === inBreak).map(({ ordinal }) => ordinal));
-      if (fits?.[inBreak]) ordinals.add(own);
-      if (othersFit) for (const ordinal of displaced) if (othersFit(inBreak, ordinal)) ordinals.add(ordinal);
+      const ordinals = before.filter((pick) => pick.inBreak === inBreak).map(({ ordinal }) => ordinal);
+      if (fits?.[inBreak]) ordinals.push(own);
+      if (displaced.size() > 0) displaced.visitFitting(at, inBreak, (ordinal) => ordinals.push(ordinal));
       return ordinals;
     });
     const { picks } = decideAmong(index, play, candidates, {
@@ -68,7 +68,7 @@ export function displaceLines(
     const replay = replayed[next]?.at === at ? replayed[next++] : undefined;
     if (!replay && !baseline.index.asksListener) return;
     const before = extended.picksOf(at);
-    const again = replay && (replay.fits !== undefined || displaced.size > 0);
+    const again = replay && (replay.fits !== undefined || displaced.size() > 0);
     hear(play, again ? decideAgain(play, before, replay) : before);
   });
   return { won, lost };

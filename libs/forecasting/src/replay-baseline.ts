@@ -1,7 +1,9 @@
 import {
+  addBit,
   buildIndex,
   capKeysOf,
   decidePrepared,
+  hasBit,
   type Decision,
   type DecisionInputs,
   type PlanIndex,
@@ -9,7 +11,8 @@ import {
 } from '@longwave/ad-decision';
 import type { PlanLineItem } from '@longwave/events';
 import type { SimulatedPlay } from './compose-plays.ts';
-import { maxBreaks, pickedOrdinal, type DeliveryBaseline, type FitsAt } from './simulate-delivery.ts';
+import { moveFits, type LineFits } from './line-fits.ts';
+import { maxBreaks, pickedOrdinal, type DeliveryBaseline } from './simulate-delivery.ts';
 import { createListeners, type SimulatedListeners } from './simulated-listeners.ts';
 
 /** Priorities of line items end at 10. */
@@ -29,8 +32,8 @@ export interface Extended {
   readonly own: number;
   readonly behind: number;
   readonly picksOf: (at: number) => readonly PlacedPick[];
-  /** Says which of the other line items fit the breaks of a play. */
-  readonly fitsAt: FitsAt;
+  /** Which of the other line items fit plays. */
+  readonly fits: LineFits;
 }
 
 /**
@@ -54,10 +57,6 @@ export function extendBaseline(baseline: DeliveryBaseline, prospective: PlanLine
   const moved = baseline.index.lines.map(({ lineItemId }) =>
     lineItemId === id ? -1 : (ordinals.get(lineItemId) ?? -1),
   );
-  const origins = new Map<number, number>();
-  moved.forEach((ordinal, origin) => {
-    if (ordinal >= 0) origins.set(ordinal, origin);
-  });
   const { firstPicks, picks } = baseline;
   return {
     baseline,
@@ -69,28 +68,40 @@ export function extendBaseline(baseline: DeliveryBaseline, prospective: PlanLine
         ordinal: moved[pickedOrdinal(pick)] ?? -1,
         inBreak: pick % maxBreaks,
       })).filter(({ ordinal }) => ordinal >= 0),
-    fitsAt: (at) => {
-      const fits = baseline.fitsAt(at);
-      return (inBreak, ordinal) => fits(inBreak, origins.get(ordinal)!);
-    },
+    fits: moveFits(baseline.fits, moved),
   };
 }
 
 type Eligible = PreparedPlay['eligible'][number];
 
+/** Room for the sets of a decision, one for each index: the next decision overwrites it. */
+const rooms = new WeakMap<PlanIndex, Uint32Array>();
+
+function roomOf(index: PlanIndex, words: number): Uint32Array {
+  const known = rooms.get(index);
+  if (known && known.length >= words) return known.fill(0, 0, words);
+  const room = new Uint32Array(words);
+  rooms.set(index, room);
+  return room;
+}
+
 /** Decides a play among these line items of the plan, whatever else fits it. */
 export function decideAmong(
   index: PlanIndex,
   play: SimulatedPlay,
-  candidates: readonly ReadonlySet<number>[],
+  candidates: readonly Iterable<number>[],
   counters: Omit<DecisionInputs, 'suspended'>,
 ): Decision {
   const words = index.all.length;
-  const room = new Uint32Array(words * candidates.length);
+  const room = roomOf(index, words * candidates.length);
   const eligible = candidates.map((ordinals, at): Eligible => {
     const bits = room.subarray(at * words, (at + 1) * words);
-    for (const ordinal of ordinals) bits[ordinal >>> 5]! |= 1 << (ordinal & 31);
-    return { bits, count: ordinals.size, droppedBy: new Map(), failures: () => [], tests: [] };
+    let count = 0;
+    for (const ordinal of ordinals) {
+      if (!hasBit(bits, ordinal)) count++;
+      addBit(bits, ordinal);
+    }
+    return { bits, count, droppedBy: new Map(), failures: () => [], tests: [] };
   });
   const policies = index.policies.inPlay(play);
   return decidePrepared({ index, context: play, suspended: undefined, policies, eligible }, counters, {

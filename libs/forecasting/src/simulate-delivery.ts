@@ -1,7 +1,6 @@
 import {
   buildIndex,
   decidePrepared,
-  hasBit,
   prepareUntraced,
   verdictCodes,
   type Decision,
@@ -17,6 +16,7 @@ import {
   type SimulatedPlay,
   type TrafficFactors,
 } from './compose-plays.ts';
+import type { LineFits } from './line-fits.ts';
 import type { SamplePlay } from './sample-play.ts';
 import { createCredit, createSetCounts, creditGoals, forEachBit, type Credits } from './simulated-credit.ts';
 import { createListeners } from './simulated-listeners.ts';
@@ -75,14 +75,11 @@ export interface DeliveryBaseline extends EqualPlays {
   readonly deliveryRates: ReadonlyMap<string, number>;
   /** What each line item may be given until the end of each day. */
   readonly credits: Credits;
-  readonly fitsAt: FitsAt;
+  readonly fits: LineFits;
 }
 
-/** Says of a play which line items (ordinals) fit its breaks: window, targeting, floors and policies, whatever competes. */
-export type FitsAt = (at: number) => (inBreak: number, ordinal: number) => boolean;
-
 /** What is known before plays are decided. */
-type Undecided = Omit<DeliveryBaseline, 'firstPicks' | 'picks' | 'credits' | 'fitsAt'>;
+type Undecided = Omit<DeliveryBaseline, 'firstPicks' | 'picks' | 'credits' | 'fits'>;
 
 export interface DeliverySimulation {
   readonly lines: readonly LineDelivery[];
@@ -111,13 +108,6 @@ export function createPrepare(index: PlanIndex, plays: readonly SimulatedPlay[])
   return (at) => (kept[at] ??= prepareUntraced(index, plays[at]!));
 }
 
-export const fitsIn =
-  (prepare: (at: number) => PreparedPlay): FitsAt =>
-  (at) => {
-    const { eligible } = prepare(at);
-    return (inBreak, ordinal) => hasBit(eligible[inBreak]!.bits, ordinal);
-  };
-
 /** Opportunities of each line item by day, from a part of the plays: a row of all line items for each day. */
 export function opportunitiesByDay(
   { lines, all }: PlanIndex,
@@ -142,7 +132,7 @@ export function opportunitiesByDay(
  * its flight lies in them, else what its plan gives in them.
  */
 export function findWanted(
-  baseline: Omit<DeliveryBaseline, 'firstPicks' | 'picks' | 'fitsAt'>,
+  baseline: Omit<DeliveryBaseline, 'firstPicks' | 'picks' | 'fits'>,
 ): ReadonlyMap<string, number> {
   const { plan, index, days, scale, credits, goalsLeft, goalsAtMs, deliveryRates } = baseline;
   const liesInDays = ({ window: { start, end } }: PlanLineItem) =>
@@ -270,9 +260,10 @@ function decidePlays(
       if (index.lines[ordinal]!.sharePct !== undefined) shares.add(ordinal, atMs, 1, 0);
   });
   const { firstPicks } = tally;
+  const fits = [{ prepare, ordinals: index.lines.map((_, ordinal) => ordinal) }];
   return {
     readLines: () => linesOf({ ...inputs, credits }, trafficDays, tally, opportunities),
-    baseline: { ...inputs, credits, firstPicks, picks: Uint32Array.from(tally.picks), fitsAt: fitsIn(prepare) },
+    baseline: { ...inputs, credits, firstPicks, picks: Uint32Array.from(tally.picks), fits },
   };
 }
 

@@ -131,8 +131,8 @@ test('what is made ahead answers as what is made for the question', () => {
   kept.baselineOf(sold, range);
   const inputs = { ...sold, nowMs: fromMs + 9 * minuteMs, past: { ...sold.past, untilMs: fromMs - 60 * minuteMs } };
   expect(makeAll(kept, inputs, widen)).toBe(2);
-  const { index: _index, fitsAt: _fitsAt, ...ahead } = kept.baselineOf(inputs, range).baseline;
-  const { index: _own, fitsAt: _others, ...anew } = createKeepBaselines().baselineOf(inputs, range).baseline;
+  const { index: _index, fits: _fits, ...ahead } = kept.baselineOf(inputs, range).baseline;
+  const { index: _own, fits: _others, ...anew } = createKeepBaselines().baselineOf(inputs, range).baseline;
   expect(ahead).toEqual(anew);
 });
 
@@ -154,7 +154,7 @@ const withoutSample = (inputs: ForecastInputs): ForecastInputs => ({
   past: { ...inputs.past, plays: undefined as never },
 });
 /** What two baselines of the same are to have in common. */
-const madeOf = ({ index: _index, fitsAt: _fitsAt, ...made }: ReturnType<Kept['baselineOf']>['baseline']) => made;
+const madeOf = ({ index: _index, fits: _fits, ...made }: ReturnType<Kept['baselineOf']>['baseline']) => made;
 type Kept = ReturnType<typeof createKeepBaselines>;
 const { widen: widenFirst } = createWiden();
 
