@@ -13,7 +13,7 @@ import type { SegmentCache } from '../segments/segment-cache.ts';
 import { within } from '../segments/within.ts';
 
 /** Whom an editor listens as. */
-export interface PreviewedListener {
+interface PreviewedListener {
   readonly country: string;
   /** As the lists of user agents name them; '' when unknown. */
   readonly app: string;
@@ -22,7 +22,7 @@ export interface PreviewedListener {
 }
 
 /** The ads of a preview, and why they are these. */
-export interface PreviewDecision {
+interface PreviewDecision {
   readonly ads: PlayAds;
   /** The breaks that were asked for, and what the decision said, as JSON; without ids of the decision and of its servings. */
   readonly told: Readonly<Record<string, unknown>>;
