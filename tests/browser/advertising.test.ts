@@ -28,7 +28,9 @@ beforeAll(async () => {
   await world.operator.identityCommand(workspace, 'membership.add', { type: 'memberships' }, member);
   await ben.browser.post('/sign-in/account', { account: ada.accountId }, {}, '/sign-in/account');
   podcastId = await publishedPodcast(ada.rest, 'Harbour Light');
-  await encodedEpisode(world, ada.rest, podcastId, { title: 'The lamp', publish: true });
+  await Promise.all(
+    ['The lamp', 'The fog'].map((title) => encodedEpisode(world, ada.rest, podcastId, { title, publish: true })),
+  );
 }, 120_000);
 afterEach(() => expect(browser.takeFindings()).toEqual([]));
 afterAll(() => stack.disposeAsync());
@@ -100,6 +102,12 @@ test('18, from an advertiser to a line item that delivers: a second person decid
   await press(page, 'Ask');
   await page.getByText('Fit in all').first().waitFor({ timeout: 120_000 });
   await fill(page, 'Rate, EUR', '18.00');
+  await page.getByText('More settings', { exact: true }).click();
+  await press(page, 'Add: Frequency caps');
+  const caps = page.getByRole('group', { name: 'Frequency caps' });
+  await caps.getByLabel('At most', { exact: true }).fill('1');
+  await caps.getByLabel('For each', { exact: true }).selectOption('Listener');
+  await caps.getByLabel('Within (seconds)', { exact: true }).fill('86400');
   await press(page, 'New line item');
   await heading(page, 'Pre-roll, all listeners').waitFor();
   made.line = new URL(page.url()).pathname;
@@ -112,6 +120,11 @@ test('18, from an advertiser to a line item that delivers: a second person decid
   made.creative = new URL(page.url()).pathname;
   await page.getByLabel('Choose the ad’s file').setInputFiles(samples.ad);
   await page.getByText('Streams are ready').first().waitFor({ timeout: 60_000 });
+  const [heard] = await Promise.all([
+    page.waitForResponse((answer) => answer.request().resourceType() === 'media', { timeout: 60_000 }),
+    press(page, 'Play'),
+  ]);
+  expect([heard.ok(), heard.headers()['content-type']]).toEqual([true, 'audio/mpeg']);
   await press(page, 'Submit');
   await heading(page, 'Submit: Autumn blend, 10 s').waitFor();
   await press(page, 'Submit');
@@ -143,6 +156,46 @@ test('18, from an advertiser to a line item that delivers: a second person decid
   await hers.visit(made.line);
   await state(page, 'Delivering');
 }, 180_000);
+
+test('20, why this ad, and why not mine: the trace says who won, and of a line item that was capped so in words', async () => {
+  await using hers = await browser.open({ session: ada.browser });
+  const { page } = hers;
+  const { feed_url: feedUrl } = await ada.rest.get<{ feed_url: string }>(`/podcasts/${podcastId}`);
+  const [first = '', second = ''] = await until('both episodes in the feed', async () => {
+    const feed = await (await fetch(feedUrl)).text();
+    const found = [...feed.matchAll(/<enclosure [^>]*url="([^"]+)"/g)].map(([, url]) => url ?? '');
+    return found.length === 2 ? found : undefined;
+  });
+  await hers.visit(made.line);
+  await follow(page, 'Its decisions');
+  const found = page.getByRole('table', { name: 'Decisions found' });
+  const search = async (verdict: string) => {
+    await page.getByLabel('What became of it', { exact: true }).selectOption(verdict);
+    await press(page, 'Search');
+    await page.waitForURL(`**verdict=${verdict}*`);
+    await found.or(page.getByText('No decision found')).first().waitFor();
+    return (await found.count()) > 0 || undefined;
+  };
+  const openFirst = () => found.getByRole('row').nth(1).getByRole('link').first().click();
+  let listener = 0;
+  await until('a play of a listener who had the ad before', async () => {
+    listener += 1;
+    const agent = `AntennaPod/3.4.${listener}`;
+    if ((await listServingsOfDownload(await download(first, agent))).length === 0) return undefined;
+    expect(await listServingsOfDownload(await download(second, agent))).toEqual([]);
+    return search('capped');
+  });
+  await openFirst();
+  await page.getByRole('definition').getByText('The listener had enough of it', { exact: true }).first().waitFor();
+  await page.getByText('Stayed empty').first().waitFor();
+  await page.getByText('Same answer', { exact: true }).waitFor();
+  await lookAt(page, 'decision');
+  await page.goBack();
+  expect(await search('won')).toBe(true);
+  await openFirst();
+  await page.getByRole('definition').getByText('Won', { exact: true }).first().waitFor();
+  await page.getByRole('listitem').getByRole('link', { name: 'Autumn blend, 10 s' }).first().waitFor();
+});
 
 test('21, a creative is halted: gone from new plays within five seconds, and its page says so', async () => {
   await using hers = await browser.open({ session: ada.browser });
