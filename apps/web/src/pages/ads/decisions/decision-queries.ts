@@ -48,7 +48,7 @@ export interface Pick {
   readonly duration_ms: number;
 }
 
-export interface AdBreak {
+interface AdBreak {
   readonly key: string;
   readonly position: 'pre' | 'mid' | 'post';
   readonly position_ms: number;
