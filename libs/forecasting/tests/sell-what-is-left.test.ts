@@ -2,15 +2,20 @@ import { expect, test } from '@jest/globals';
 import { simulatePacing } from '@longwave/pacing/simulation';
 import { sellWhatIsLeft } from '../src/sell-what-is-left.ts';
 
-// Of goals of some thousand units the reserve for late deliveries keeps 1 to 2 per cent at their end. `npm run bench -- pacing` has larger
-// goals, faults and lags, and a market that wants more than there is.
-test('whatever availability said yes to is delivered, beside episodes of unknown levels: 2 per cent short at most, and never over', () => {
-  const result = simulatePacing({
-    ...{ seed: 8, days: 5, playsPerDay: 12_000, spikes: 0.55, noise: 0.35, booked: 0.6, lagMs: 0, faults: false },
-    ...{ deliveryRate: 0.82, lastDayRate: 0.82, tickMs: 120_000, sell: sellWhatIsLeft(0.82, 2_000) },
-  });
-  expect(result.booked).toBeGreaterThan(55);
-  expect(result.shortWorst).toBeLessThanOrEqual(2);
-  expect(Math.max(result.over, result.overReserved, result.overDay, result.overBudget)).toBeLessThanOrEqual(0);
-  expect(result.broken).toBe(0);
-});
+// The first seeds that were tried. Of goals of some thousand units the reserve for late deliveries keeps 1 to 4 per cent, so what is asked
+// here is that every goal has its slots. `npm run bench -- pacing` has larger goals, faults, lags and episodes of unknown levels.
+test.each([301, 302])(
+  'where everything that availability leaves is sold every goal has its slots, but for half a per cent, and none is exceeded (seed %i)',
+  (seed) => {
+    const result = simulatePacing({
+      ...{ seed, days: 5, playsPerDay: 12_000, spikes: 0.55, noise: 0, booked: 0.8, lagMs: 0, faults: false },
+      ...{ deliveryRate: 0.82, lastDayRate: 0.82, tickMs: 120_000, sell: sellWhatIsLeft(0.82, 2_000) },
+    });
+    expect(result.booked).toBeGreaterThan(60);
+    expect(result.uncommittedWorst).toBeLessThanOrEqual(0.5);
+    expect(result.shortAll).toBeLessThanOrEqual(2);
+    expect(Math.max(result.over, result.overReserved, result.overDay, result.overBudget)).toBeLessThanOrEqual(0);
+    expect(result.shareOff).toBeLessThanOrEqual(1);
+    expect(result.broken).toBe(0);
+  },
+);

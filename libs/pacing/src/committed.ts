@@ -33,3 +33,12 @@ export function deliveryRate(
   const rate = (settledConfirmed + prior.share * prior.servings) / (settledDecided + prior.servings);
   return Math.min(1, Math.max(leastRate, rate));
 }
+
+/**
+ * Units that are committed and will come back, as it looks: servings of the last day are confirmed at the delivery rate, and what they owe
+ * above it only waits for its time. It moves the pace, never the bound.
+ */
+export function waitingUnits(used: number, sums: CohortSums, rate: number): number {
+  const given = Math.max(used, sums.decided);
+  return Math.max(0, Math.min((1 - rate) * given - returnedUnits(sums), (1 - rate) * (given - sums.settledDecided)));
+}

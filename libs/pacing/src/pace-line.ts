@@ -1,4 +1,4 @@
-import { committedUnits, deliveryRate, type RatePrior } from './committed.ts';
+import { committedUnits, deliveryRate, waitingUnits, type RatePrior } from './committed.ts';
 import type { GoalBasis } from './cohort.ts';
 import type { CohortSums } from './cohort-sums.ts';
 import { pacingState, shortByOf, urgencyOf, type PacingState, type ShortBy, type Urgency } from './line-verdict.ts';
@@ -64,20 +64,22 @@ export function paceLine(line: PacedLine, moment: LineMoment): PacedMoment {
   const committed = committedUnits(used, sums);
   const rate = basis === 'reserved' ? 1 : deliveryRate(sums, moment.ratePrior);
   const target = mode === 'asap' ? Math.min(goal, committed) : moment.target;
-  const urgency = mode === 'asap' || hasEnded ? 0 : urgencyOf(goal, target, committed);
+  const expected = committed - waitingUnits(used, sums, rate);
+  const urgency = mode === 'asap' || hasEnded ? 0 : urgencyOf(goal, target, expected);
   const dayLeft = dailyMax === undefined ? Infinity : day.usedAtStart + dailyMax - used;
   const left = Math.min(goal, budget) - committed;
   const quota: Quota = hasEnded
     ? { units: 0, isReleased: false }
     : quotaOf({
         left,
+        unmet: Math.min(goal, budget) - expected,
         deliveryRate: rate,
         atMs,
         windowEndMs,
         planShare: target / goal,
         shape,
-        velocity: target > committed ? line.velocity : 1,
-        behind: Math.max(0, target - committed),
+        velocity: target > expected ? line.velocity : 1,
+        behind: Math.max(0, target - expected),
         mode,
         day: dailyMin === undefined ? undefined : { lacking: dailyMin - (used - day.usedAtStart), endMs: day.endMs },
       });

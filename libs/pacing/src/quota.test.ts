@@ -9,7 +9,16 @@ const even: PaceShape = { shareUntil: (atMs) => atMs / windowEndMs, dayShareUnti
 
 const quotaAt = (given: { readonly velocity: number; readonly behind: number; readonly left?: number }) =>
   quotaOf({
-    ...{ left: 4_000, deliveryRate: 0.8, atMs: 50 * hourMs, windowEndMs, planShare: 0.5, shape: even, mode: 'even' },
+    ...{
+      left: 4_000,
+      unmet: 4_000,
+      deliveryRate: 0.8,
+      atMs: 50 * hourMs,
+      windowEndMs,
+      planShare: 0.5,
+      shape: even,
+      mode: 'even',
+    },
     ...{ day: undefined, ...given },
   }).units;
 

@@ -15,6 +15,8 @@ const maxBurst = 2 ** 31 - 1;
 export interface QuotaInput {
   /** Goal, or what day and budget leave of it, less what is committed. */
   readonly left: number;
+  /** The same less what is likely to be confirmed of what was given: never less than `left`, and what the plan has still to give. */
+  readonly unmet: number;
   readonly deliveryRate: number;
   readonly atMs: number;
   readonly windowEndMs: number;
@@ -23,7 +25,7 @@ export interface QuotaInput {
   readonly shape: PaceShape;
   /** Of a line item that is behind its plan; else 1. */
   readonly velocity: number;
-  /** Units that it is behind its plan; 0 when it is not. */
+  /** Units that are likely to be missing of its plan by now; 0 when none are. */
   readonly behind: number;
   readonly mode: 'even' | 'front_loaded' | 'asap';
   /** Units that today still lacks of the least of a day, and when the day ends. */
@@ -39,14 +41,14 @@ export interface Quota {
 
 /** The part of what is left that the plan has for the runway. */
 export function quotaOf(input: QuotaInput): Quota {
-  const { left, deliveryRate, atMs, windowEndMs, planShare, shape, velocity, behind, mode, day } = input;
+  const { left, unmet, deliveryRate, atMs, windowEndMs, planShare, shape, velocity, behind, mode, day } = input;
   if (left <= 0) return { units: 0, isReleased: false };
   const isReleased = mode === 'asap' || planShare >= releaseShare || windowEndMs - atMs < hourMs;
   if (isReleased) return { units: left, isReleased };
   const given = shape.shareUntil(atMs);
   const rest = 1 - given;
   if (rest <= 0) return { units: left, isReleased: true };
-  const planned = (left / deliveryRate) * ((shape.shareUntil(atMs + runwayMs) - given) / rest);
+  const planned = (unmet / deliveryRate) * ((shape.shareUntil(atMs + runwayMs) - given) / rest);
   // Spread over the rest of the plan it would be lacking again wherever others leave nothing.
   const madeUp = planned + behind / deliveryRate;
   const wanted = Math.max(planned * velocity, madeUp, dayQuota(shape, atMs, day));

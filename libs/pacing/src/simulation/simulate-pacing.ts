@@ -69,7 +69,8 @@ export function simulatePacing(options: SimulationOptions): SimulatedResult {
   );
   const ordinals = new Map(world.index.lines.map(({ lineItemId }, ordinal) => [lineItemId, ordinal]));
   const pacerWorld = {
-    ...{ tables, lines, budgetMicros, curve, planStartsAtMs: options.withoutPlan ? undefined : startMs },
+    ...{ tables, lines, budgetMicros, curve, ratePrior: { share: deliveryRate, servings: 100 } },
+    ...{ planStartsAtMs: options.withoutPlan ? undefined : startMs },
   };
   const nodes: SimulatedNode[] = Array.from({ length: nodeCount }, (_, at) =>
     newNode(tables, startMs, {
@@ -188,12 +189,16 @@ export function simulatePacing(options: SimulationOptions): SimulatedResult {
     return levels;
   }
 
+  /** Plays come in the order of time: clocks of nodes never step back. */
   function playFor(atMs: number): void {
     const hour = Math.floor((atMs - startMs) / hourMs);
+    const coming: { readonly podcast: number; readonly atMs: number }[] = [];
     world.plays.forEach((hours, podcast) => {
       for (let left = (hours[hour]! * tickMs) / hourMs; left > 0; left--)
-        if (left >= 1 || draws.unit() < left) play(podcast, atMs + draws.unit() * tickMs);
+        if (left >= 1 || draws.unit() < left) coming.push({ podcast, atMs: atMs + draws.unit() * tickMs });
     });
+    coming.sort((a, b) => a.atMs - b.atMs);
+    for (const one of coming) play(one.podcast, one.atMs);
   }
 
   const priceChangeMs = startMs + Math.floor((endMs - startMs) / 2 / hourMs) * hourMs;
@@ -214,5 +219,5 @@ export function simulatePacing(options: SimulationOptions): SimulatedResult {
   }
 
   for (let atMs = startMs; atMs < endMs; atMs += tickMs) step(atMs);
-  return { ...measures.result(), plays, booked: 100 * world.booked };
+  return { ...measures.result(pacer), plays, booked: 100 * world.booked };
 }

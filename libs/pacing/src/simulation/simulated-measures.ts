@@ -17,7 +17,9 @@ export interface SimulatedResult {
   /** Per cent of the goals that were not delivered, of all line items and of the worst; without those that a budget or days bound. */
   readonly shortAll: number;
   readonly shortWorst: number;
-  /** Per cent of the goal between what is committed and its plan, over line items and hours. */
+  /** Of the same line items the worst: per cent of its goal that was not committed at its end, for want of slots. The rest of what it is short is held back for late deliveries. */
+  readonly uncommittedWorst: number;
+  /** Per cent of the goal between its plan and what will have been heard of the slots given so far, over line items and hours. */
   readonly distanceMean: number;
   readonly distanceWorst: number;
   /** Units, of the worst line item and day: decided beyond the most of a day. */
@@ -80,16 +82,17 @@ export function measure(lines: readonly SimulatedLine[], world: Pick<World, 'ind
       }
     },
     addDistances(pacer: SimulatedPacer): void {
-      for (const { paced, isBudgeted } of lines) {
+      for (const { paced, isBudgeted, delivered } of lines) {
         if (isBudgeted) continue;
-        const { committed, target } = pacer.of(paced.lineItemId).moment()!;
-        const distance = (Math.abs(committed - target) / paced.goal) * 100;
+        const { target } = pacer.of(paced.lineItemId).moment()!;
+        const distance = (Math.abs(delivered - target) / paced.goal) * 100;
         distanceSum += distance;
         distances++;
         distanceWorst = Math.max(distanceWorst, distance);
       }
     },
-    result(): Omit<SimulatedResult, 'plays' | 'booked'> {
+    /** @param pacer as it ended */
+    result(pacer: SimulatedPacer): Omit<SimulatedResult, 'plays' | 'booked'> {
       const free = lines.filter(({ isBudgeted, paced }) => !isBudgeted && paced.dailyMax === undefined);
       const missing = free.map(({ delivered, paced }) => Math.max(0, paced.goal - delivered));
       const goals = sumOf(free.map(({ paced }) => paced.goal));
@@ -109,6 +112,9 @@ export function measure(lines: readonly SimulatedLine[], world: Pick<World, 'ind
         ),
         shortAll: (sumOf(missing) / goals) * 100,
         shortWorst: worst(free.map(({ paced }, at) => (missing[at]! / paced.goal) * 100)),
+        uncommittedWorst: worst(
+          free.map(({ paced: { goal, lineItemId } }) => (1 - pacer.of(lineItemId).committed() / goal) * 100),
+        ),
         ...{ distanceMean: distanceSum / distances, distanceWorst },
         overDay: worst(
           lines.flatMap(({ paced: { dailyMax = Infinity }, ofDay }) =>

@@ -1,5 +1,6 @@
 import { affordableUnits, budgetUnits, costMicros } from '../budget.ts';
 import type { Cohort } from '../cohort.ts';
+import type { RatePrior } from '../committed.ts';
 import { lowerGrants, raiseGrants, type NodeLease } from '../grants.ts';
 import { createLinePacer, type KeptPacing, type LinePacer, type LocalDays } from '../line-pacer.ts';
 import type { PacedLine } from '../pace-line.ts';
@@ -28,6 +29,8 @@ export interface PacerWorld {
   readonly lines: readonly SimulatedLine[];
   readonly budgetMicros: number;
   readonly curve: ReturnCurve;
+  /** What the workspace knows of its delivery rate from before. */
+  readonly ratePrior: RatePrior;
   readonly planStartsAtMs: number | undefined;
 }
 
@@ -38,7 +41,7 @@ type Row = NodeLease & { readonly epoch: number };
  * @param kept what the last one left, by line item
  */
 export function createPacer(term: number, world: PacerWorld, kept: ReadonlyMap<string, KeptPacing>) {
-  const { tables, lines, budgetMicros, curve, planStartsAtMs } = world;
+  const { tables, lines, budgetMicros, curve, ratePrior, planStartsAtMs } = world;
   const pacers = lines.map(({ paced, plan }): LinePacer<PacedLine> => {
     const closedUsed = tables.closedUsed(paced.lineItemId);
     const pacer = createLinePacer(paced, { ...kept.get(paced.lineItemId), closedUsed }, utc);
@@ -130,7 +133,7 @@ export function createPacer(term: number, world: PacerWorld, kept: ReadonlyMap<s
         const leases = rowsOf(pacer);
         const usedOpen = leases.reduce((sum, { used }) => sum + used, 0);
         const budget = units[budgeted.indexOf(pacer)] ?? Infinity;
-        pacer.tick({ atMs, usedOpen, budget, ratePrior: undefined });
+        pacer.tick({ atMs, usedOpen, budget, ratePrior });
         lowered.set(pacer, lower(pacer, leases));
       });
       const room = { micros: roomMicros(lowered) };
