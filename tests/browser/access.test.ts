@@ -252,3 +252,22 @@ test('a request that a page of elsewhere sends with the session is 403: from ano
   await heading(page, 'This was refused').waitFor();
   expect((await ada.browser.get('/settings')).status).toBe(200);
 });
+
+test('the setup of a workspace says who has to agree, and a policy is made by the fields of its kind', async () => {
+  await using tab = await browser.open({ session: ada.browser });
+  const { page } = tab;
+  await tab.visit(`/w/${workspace}/setup`);
+  await heading(page, 'Setup').waitFor();
+  await page.getByText('Two other people have to agree.').first().waitFor();
+  await lookAt(page, 'setup');
+  await page.getByRole('link', { name: 'New policy' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('At most three ads');
+  await page.getByLabel('Kind', { exact: true }).selectOption({ label: 'Ads in an episode' });
+  await page.getByLabel('What', { exact: true }).selectOption({ label: 'Everything' });
+  await page.getByLabel('Ads in a play at most', { exact: true }).fill('3');
+  await press(page, 'New policy');
+  await heading(page, 'At most three ads').waitFor();
+  await page.getByRole('main').getByText('Draft', { exact: true }).first().waitFor();
+  await tab.visit(`/w/${workspace}/setup`);
+  await page.getByRole('link', { name: 'At most three ads' }).waitFor();
+});

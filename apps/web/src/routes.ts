@@ -297,7 +297,6 @@ const decision = createRoute({
 });
 
 // Finance: its lists and forms are those of every type, and so are the addresses of its resources.
-
 const finance = createRoute({
   getParentRoute: () => workspace,
   path: '/finance',
@@ -323,6 +322,13 @@ const newReportRun = createRoute({
     withTexts('finance', () => import('./pages/finance/new-run-page.tsx')),
     'NewRunPage',
   ),
+});
+
+const setup = createRoute({
+  getParentRoute: () => workspace,
+  path: '/setup',
+  staticData: { place: 'ads' },
+  component: lazyRouteComponent(() => import('./pages/ads/setup-page.tsx'), 'SetupPage'),
 });
 
 /** Every resource of a type, by the type's name: `line_items`. */
@@ -388,7 +394,7 @@ export const routeTree = rootRoute.addChildren([
   episode.addChildren([episodeAudio, episodeChapters, episodeTranscripts, episodeNumbers]),
   episodeDetails,
   workspace.addChildren([
-    ...[reviews, review, decisions, decision, finance, newReportRun],
+    ...[reviews, review, decisions, decision, finance, newReportRun, setup],
     ...[resources, newResource, resource, command],
   ]),
 ]);

@@ -7,6 +7,8 @@ import path from 'node:path';
 export const formTypes = [
   ...['advertisers', 'campaigns', 'line_items', 'creatives', 'creative_assignments', 'demand_sources'],
   ...['tracking_endpoints', 'inventory_units', 'break_plans', 'serving_plans', 'serving_halts', 'products'],
+  // What the workspace is, and who may what in it.
+  ...['workspaces', 'policies', 'authority_grants', 'machine_keys'],
   ...['rate_cards', 'forecasts', 'traffic_modifiers', 'makegoods', 'review_tasks'],
   ...['reconciliations', 'billing_statements', 'report_definitions', 'report_runs'],
 ];
@@ -29,18 +31,30 @@ const byKind = (forms) =>
     }));
   });
 
+/** A value that may stand there or not is a choice of one. */
+const choosable = (schema, isNeeded) =>
+  !isNeeded && typeof schema.const === 'string' ? { type: 'string', enum: [schema.const] } : schema;
+
+/** One of several forms of a value says by its title with which kind it is meant, as the rules of a policy. */
+const slimForm = (schema) => ({ ...slim(schema), ...(schema.title !== undefined && { ofKind: schema.title }) });
+
 /** A schema without what the form does not need; times are checked by `format`, and which of a group's fields exclude others by the server. */
 function slim(schema) {
-  if (Array.isArray(schema)) return schema.map(slim);
   if (typeof schema !== 'object' || schema === null) return schema;
   const rest = { ...schema };
   for (const key of ['$schema', 'description', 'title', 'examples']) delete rest[key];
-  if (rest.format === 'date-time') delete rest.pattern;
+  if (rest.format === 'date-time') {
+    if (rest.pattern?.includes('[+-]')) rest.anyOffset = true;
+    delete rest.pattern;
+  }
   if (rest.properties) delete rest.oneOf;
   if (rest.oneOf) rest.oneOf = byKind(rest.oneOf);
   if (rest.properties)
-    rest.properties = Object.fromEntries(Object.entries(rest.properties).map(([name, of]) => [name, slim(of)]));
-  for (const key of ['items', 'anyOf', 'oneOf']) if (rest[key]) rest[key] = slim(rest[key]);
+    rest.properties = Object.fromEntries(
+      Object.entries(rest.properties).map(([name, of]) => [name, choosable(slim(of), rest.required?.includes(name))]),
+    );
+  if (rest.items) rest.items = slim(rest.items);
+  for (const key of ['anyOf', 'oneOf']) if (rest[key]) rest[key] = rest[key].map(slimForm);
   return rest;
 }
 

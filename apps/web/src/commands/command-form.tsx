@@ -78,15 +78,15 @@ export function CommandForm({
   const state = useCommandForm(options);
   const { draft } = state;
   useEffect(() => onDraft?.(draft), [onDraft, draft]);
-  const { faults, meanwhile, error, isPending } = state;
+  const { schema, faults, meanwhile, error, isPending } = state;
   const { more = [] } = hintsOf(type);
-  const isMore = (name: string) => more.includes(name) && !form.schema.required?.includes(name);
-  const names = Object.keys(form.schema.properties ?? {});
+  const isMore = (name: string) => more.includes(name) && !schema.required?.includes(name);
+  const names = Object.keys(schema.properties ?? {});
   const first = partOf(
-    form.schema,
+    schema,
     names.filter((name) => !isMore(name)),
   );
-  const second = partOf(form.schema, names.filter(isMore));
+  const second = partOf(schema, names.filter(isMore));
   const group = { path: '', value: draft, onChange: (next: unknown) => state.set(next as Draft) };
   const { subject, changes } = state.request();
   return (

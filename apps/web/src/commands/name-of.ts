@@ -17,10 +17,13 @@ function periodOf(attributes: Resource['attributes']): string | undefined {
 /** What people call a resource: its name or title; else what it is about, by its number or its days; else its id. */
 export function nameOf({ attributes, id }: Pick<Resource, 'attributes' | 'id'>): string {
   const scope = attributes['scope'] as { readonly kind?: unknown } | undefined;
-  const named = ['name', 'legal_name', 'title', 'vendor', 'filename']
+  const named = ['name', 'legal_name', 'title', 'vendor', 'filename', 'thumbprint']
     .map((key) => textOf(attributes[key]))
     .find(Boolean);
   if (named !== undefined) return named;
+  const grantee = textOf(Object.values((attributes['grantee'] as object | undefined) ?? {})[0]);
+  const role = textOf(attributes['role']);
+  if (grantee !== undefined && role !== undefined) return `${grantee}: ${choiceName(role)}`;
   const kind = textOf(scope?.kind) ?? textOf(attributes['kind']);
   const { number, period } = attributes;
   const about = typeof number === 'number' ? String(number) : period === undefined ? undefined : periodOf(attributes);

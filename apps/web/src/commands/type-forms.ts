@@ -2,6 +2,8 @@
 export interface Schema {
   /** What the field is called where these pages name it otherwise than all others of its name. */
   readonly title?: string;
+  /** Of one of several forms of a value: the kind of the whole with which it is meant. */
+  readonly ofKind?: string;
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'null' | undefined;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -13,6 +15,8 @@ export interface Schema {
   readonly const?: string | boolean | number;
   readonly pattern?: string;
   readonly format?: string;
+  /** Of a time: it may be written with any offset from UTC. */
+  readonly anyOffset?: true;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minimum?: number;

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useCommand, type Operation, type Resource } from '../api/management.ts';
 import type { Workspace } from '../api/me.ts';
 import { asProblem, type ApiProblem } from '../api/problems.ts';
@@ -8,6 +8,7 @@ import { focusFault, useLeaving } from '../parts/form/use-form.ts';
 import { check } from './check.ts';
 import type { FormContext } from './fields/context.ts';
 import { changesOf, keptFull, type Draft } from './form-value.ts';
+import { ofKind } from './of-kind.ts';
 import { decidedOn, isTyped, keptForm, meanwhileOf, type Opened } from './opened.ts';
 import type { CommandForm, Schema } from './type-forms.ts';
 
@@ -48,9 +49,11 @@ export interface CommandFormOptions {
  * and decided before anything is sent; unsaved text outlives the page and the session.
  */
 export function useCommandForm({ workspace, type, form, resource, start, draftId, onDone }: CommandFormOptions) {
-  const { schema, guard } = form;
+  const { guard } = form;
   const [found] = useState(() => keptForm(kept.find(draftId), resource !== undefined));
   const [opened, setOpened] = useState<Opened>(found ?? { seen: resource, start, draft: start });
+  const kind = opened.draft['kind'] ?? opened.seen?.attributes['kind'];
+  const schema = useMemo(() => ofKind(form.schema, kind), [form.schema, kind]);
   const [isRestored, setRestored] = useState(found !== undefined);
   const [turns, setTurns] = useState(0);
   const [faults, setFaults] = useState<Faults>({});
@@ -102,6 +105,8 @@ export function useCommandForm({ workspace, type, form, resource, start, draftId
   };
   const { error } = command;
   return {
+    /** The fields that are asked for, by what is filled in. */
+    schema,
     draft: opened.draft,
     set: (draft: Draft) => setOpened((former) => ({ ...former, draft })),
     faults,

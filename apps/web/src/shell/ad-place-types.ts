@@ -11,3 +11,11 @@ export const adPlaceTypes = {
 
 /** The roles to which reconciliations and statements are there. Others are told that nothing is. */
 export const financeReaders: readonly string[] = ['owner', 'admin', 'trafficker', 'sales', 'finance', 'reviewer'];
+
+/** What the page Setup of a workspace shows. */
+export const setupTypes = [
+  'policies',
+  'authority_grants',
+  'machine_keys',
+  'workspaces',
+] as const satisfies readonly FormType[];

@@ -7,12 +7,13 @@ import {
   Megaphone,
   RadioTower,
   Scale,
+  SlidersHorizontal,
   type LucideIcon,
 } from 'lucide-react';
 import { campaignRoles, useMe, type Me } from '../api/me.ts';
 import { t, type MessageKey } from '../messages/messages.ts';
 import { Icon } from '../parts/icon.tsx';
-import { adPlaceTypes, financeReaders } from './ad-place-types.ts';
+import { adPlaceTypes, financeReaders, setupTypes } from './ad-place-types.ts';
 import styles from './rail.module.css';
 
 interface Place {
@@ -119,4 +120,26 @@ export function AdPlaces() {
 export function ReviewPlace() {
   const { workspace, isIn } = useAdPlace();
   return workspace === undefined ? null : <PlaceLink place={reviews} workspace={workspace} isCurrent={isIn(reviews)} />;
+}
+
+/** What the workspace is, and who may what in it. */
+export function SetupPlace() {
+  const { workspace, isIn } = useAdPlace();
+  const { pathname } = useLocation();
+  if (workspace === undefined) return null;
+  const isCurrent = pathname.endsWith('/setup') || isIn({ ...reviews, types: setupTypes });
+  return (
+    <li className={styles.wideOnly}>
+      <Link
+        to="/w/$ws/setup"
+        params={{ ws: workspace }}
+        className={styles.place}
+        activeOptions={{ exact: true }}
+        aria-current={isCurrent ? 'true' : undefined}
+      >
+        <Icon of={SlidersHorizontal} />
+        {t('nav.setup')}
+      </Link>
+    </li>
+  );
 }

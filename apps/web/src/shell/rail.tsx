@@ -7,7 +7,7 @@ import { t } from '../messages/messages.ts';
 import { capitalized } from '../parts/format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { navigation } from '../routes.ts';
-import { AdPlaces, ReviewPlace } from './ad-places.tsx';
+import { AdPlaces, ReviewPlace, SetupPlace } from './ad-places.tsx';
 import { Mark } from './mark.tsx';
 import { PersonMenu } from './person-menu.tsx';
 import styles from './rail.module.css';
@@ -80,6 +80,7 @@ export function Rail() {
         <div className={styles.caption}>{t('nav.workspace')}</div>
         <ul>
           <ReviewPlace />
+          <SetupPlace />
           <li>
             <a className={styles.place} href="/settings">
               <Icon of={Settings} />

@@ -35,6 +35,7 @@ const hidden = [
   'digest',
   'policies_digest',
   'upload_id',
+  'proof',
 ];
 
 /** Commands for which a page has a place of its own. */
