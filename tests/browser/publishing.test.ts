@@ -251,8 +251,8 @@ test('8, a show of which one item is broken is moved in: seen before anything is
   const before = await items();
   expect(before.map(({ guid }) => guid)).toEqual(numbers.map((n) => `story-${n}`));
   expect(before.filter(({ state }) => state === 'encoded')).toHaveLength(5);
-  const [{ problem }] = before.filter(({ state }) => state === 'failed') as [{ problem: string }];
-  await row.getByText(problem).waitFor();
+  const { problem } = before.find(({ state }) => state === 'failed')!;
+  await row.getByText(problem!).waitFor();
 
   outside.files.set(`/${broken}.mp3`, audio);
   await row.getByRole('button', { name: 'Try again' }).click();
