@@ -1,4 +1,5 @@
-import { isResource, type Resource } from '@longwave/command-catalog';
+import type { Resource } from '@longwave/command-catalog';
+import { isResource } from '@longwave/command-catalog/typed-events';
 import type { DeliveredMessage } from '@longwave/event-bus';
 import { domainEventSchema, type DomainEvent } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';

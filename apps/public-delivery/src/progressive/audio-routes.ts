@@ -1,4 +1,4 @@
-import { clipFormats } from '@longwave/command-catalog';
+import { clipFormats } from '@longwave/command-catalog/delivered';
 import { isId } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';

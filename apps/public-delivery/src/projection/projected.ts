@@ -1,5 +1,5 @@
 import { canonicalFormat } from '@longwave/audio';
-import { episodes, mediaClips, podcasts, productions } from '@longwave/command-catalog';
+import { episodes, mediaClips, podcasts, productions } from '@longwave/command-catalog/delivered';
 import { z } from 'zod';
 
 const show = podcasts.attributes.shape;
