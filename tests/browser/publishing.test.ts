@@ -234,13 +234,13 @@ test('8, a show of which one item is broken is moved in: seen before anything is
   await tab.visit('/podcasts/import');
   await page.getByRole('textbox', { name: 'Address of its feed' }).fill(`${outside.origin}/feed.xml`);
   await page.getByRole('button', { name: 'Look at the feed' }).click();
-  await page.getByText('6 MB').waitFor();
+  await page.getByText('6 MB').first().waitFor();
   await lookAt(page, 'import');
   await page.getByRole('button', { name: 'Move it in' }).click();
   await heading(page, 'Old Harbour').waitFor();
-  await page.getByText('6 of 6 items are done.').waitFor({ timeout: 120_000 });
+  await page.getByText('6 of 6 items are done.').first().waitFor({ timeout: 120_000 });
   const row = page.getByRole('row', { name: `Story ${broken}.` });
-  await row.getByText('Failed').waitFor();
+  await row.getByText('Failed').first().waitFor();
   await lookAt(page, 'import-report');
 
   const podcastId = /pod_\w+/.exec(page.url())![0];
@@ -256,6 +256,6 @@ test('8, a show of which one item is broken is moved in: seen before anything is
 
   outside.files.set(`/${broken}.mp3`, audio);
   await row.getByRole('button', { name: 'Try again' }).click();
-  await row.getByText('Draft, encoded').waitFor({ timeout: 120_000 });
+  await row.getByText('Draft, encoded').first().waitFor({ timeout: 120_000 });
   expect((await items()).every(({ state }) => state === 'encoded')).toBe(true);
 });
