@@ -30,7 +30,7 @@ const formats: readonly Format[] = [
 
 /** The sum, the period, and by which numbers it is charged. */
 function Totals({
-  of: { total_micros: total, inputs, lines = [], kind },
+  of: { total_micros: total, inputs, lines = [], kind, reversal },
   state,
 }: {
   readonly of: Statement;
@@ -38,8 +38,11 @@ function Totals({
 }) {
   const place = usePlace();
   const { charged, currency, time_zone: zone, known_at: knownAt } = inputs;
-  const basis = basesOf(lines).map(choiceName).join(', ');
-  const note = { draft: t('finance.draft_note'), voided: t('finance.voided_note') }[state];
+  // Where nothing is charged, the prices still say by what it would be.
+  const priced = lines.length > 0 ? lines : inputs.line_items.flatMap(({ rates }) => rates);
+  const basis = basesOf(priced).map(choiceName).join(', ');
+  const voided = t(reversal ? 'finance.voided_note' : 'finance.discarded_note');
+  const note = { draft: t('finance.draft_note'), voided }[state];
   return (
     <Figures>
       <Figure
@@ -79,14 +82,24 @@ function ReconciledBy({
 }
 
 /** How anybody computes the statement again, and its files. */
-function ProofCard({ workspace, id, of }: { readonly workspace: string; readonly id: string; readonly of: Statement }) {
+function ProofCard({
+  workspace,
+  id,
+  state,
+  of,
+}: {
+  readonly workspace: string;
+  readonly id: string;
+  readonly state: string;
+  readonly of: Statement;
+}) {
   const { documents, number, evidence } = of;
   if (number === undefined)
-    return (
+    return state === 'draft' ? (
       <Card title={t('finance.proof')}>
         <p className={styles.help}>{t('finance.proof_later')}</p>
       </Card>
-    );
+    ) : null;
   const command = `npx longwave billing verify ${id}`;
   return (
     <Card title={t('finance.proof')}>
@@ -178,7 +191,7 @@ function StatementOf({ page }: { readonly page: PageOf<Statement> }) {
       {lines?.length === 0 && <p>{t('finance.no_lines')}</p>}
       <div className={adLooks.columns}>
         <Column>
-          <ProofCard workspace={workspace.id} id={id} of={attributes} />
+          <ProofCard workspace={workspace.id} id={id} state={state} of={attributes} />
           <HistoryCard workspace={workspace.id} type="billing_statements" id={id} />
         </Column>
         <FactsCard workspace={workspace.id} of={attributes} />

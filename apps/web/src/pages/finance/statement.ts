@@ -26,6 +26,7 @@ export interface Statement extends Attributes {
     readonly time_zone: string;
     readonly charged: { readonly start: string; readonly end: string };
     readonly known_at: string;
+    readonly line_items: readonly { readonly rates: readonly { readonly model: string; readonly basis: string }[] }[];
     readonly earlier_statement_ids: readonly string[];
     readonly reconciliation_ids: readonly string[];
     readonly reconciliation_waiver?: string;
@@ -52,7 +53,7 @@ export interface Statement extends Attributes {
 }
 
 /** The bases by which the lines are counted, each once: a total is based on all of them. Prices by the day count no units. */
-export const basesOf = (lines: readonly StatementLine[]): readonly string[] => [
+export const basesOf = (lines: readonly Pick<StatementLine, 'model' | 'basis'>[]): readonly string[] => [
   ...new Set(lines.map(({ model, basis }) => (model === 'cpm' || model === 'cpcv' ? basis : model))),
 ];
 
