@@ -12,8 +12,9 @@ const stack = new AsyncDisposableStack();
 let world: SharedInstallation;
 let browser: TestBrowser;
 let ada: Podcaster;
-/** Decides what Ada asks for, in the same account. */
+/** They decide what Ada asks for, in the same account. */
 let ben: Person;
+let cleo: Person;
 let podcastId: string;
 let workspace: string;
 
@@ -21,12 +22,14 @@ beforeAll(async () => {
   world = stack.use(await openSharedInstallation());
   browser = stack.use(await openBrowser(world.fleet));
   ada = await newPodcaster(world, 'Ada Quay');
-  ben = await signUp(world, 'Ben Rope');
+  [ben, cleo] = [await signUp(world, 'Ben Rope'), await signUp(world, 'Cleo Buoy')];
   ({ workspace_id: workspace } = await world.operator.account(ada.accountId));
-  const ids = { owner_account_id: ada.accountId, member_account_id: ben.accountId };
-  const member = { ...ids, permissions: ['review'] };
-  await world.operator.identityCommand(workspace, 'membership.add', { type: 'memberships' }, member);
-  await ben.browser.post('/sign-in/account', { account: ada.accountId }, {}, '/sign-in/account');
+  for (const { accountId, browser: session } of [ben, cleo]) {
+    const ids = { owner_account_id: ada.accountId, member_account_id: accountId };
+    const member = { ...ids, permissions: ['review'] };
+    await world.operator.identityCommand(workspace, 'membership.add', { type: 'memberships' }, member);
+    await session.post('/sign-in/account', { account: ada.accountId }, {}, '/sign-in/account');
+  }
   podcastId = await publishedPodcast(ada.rest, 'Harbour Light');
   await Promise.all(
     ['The lamp', 'The fog'].map((title) => encodedEpisode(world, ada.rest, podcastId, { title, publish: true })),
@@ -263,3 +266,79 @@ test('19, a line item is paused, resumed, amended for later and stopped: each ve
     await history.getByText(command, { exact: true }).first().waitFor();
   expect(await history.getByText(/^rcp_/).count()).toBeGreaterThanOrEqual(7);
 });
+
+/** Opens a review that waits, and approves it. */
+async function approve(tab: { readonly page: Page; readonly visit: (path: string) => Promise<void> }, title: string) {
+  await tab.visit(`/w/${workspace}/review_tasks`);
+  await tab.page.getByRole('link', { name: title, exact: true }).first().click();
+  await press(tab.page, 'Approve');
+  await tab.page.getByText('Approve: done').waitFor();
+}
+
+const today = () => new Date().toISOString().slice(0, 10);
+
+/** Lays counts of the buyer beside ours, and answers once the items are there. */
+async function reconcile(page: Page): Promise<void> {
+  const line = made.line.split('/').at(-1)!;
+  const counts = `Line item ID,Date,Impressions\n${line},${today()},900\n`;
+  await follow(page, 'New reconciliation');
+  await fill(page, 'Start, day', today());
+  await fill(page, 'End, day', new Date(Date.now() + 86_400_000).toISOString().slice(0, 10));
+  await page.getByRole('button', { name: 'Add: Line items' }).click();
+  await page.getByLabel('Entry 1', { exact: true }).first().selectOption(line);
+  const file = { name: 'counts.csv', mimeType: 'text/csv', buffer: Buffer.from(counts) };
+  await page.getByLabel('File', { exact: true }).setInputFiles(file);
+  await page.getByText('The file has been sent.').waitFor();
+  await page.getByText('More settings').click();
+  await page.getByLabel('Compare before the period is settled').check();
+  await press(page, 'New reconciliation');
+  await page.getByRole('table', { name: 'Open differences' }).waitFor({ timeout: 60_000 });
+}
+
+test('22, the numbers of the buyer are reconciled, and a statement without a closed reconciliation is made only after two others agree', async () => {
+  await using tabs = new AsyncDisposableStack();
+  const meant = [/^4\d\d POST .*billing_statement\.generate$/];
+  const hers = tabs.use(await browser.open({ session: ada.browser, meant }));
+  const [his, third] = [
+    tabs.use(await browser.open({ session: ben.browser })),
+    tabs.use(await browser.open({ session: cleo.browser })),
+  ];
+  const { page } = hers;
+  await hers.visit(`/w/${workspace}/finance`);
+  await reconcile(page);
+  await page.getByRole('table', { name: 'Open differences' }).getByRole('link').first().click();
+  await page.getByLabel('Decision', { exact: true }).selectOption({ label: 'Their number' });
+  await fill(page, 'Note', 'Agreed by mail.');
+  await press(page, 'Decide');
+  await page.getByText('Decide waits for the review of another person').waitFor();
+  await approve(his, 'Decide (reconciliation)');
+  await page.getByRole('table', { name: 'Decided by people' }).waitFor();
+  await lookAt(page, 'reconciliation');
+
+  await hers.visit(`/w/${workspace}/billing_statements/new`);
+  await page.getByLabel('Campaign', { exact: true }).selectOption({ index: 1 });
+  await fill(page, 'Start, day', yesterday());
+  await fill(page, 'End, day', today());
+  const generate = async () => {
+    await Promise.all([page.waitForResponse(/billing_statement\.generate$/), press(page, 'New statement')]);
+  };
+  // Until deliveries are counted up to the start of the flight there is nothing to charge.
+  await until('a refusal for want of a reconciliation', async () => {
+    await generate();
+    return (await page.getByText('No closed reconciliation covers').count()) > 0 || undefined;
+  });
+  await page.getByText('More settings').click();
+  await fill(page, 'Reason', 'The buyer counts nothing.');
+  await generate();
+  await page.getByText('New statement waits for the review of another person').waitFor();
+  await approve(his, 'New statement (statement)');
+  const statement = page.getByRole('main').getByRole('link', { name: /^Statement \d/ });
+  expect(await statement.count()).toBe(0);
+  await approve(third, 'New statement (statement)');
+  await statement.click();
+  // The flight began after the period: it is told so, and nobody is charged.
+  await page.getByText('Nothing is due for this period').first().waitFor();
+  await page.getByText('Charged without one: The buyer counts nothing.').waitFor();
+  expect(await page.getByRole('main').getByText('Ads delivered').count()).toBeGreaterThan(0);
+  expect(await page.getByRole('button', { name: 'Issue' }).count()).toBe(0);
+}, 180_000);
