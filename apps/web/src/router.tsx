@@ -3,7 +3,8 @@ import { createRouter } from '@tanstack/react-router';
 import { ProblemPage } from './parts/problem.tsx';
 import { Skeleton } from './parts/skeleton.tsx';
 import { reloadOnce } from './reload-once.ts';
-import { rootRoute, routeTree } from './routes.ts';
+import { rootRoute } from './root-route.ts';
+import { routeTree } from './routes.ts';
 import { NotFoundPage } from './shell/not-found-page.tsx';
 import { Shell } from './shell/shell.tsx';
 

@@ -2,7 +2,8 @@ import { createMemoryHistory, createRouter } from '@tanstack/react-router';
 import { QueryClient } from '@tanstack/react-query';
 import { expect, test } from '@jest/globals';
 import { addressesOfOthers } from '../vite/addresses-of-others.ts';
-import { navigation, routeTree } from './routes.ts';
+import { navigation } from './root-route.ts';
+import { routeTree } from './routes.ts';
 
 const { routesByPath } = createRouter({
   routeTree,

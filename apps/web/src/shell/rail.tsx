@@ -6,7 +6,7 @@ import { useMe } from '../api/me.ts';
 import { t } from '../messages/messages.ts';
 import { capitalized } from '../parts/format.ts';
 import { Icon } from '../parts/icon.tsx';
-import { navigation } from '../routes.ts';
+import { navigation } from '../root-route.ts';
 import { AdPlaces, ReviewPlace, SetupPlace } from './ad-places.tsx';
 import { Mark } from './mark.tsx';
 import { PersonMenu } from './person-menu.tsx';
