@@ -69,8 +69,7 @@ export function simulatePacing(options: SimulationOptions): SimulatedResult {
   );
   const ordinals = new Map(world.index.lines.map(({ lineItemId }, ordinal) => [lineItemId, ordinal]));
   const pacerWorld = {
-    ...{ tables, lines, budgetMicros, curve, ratePrior: { share: deliveryRate, servings: 100 } },
-    ...{ planStartsAtMs: options.withoutPlan ? undefined : startMs },
+    ...{ tables, lines, budgetMicros, curve, deliveryRate, planStartsAtMs: options.withoutPlan ? undefined : startMs },
   };
   const nodes: SimulatedNode[] = Array.from({ length: nodeCount }, (_, at) =>
     newNode(tables, startMs, {
@@ -189,8 +188,8 @@ export function simulatePacing(options: SimulationOptions): SimulatedResult {
     return levels;
   }
 
-  /** Plays come in the order of time: clocks of nodes never step back. */
   function playFor(atMs: number): void {
+    // In the order of time: clocks of nodes never step back.
     const hour = Math.floor((atMs - startMs) / hourMs);
     const coming: { readonly podcast: number; readonly atMs: number }[] = [];
     world.plays.forEach((hours, podcast) => {

@@ -1,6 +1,5 @@
 import { affordableUnits, budgetUnits, costMicros } from '../budget.ts';
 import type { Cohort } from '../cohort.ts';
-import type { RatePrior } from '../committed.ts';
 import { lowerGrants, raiseGrants, type NodeLease } from '../grants.ts';
 import { createLinePacer, type KeptPacing, type LinePacer, type LocalDays } from '../line-pacer.ts';
 import type { PacedLine } from '../pace-line.ts';
@@ -29,8 +28,8 @@ export interface PacerWorld {
   readonly lines: readonly SimulatedLine[];
   readonly budgetMicros: number;
   readonly curve: ReturnCurve;
-  /** What the workspace knows of its delivery rate from before. */
-  readonly ratePrior: RatePrior;
+  /** As the workspace knows it from before. */
+  readonly deliveryRate: number;
   readonly planStartsAtMs: number | undefined;
 }
 
@@ -41,7 +40,8 @@ type Row = NodeLease & { readonly epoch: number };
  * @param kept what the last one left, by line item
  */
 export function createPacer(term: number, world: PacerWorld, kept: ReadonlyMap<string, KeptPacing>) {
-  const { tables, lines, budgetMicros, curve, ratePrior, planStartsAtMs } = world;
+  const { tables, lines, budgetMicros, curve, deliveryRate, planStartsAtMs } = world;
+  const ratePrior = { share: deliveryRate, servings: 100 };
   const pacers = lines.map(({ paced, plan }): LinePacer<PacedLine> => {
     const closedUsed = tables.closedUsed(paced.lineItemId);
     const pacer = createLinePacer(paced, { ...kept.get(paced.lineItemId), closedUsed }, utc);
