@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { samples } from '@longwave/local/samples';
-import { mailTo, makeAudio, until } from '@longwave/test-kit';
+import { mailTo, makeAudio, sha256, until } from '@longwave/test-kit';
 import { checkFeed, mailFolderOf } from '@longwave/test-kit/clients';
 import { openBrowser, type TestBrowser } from '../_browser.ts';
 import { keepPicture } from '../_check-page.ts';
@@ -17,7 +19,7 @@ import {
   progressUntil,
   tabTo,
 } from '../_console.ts';
-import { publishedPodcast } from '../_hosting-world.ts';
+import { encodedEpisode, publishedPodcast } from '../_hosting-world.ts';
 import { startOutsideHost } from '../_outside-host.ts';
 import { openSharedInstallation, type SharedInstallation } from '../_shared-installation.ts';
 
@@ -258,4 +260,94 @@ test('8, a show of which one item is broken is moved in: seen before anything is
   await row.getByRole('button', { name: 'Try again' }).click();
   await row.getByText('Draft, encoded').first().waitFor({ timeout: 120_000 });
   expect((await items()).every(({ state }) => state === 'encoded')).toBe(true);
+});
+
+/** The SHA-256 of what a listener gets of each episode now. */
+const digestsOf = async (episodeIds: readonly string[]): Promise<readonly string[]> =>
+  Promise.all(
+    episodeIds.map(async (id) => {
+      const { enclosure_url: url } = await ada.rest.get<{ enclosure_url: string }>(`/episodes/${id}`);
+      // Another listener each time: one keeps the file of a play that has begun.
+      const answer = await fetch(url, { headers: { 'user-agent': newId('req') } });
+      return createHash('sha256')
+        .update(Buffer.from(await answer.arrayBuffer()))
+        .digest('hex');
+    }),
+  );
+
+test('13, an intro is replaced, all episodes get it, and it is taken back: progress to all, the old bytes are back', async () => {
+  const podcastId = await publishedPodcast(ada.rest, 'Lantern Room');
+  await using tab = await browser.open({ session: ada.browser });
+  const { page } = tab;
+  await tab.visit(`/podcasts/${podcastId}/settings`);
+  const intro = page.getByRole('group', { name: 'Intro' });
+  const choose = async (seconds: number) => {
+    await intro
+      .getByLabel('File of the intro')
+      .setInputFiles(makeAudio(path.join(world.folder, `bells-${seconds}.wav`), seconds));
+    await until('the prepared intro', async () => {
+      const { intro: part } = await ada.rest.get<{ intro?: { state: string; duration_ms?: number } }>(
+        `/podcasts/${podcastId}`,
+      );
+      return part?.state === 'ready' && Math.abs((part.duration_ms ?? 0) - seconds * 1000) < 500;
+    });
+    await intro.getByText('Ready').waitFor();
+  };
+  await choose(1);
+  const episodeIds: string[] = [];
+  for (const title of ['Wick', 'Oil'])
+    episodeIds.push((await encodedEpisode(world, ada.rest, podcastId, { title, publish: true, seconds: 3 })).episodeId);
+  const before = await until('the files', () => digestsOf(episodeIds), { despiteErrors: true });
+  await choose(2);
+  expect(await digestsOf(episodeIds)).toEqual(before);
+
+  await page.getByRole('button', { name: 'Put them into all episodes' }).click();
+  await page.getByText('2 of 2 episodes have them.').waitFor({ timeout: 120_000 });
+  await until('the new intro', async () => (await digestsOf(episodeIds)).every((now, at) => now !== before[at]));
+  await lookAt(page, 'podcast-sound');
+  await page.getByRole('button', { name: 'Take it back' }).click();
+  await page.getByText('Taken back: 2 of 2 episodes').waitFor({ timeout: 120_000 });
+  await until('the old bytes', async () => (await digestsOf(episodeIds)).every((now, at) => now === before[at]));
+});
+
+test('6, the store is away while a file is sent: the upload goes on by itself, with one message and no duplicate', async () => {
+  const podcastId = await publishedPodcast(ada.rest, 'Fog Bank');
+  await using tab = await browser.open({ session: ada.browser, meant: [/^503 PUT /] });
+  const { page, context } = tab;
+  const stored: string[] = [];
+  context.on('response', (response) => {
+    if (response.request().method() === 'PUT' && response.ok()) stored.push(response.url());
+  });
+  const store = new URL(world.fleet.objectStore.endpoint).origin;
+  let refused = 0;
+  await page.route(
+    ({ origin }) => origin === store,
+    async (route) => {
+      if (route.request().method() !== 'PUT') return route.continue();
+      refused += 1;
+      await route.fulfill({
+        status: 503,
+        headers: { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'ETag' },
+      });
+    },
+  );
+  const file = makeAudio(path.join(world.folder, 'foghorn.wav'), 3);
+  await tab.visit(`/podcasts/${podcastId}/new`);
+  await page.getByLabel('Choose or drop the recording').setInputFiles(file);
+  const message = page.getByText('The store does not answer; trying again');
+  await message.waitFor();
+  await until('another try', () => refused > 1);
+  expect(await message.count()).toBe(1);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  const [episode, ...others] = await until('the recording', async () => {
+    const all = await ada.rest.get<readonly { current_production_id?: string }[]>(`/podcasts/${podcastId}/episodes`);
+    return all.some(({ current_production_id: current }) => current !== undefined) && all;
+  });
+  expect(others).toEqual([]);
+  expect(stored).toHaveLength(1);
+  const { file_url: source } = await ada.rest.get<{ file_url: string }>(
+    `/productions/${episode!.current_production_id}`,
+  );
+  const digest = createHash('sha256').update(Buffer.from(await (await fetch(source)).arrayBuffer()));
+  expect(digest.digest('hex')).toBe(sha256(readFileSync(file)));
 });
