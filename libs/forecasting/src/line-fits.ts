@@ -2,7 +2,7 @@ import { addBit, createBits, removeBit, type PreparedPlay } from '@longwave/ad-d
 import { forEachBit } from './simulated-credit.ts';
 
 /** The line items of one index, and which of them fit the breaks of plays: window, targeting, floors and policies, whatever competes. */
-export interface FitsPart {
+interface FitsPart {
   readonly prepare: (at: number) => Pick<PreparedPlay, 'eligible'>;
   /** By their ordinals in that index, where they stand in the index of the whole plan; −1 for one that is left out of it. */
   readonly ordinals: readonly number[];

@@ -44,7 +44,7 @@ export const uploads = defineResource({
 });
 
 /** Roles that may bring a file. */
-const uploaders = ['owner', 'editor', 'producer', 'admin', 'trafficker'] as const;
+const uploaders = ['owner', 'editor', 'producer', 'admin', 'trafficker', 'finance'] as const;
 
 export const uploadCommands = {
   'upload.grant': defineCommand({
