@@ -19,6 +19,8 @@ const allowedLicences = [
 
 /** Packages whose entry names no licence of the list, by name and version, each with the reason why it may be used. */
 const exceptions = {
+  '@fontsource-variable/inter@5.3.0':
+    'OFL-1.1. The font of the console and the account pages: it is served as its authors made it, with its licence beside it.',
   'elkjs@0.11.1':
     'EPL-2.0. Comes with Prisma Studio, which lays out diagrams with it; no service loads it, and nobody changes it.',
   '@visx/vendor@4.0.0-alpha.0': 'Says "MIT and ISC", which is no SPDX expression; both are on the list.',
