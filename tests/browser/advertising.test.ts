@@ -102,7 +102,7 @@ test('18, from an advertiser to a line item that delivers: a second person decid
   await fill(page, 'Start, day', yesterday());
   await fill(page, 'Quantity', '1000');
   // A forecast is a job of its own, answered beside the form.
-  await press(page, 'Ask');
+  await press(page, 'Ask how many');
   await page.getByText('Fit in all').first().waitFor({ timeout: 120_000 });
   await fill(page, 'Rate, EUR', '18.00');
   await page.getByText('More settings', { exact: true }).click();

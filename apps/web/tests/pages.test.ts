@@ -332,7 +332,7 @@ test('a line item is narrowed by rules, its hours of the week by keyboard, and h
   await page.getByText('26 of 168 hours').waitFor();
   await page.getByLabel('Quantity').fill('500000');
   const asked = page.waitForRequest((request) => request.url().endsWith('/commands/forecast.request'));
-  await page.getByRole('button', { name: 'Ask', exact: true }).click();
+  await page.getByRole('button', { name: 'Ask how many' }).click();
   expect((await asked).postDataJSON()).toMatchObject({
     changes: {
       kind: 'availability',

@@ -19,6 +19,7 @@ import { Page } from '../../parts/page.tsx';
 import { Table, TableTools } from '../../parts/table.tsx';
 import { changedSearch, type TableSearch } from '../../parts/table-rows.ts';
 import { Tabs } from '../../parts/tabs.tsx';
+import { financeReaders } from '../../shell/ad-place-types.ts';
 import { NotFoundPage } from '../../shell/not-found-page.tsx';
 import { columnsOf } from './columns.tsx';
 import { ServingNote } from './serving-note.tsx';
@@ -133,6 +134,17 @@ function ListOf({ workspace, type }: { readonly workspace: Workspace; readonly t
         {t('nav.decisions')}
       </Link>,
     );
+  if (workspace.roles.some((role) => financeReaders.includes(role)))
+    tabs.push(
+      <Link key="finance" to="/w/$ws/finance" params={{ ws: workspace.id }}>
+        {t('nav.finance')}
+      </Link>,
+    );
+  tabs.push(
+    <Link key="setup" to="/w/$ws/setup" params={{ ws: workspace.id }}>
+      {t('nav.setup')}
+    </Link>,
+  );
   return (
     <Page title={typeName(type)} actions={query.data && query.data.length > 0 ? making : undefined}>
       {tabs.length > 1 && <Tabs name={t('nav.advertising')} links={tabs} />}

@@ -7,10 +7,11 @@ import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { numberText, shareText } from '../../parts/format.ts';
-import { Loaded } from '../../parts/loaded.tsx';
+import { Failed, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { usePlace } from '../../shell/place.ts';
 import { podcastsQuery } from '../podcasts/podcast-queries.ts';
+import { HistoryWall } from './downloads-card.tsx';
 import { Change } from './figures.tsx';
 import { keyName } from './key-name.ts';
 import { byMonth, monthName, type Month, type MonthReport } from './month-reports.ts';
@@ -70,7 +71,7 @@ function MonthCard({ month: { month, reports } }: { readonly month: Month }) {
   const name = monthName(month, language);
   const hasTop = reports.some(({ top_episodes: top }) => top !== undefined);
   return (
-    <Card title={name} basis={t('analytics.utc_month')} plain>
+    <Card title={name} basis={t('analytics.month_basis')} plain>
       <div className={styles.scroll}>
         <table className={styles.reports} aria-label={name}>
           <thead>
@@ -111,6 +112,8 @@ function Months() {
             {months.map((month) => (
               <MonthCard key={month.month} month={month} />
             ))}
+            <Failed queries={[older]} />
+            {older.data && <HistoryWall meta={older.data.meta} />}
           </>
         );
       }}

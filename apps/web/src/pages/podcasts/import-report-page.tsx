@@ -105,7 +105,16 @@ const columns: readonly Column<ImportItem>[] = [
   },
 ];
 
-function Summary({ moved, podcastId }: { readonly moved: Import; readonly podcastId: string }) {
+/** @param mayRetry whether something failed that has an episode: only that can be tried again */
+function Summary({
+  moved,
+  podcastId,
+  mayRetry,
+}: {
+  readonly moved: Import;
+  readonly podcastId: string;
+  readonly mayRetry: boolean;
+}) {
   const { done, total, isUnderway, drafts } = progressOf(moved);
   const publish = useSend('post', '/podcasts/{id}/import/publish');
   const path = { id: podcastId };
@@ -142,7 +151,7 @@ function Summary({ moved, podcastId }: { readonly moved: Import; readonly podcas
               {t('import.publish_drafts', { drafts })}
             </Button>
           )}
-          {failed > 0 && moved.state !== 'running' && <RetryButton position={undefined} />}
+          {mayRetry && moved.state !== 'running' && <RetryButton position={undefined} />}
           <a className={buttonClass()} href={`/api/v1/podcasts/${podcastId}/import/items.csv`} download>
             {t('import.csv')}
           </a>
@@ -204,7 +213,11 @@ export function ImportReportPage() {
     <Loaded query={query} lines={6}>
       {(moved) => (
         <>
-          <Summary moved={moved} podcastId={podcastId} />
+          <Summary
+            moved={moved}
+            podcastId={podcastId}
+            mayRetry={(items.data?.items ?? []).some((one) => one.state === 'failed' && one.episode_id !== undefined)}
+          />
           <Loaded query={items} lines={8}>
             {(found) => (found.items.length > 0 ? <Items items={found} /> : null)}
           </Loaded>
