@@ -72,6 +72,24 @@ test('what is sold is not available again, and who would lose by another line it
   expect(half.contending).toMatchObject([{ line_item_id: sold.line_item_id, tier: 'guaranteed' }]);
 });
 
+test('a daily maximum bounds what is available: the middle, both ends, each day, and what management is told', async () => {
+  const bounds = { mode: 'even', velocity: 1, finish_early_pct: 0, counting_basis: 'ad_delivered' } as const;
+  const bounded = asked(1_400, { pacing: { ...bounds, time_zone: 'UTC', daily_max: 50 } });
+  const { available, by_day: byDay } = await forecastOf({ kind: 'availability', window: week, line_item: bounded });
+  for (const { p90 } of byDay) expect(p90).toBeLessThanOrEqual(50);
+  // Of the days on which the week begins and ends there may be an hour.
+  const [least, most] = [50 * 6, 50 * byDay.length];
+  const { p10, p50, p90 } = available!;
+  expect(p50).toBeGreaterThanOrEqual(least);
+  for (const end of [p10, p50, p90]) expect(end).toBeLessThanOrEqual(most);
+  const lineItem = Buffer.from(JSON.stringify(bounded));
+  const found = await world.clientAs('management').checkAvailability({ workspaceId: 'ws_1', lineItem }, { deadlineMs });
+  for (const units of [found.available, found.nearest]) {
+    expect(Number(units)).toBeGreaterThanOrEqual(least);
+    expect(Number(units)).toBeLessThanOrEqual(most);
+  }
+});
+
 test('delivery tells for each line item what it will have, and what speaks against one that ends short', async () => {
   const [small, large] = [guaranteed(300, [1, 8]), guaranteed(90_000, [1, 8])];
   sell([small, large]);

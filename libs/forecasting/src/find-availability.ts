@@ -33,10 +33,13 @@ interface Contender {
 export interface Availability {
   /** Breaks that fit. */
   readonly capacity: number;
-  /** Behind every guaranteed line item. */
+  /** Behind every guaranteed line item; of a day at most what its daily maximum lets it have. */
   readonly available: number;
   /** At its own priority; at most `quantity`. */
   readonly possible: number;
+  /** What its daily maximum lets it have of a day, and of the days in which there are breaks that fit; Infinity without one. */
+  readonly mostOfDay: number;
+  readonly mostOfDays: number;
   readonly byDay: readonly { readonly dayMs: number; readonly capacity: number; readonly available: number }[];
   /** At most 50, the largest first. */
   readonly byPodcast: readonly { readonly podcastId: string; readonly capacity: number; readonly available: number }[];
@@ -93,7 +96,13 @@ interface Behind {
   readonly replayed: number;
 }
 
-function runBehind(extended: Extended, matching: readonly MatchingPlay[], days: TrafficDays, maxPlays: number): Behind {
+/** @param most units of the simulation that it may be given of a day: a full day takes no more plays, and a part of the last one */
+function runBehind(
+  extended: Extended,
+  matching: readonly MatchingPlay[],
+  days: TrafficDays,
+  { maxPlays, most }: { readonly maxPlays: number; readonly most: number },
+): Behind {
   const { index, baseline, behind, picksOf } = extended;
   const { listeners, hear } = createRecords({ index, baseline });
   const step = Math.max(1, Math.ceil(matching.length / maxPlays));
@@ -104,6 +113,9 @@ function runBehind(extended: Extended, matching: readonly MatchingPlay[], days: 
   let replayed = 0;
   for (let nth = 0; nth < matching.length; nth += step) {
     const { at, fits, breaks } = matching[nth]!;
+    const day = days.dayOf[at]!;
+    const left = most - won[day]!;
+    if (left <= 0) continue;
     const play = baseline.plays[at]!;
     const before = picksOf(at);
     const candidates = play.breaks.map((_, inBreak) => {
@@ -117,8 +129,9 @@ function runBehind(extended: Extended, matching: readonly MatchingPlay[], days: 
         play.listener === '' ? undefined : (key, sinceMs) => listeners.count(play.listener, key, sinceMs),
     });
     const mine = picks.filter(({ ordinal }) => ordinal === behind);
-    won[days.dayOf[at]!]! += mine.length * step;
-    byPodcast.set(play.podcastId, (byPodcast.get(play.podcastId) ?? 0) + mine.length * step);
+    const units = Math.min(left, mine.length * step);
+    won[day]! += units;
+    byPodcast.set(play.podcastId, (byPodcast.get(play.podcastId) ?? 0) + units);
     for (const { ordinal } of before) lost[ordinal]! += step;
     for (const { ordinal } of picks) if (ordinal !== behind) lost[ordinal]! -= step;
     hear(
@@ -238,20 +251,28 @@ export function askAvailability(inputs: AvailabilityInputs): AskQuantity {
   const extended = extendBaseline(baseline, prospective);
   const matching = findMatching(extended, prospective, window);
   const trafficDays = trafficDaysOf(baseline.plays, days);
-  const behind = runBehind(extended, matching, trafficDays, maxPlays * fewToAll);
-  const inPlace = runInPlace(extended, inputs, matching, trafficDays);
-
   const rate = deliveryRates?.get(prospective.line_item_id) ?? 1;
   const simulated = matching.reduce((sum, { breaks }) => sum + breaks, 0);
   // The weighted sample knows better how many breaks there are than the plays that were drawn from it.
-  const units = (simulated === 0 ? scale : matched.capacity / simulated) * rate;
-  const available = behind.won.reduce((sum, one) => sum + one, 0) * units;
+  const decided = simulated === 0 ? scale : matched.capacity / simulated;
+  const units = decided * rate;
+  const dailyMax = prospective.pacing?.daily_max;
+  const [most, mostOfDay] = dailyMax === undefined ? [Infinity, Infinity] : [dailyMax / decided, dailyMax * rate];
+  const behind = runBehind(extended, matching, trafficDays, { maxPlays: maxPlays * fewToAll, most });
+  const inPlace = runInPlace(extended, inputs, matching, trafficDays);
+  // A full day has exactly its most.
+  const availableOf = (won: number) => (won >= most ? mostOfDay : won * units);
+  const available = behind.won.reduce((sum, won) => sum + availableOf(won), 0);
   const found = {
     capacity: matched.capacity * rate,
     available: Math.min(available, matched.capacity * rate),
+    mostOfDay,
+    mostOfDays: mostOfDay * Math.max(1, matched.byDay.size),
     byDay: trafficDays.starts.flatMap((dayMs, day) => {
       const capacity = matched.byDay.get(dayMs)?.capacity;
-      return capacity === undefined ? [] : [{ dayMs, capacity: capacity * rate, available: behind.won[day]! * units }];
+      return capacity === undefined
+        ? []
+        : [{ dayMs, capacity: capacity * rate, available: availableOf(behind.won[day]!) }];
     }),
     byPodcast: [...matched.byPodcast]
       .map(([podcastId, { capacity }]) => ({
@@ -273,7 +294,7 @@ export function askAvailability(inputs: AvailabilityInputs): AskQuantity {
   };
   return (quantity) => {
     const ahead = inPlace(quantity);
-    const possible = Math.min(ahead.won * units, quantity ?? Infinity);
+    const possible = Math.min(ahead.won * units, quantity ?? Infinity, found.mostOfDays);
     return { ...found, possible, contending: contendersOf(extended, ahead, behind) };
   };
 }

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { ServingPlanDocument } from '@longwave/events';
-import { askAvailability, findAvailability, simulateDelivery } from '../src/index.ts';
-import { bookedWeek, dayMs, days, lastWeekOf, week } from './_world.ts';
+import { bookedLine } from '../src/generated-world/index.ts';
+import { askAvailability, findAvailability, findFittingQuantity, simulateDelivery } from '../src/index.ts';
+import { bookedWeek, dayMs, days, hourMs, lastWeekOf, playOf, startMs, week } from './_world.ts';
 
 const { plays, plan, prospects } = bookedWeek({ seed: 41, playsPerDay: 2000, bookedShare: 0.4 });
 const past = lastWeekOf(plays);
@@ -104,5 +105,53 @@ test.each([0, 51])(
       expect(Math.abs(wanted! - goalLeft / 52)).toBeLessThanOrEqual(run.baseline.scale);
       expect(delivered).toBeLessThanOrEqual(wanted! + run.baseline.scale);
     }
+  },
+);
+
+const bounds = { mode: 'even', velocity: 1, finish_early_pct: 0, counting_basis: 'ad_delivered' } as const;
+const zone = 'Asia/Kolkata';
+/** Midnight there. */
+const zoneFromMs = startMs - 5.5 * hourMs;
+const tenDays = { fromMs: zoneFromMs, toMs: zoneFromMs + 10 * dayMs, timeZone: zone };
+
+/**
+ * Asks for 5,000 units of ten days with 300 plays each, but for the fourth, which has 40. The line item may be given 100 slots a day, from noon
+ * of the first day to noon of the last.
+ */
+function askBounded(deliveryRate: number, mode: 'even' | 'asap' = 'even') {
+  const sample = Array.from({ length: 7 }, (_, day) =>
+    Array.from({ length: day === 3 ? 40 : 300 }, (_play, at) =>
+      playOf({ atMs: zoneFromMs + (day - 14 + at / 300) * dayMs, podcastId: `pod_${at % 3}` }),
+    ),
+  ).flat();
+  const prospective = bookedLine({
+    ...{ line_item_id: 'li_new', goal: { unit: 'impressions', quantity: 5_000 } },
+    window: {
+      start: new Date(tenDays.fromMs + dayMs / 2).toISOString(),
+      end: new Date(tenDays.toMs - dayMs / 2).toISOString(),
+    },
+    pacing: { ...bounds, mode, time_zone: zone, daily_max: 100 },
+  });
+  const ask = askAvailability({
+    ...{ plays: sample, days: tenDays, count: 2_000, prospective },
+    plan: { ...plan, line_items: [] },
+    deliveryRates: new Map([['li_new', deliveryRate]]),
+  });
+  return { ask, found: ask(5_000) };
+}
+
+test.each([1, 0.8])(
+  'of each day of its zone a line item has at most its daily maximum, as far as it is heard (%d of it), also of days that it begins or ends on',
+  (rate) => {
+    const { ask, found } = askBounded(rate);
+    const few = found.byDay[3]!;
+    const full = found.byDay.filter((day) => day !== few);
+    expect(full.map(({ available }) => available)).toEqual(Array(9).fill(100 * rate));
+    expect(Math.abs(few.available - 40 * rate)).toBeLessThanOrEqual(4);
+    expect(found.available).toBeCloseTo(900 * rate + few.available, 3);
+    expect(found.byPodcast.reduce((all, { available }) => all + available, 0)).toBeCloseTo(found.available, 3);
+    expect(findFittingQuantity(ask, 5_000, found)).toBe(Math.floor(found.available));
+    expect(found.possible).toBeLessThanOrEqual(1_000 * rate);
+    expect(askBounded(rate, 'asap').found.possible).toBeLessThanOrEqual(1_000 * rate);
   },
 );

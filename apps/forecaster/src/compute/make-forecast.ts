@@ -25,10 +25,13 @@ const maxWithDays = 20;
 
 const whole = (units: number) => Math.max(0, Math.round(units));
 
-/** Parts of an estimate, each with the relative interval of the whole. */
-function spread(estimate: number, { low, high }: Interval): (units: number) => Omit<Range, 'day'> {
+/** Parts of an estimate, each with the relative interval of the whole, and at most what is said. */
+function spread(estimate: number, { low, high }: Interval): (units: number, most?: number) => Omit<Range, 'day'> {
   const [down, up] = estimate > 0 ? [low / estimate, high / estimate] : [0, 1];
-  return (units) => ({ p10: whole(units * down), p50: whole(units), p90: whole(units * up) });
+  return (units, most = Infinity) => {
+    const atMost = (share: number) => whole(Math.min(units * share, most));
+    return { p10: atMost(down), p50: whole(units), p90: atMost(up) };
+  };
 }
 
 /** @param isUnknown whether a zero is for want of facts: then nothing says how much there may be at most */
@@ -120,7 +123,9 @@ function forecastOfAvailability(inputs: ForecastInputs, range: TimeRange, line: 
   const model = modelOf(inputs);
   const { baseline } = simulateDelivery(deliveryInputs(inputs, model, range));
   const { found, had } = findAhead(inputs, line, baseline);
-  const interval = intervalIn(inputs, range, found.available, found.samplingError);
+  // More traffic leaves a day no more than its daily maximum.
+  const ofTraffic = intervalIn(inputs, range, found.available, found.samplingError);
+  const interval = { ...ofTraffic, high: Math.min(ofTraffic.high, found.mostOfDays) };
   const capacities = spread(found.capacity, intervalIn(inputs, range, found.capacity, found.matched.samplingError));
   const rangeOf = spread(found.available, interval);
   const total = (ahead: Omit<Range, 'day'>) => ({ p10: ahead.p10 + had, p50: ahead.p50 + had, p90: ahead.p90 + had });
@@ -132,8 +137,10 @@ function forecastOfAvailability(inputs: ForecastInputs, range: TimeRange, line: 
     ...empty,
     capacity: total(capacities(found.capacity)),
     available: total(rangeOf(found.available)),
-    possible: total(rangeOf(found.possible)),
-    by_day: found.byDay.map(({ dayMs: startMs, available }) => ({ day: dateOf(startMs), ...rangeOf(available) })),
+    possible: total(rangeOf(found.possible, found.mostOfDays)),
+    by_day: found.byDay.map(({ dayMs: startMs, available }) => {
+      return { day: dateOf(startMs), ...rangeOf(available, found.mostOfDay) };
+    }),
     by_podcast: found.byPodcast
       .slice(0, maxPodcasts)
       .map(({ podcastId, available }) => ({ podcast_id: podcastId, ...rangeOf(available) })),

@@ -143,13 +143,13 @@ export function playOf(podcast: number, atMs: number): Omit<DecisionContext, 'de
   };
 }
 
-/** How a goal is to be met: some line items count in `reserved`, some have a most of a day. */
-function pacingOf(at: number, goal: number, days: number): NonNullable<PlanLineItem['pacing']> {
+/** How a goal is to be met: some line items count in `reserved`, some have a most of a day, which was wanted with the goal. */
+function pacingOf(at: number, wanted: number, days: number): NonNullable<PlanLineItem['pacing']> {
   return {
     ...{ mode: 'even', velocity: 1.2, finish_early_pct: 0, time_zone: 'UTC' },
     counting_basis: at % 5 === 1 ? 'reserved' : 'ad_delivered',
-    // Less than it takes to meet the goal, as not every ad is heard: most days reach it.
-    ...(at % 4 === 3 && { daily_max: Math.ceil((1.1 * goal) / days) }),
+    // Less than it takes to meet all that is wanted, as not every ad is heard: most days reach it.
+    ...(at % 4 === 3 && { daily_max: Math.ceil((1.1 * wanted) / days) }),
   };
 }
 
@@ -181,13 +181,16 @@ export function createWorld(options: WorldOptions): World {
   const weights = specs.reduce((sum, { weight }) => sum + weight, 0);
   const endMs = startMs + options.days * dayMs;
   const window = { start: new Date(startMs).toISOString(), end: new Date(endMs).toISOString() };
-  const guaranteedLine = ({ at, isPreroll, on }: (typeof specs)[number], goal: number) =>
-    lineItem(`li_${at}`, {
+  const wantedOf = ({ weight }: (typeof specs)[number]) => Math.round((options.booked * slots * weight) / weights);
+  const guaranteedLine = (spec: (typeof specs)[number], goal: number) => {
+    const { at, isPreroll, on } = spec;
+    return lineItem(`li_${at}`, {
       ...{ window, priority: priorities[at % 3]!, goal: { unit: 'impressions', quantity: goal } },
       break_positions: isPreroll ? ['pre'] : ['pre', 'mid'],
       targeting: { ...anyTargeting, podcasts: { include: on.map(podcastOf), exclude: [] } },
-      pacing: pacingOf(at, goal, options.days),
+      pacing: pacingOf(at, wantedOf(spec), options.days),
     });
+  };
   const others = [
     ...[0, 1].map((at) => lineItem(`sponsor_${at}`, { type: 'sponsorship', goal: { unit: 'share_pct', quantity: 7 } })),
     ...[0, 1].map((at) => lineItem(`bulk_${at}`, { type: 'non_guaranteed', cpm_micros: 1_000_000 + at })),
@@ -196,7 +199,6 @@ export function createWorld(options: WorldOptions): World {
     ...{ format: 2, workspace_id: 'ws', effective_from: window.start, inputs: [], floors: [] },
     ...{ separation: defaultSeparation, line_items: [...lineItems, ...others] },
   });
-  const wantedOf = ({ weight }: (typeof specs)[number]) => Math.round((options.booked * slots * weight) / weights);
   const wanted = specs.map((spec) => guaranteedLine(spec, wantedOf(spec)));
   const sold = options.sell?.({
     ...{ plan: planOf(wanted), wanted: wanted.map((line) => line.line_item_id), playOf },
