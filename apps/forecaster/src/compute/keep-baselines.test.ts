@@ -204,6 +204,35 @@ test('after an hour what was known before it answers until it is made again; wha
   expect(kept.baselineOf(told, range).baseline).not.toBe(made);
 });
 
+test('an episode that was withdrawn, postponed or scheduled since has the baseline made anew by the next question; one that came out has not', () => {
+  const [dueMs, laterMs] = [fromMs + 10 * minuteMs, fromMs + 60 * minuteMs];
+  const releaseOf = (episodeId: string, atMs: number) => ({ episodeId, podcastId: 'pod_1', publishAtMs: BigInt(atMs) });
+  const sold = inputsOf([lineOf('a')]);
+  const at = (minutes: number, releases: ForecastInputs['booking']['head']['releases']): ForecastInputs => ({
+    ...{ ...sold, nowMs: fromMs + minutes * minuteMs },
+    booking: { ...sold.booking, head: { ...sold.booking.head, releases } },
+  });
+  const [one, out] = [releaseOf('ep_1', dueMs), releaseOf('ep_1', dueMs + 1)];
+  for (const { minutes, told, isKept } of [
+    { minutes: 5, told: [one], isKept: true },
+    { minutes: 5, told: [], isKept: false },
+    { minutes: 5, told: [releaseOf('ep_1', laterMs)], isKept: false },
+    { minutes: 5, told: [one, releaseOf('ep_2', laterMs)], isKept: false },
+    // Others that are out already.
+    { minutes: 5, told: [releaseOf('ep_3', fromMs), one], isKept: true },
+    { minutes: 11, told: [out], isKept: true },
+    // It was withdrawn or postponed before its time, and nobody asked until then.
+    { minutes: 11, told: [], isKept: false },
+    { minutes: 11, told: [releaseOf('ep_1', laterMs)], isKept: false },
+  ]) {
+    const kept = createKeepBaselines();
+    const { baseline } = kept.baselineOf(at(0, [one]), range);
+    const { baseline: next } = kept.baselineOf(at(minutes, told), range);
+    expect({ minutes, told, isKept: next === baseline }).toEqual({ minutes, told, isKept });
+    expect(kept.baselineOf(withoutSample(at(minutes, told)), range).baseline).toBe(next);
+  }
+});
+
 test('what nobody has asked about takes no room from what somebody did', () => {
   const inputs = inputsOf([lineOf('a'), lineOf('b')]);
   const other = { ...inputs, workspaceId: 'ws_2' };

@@ -22,6 +22,8 @@ interface Kept {
 interface Entry extends Kept {
   /** What a question must have in common with it. */
   readonly terms: string;
+  /** Episodes that were to come out, each with its time. */
+  readonly scheduled: Releases;
   /** What was known of the traffic. */
   readonly basis: string;
   readonly isWide: boolean;
@@ -36,6 +38,9 @@ interface Entry extends Kept {
   readonly askedAtMs: number;
   readonly expectedAtMs: number;
 }
+
+/** Times of episodes, in ms. */
+type Releases = ReadonlyMap<string, bigint>;
 
 type Wanted = Pick<Entry, 'askedAtMs' | 'expectedAtMs'>;
 
@@ -95,6 +100,21 @@ const termsOf = ({ booking: { head } }: ForecastInputs) => {
   );
   return [head.timeZone, ...modifiers].join(' ');
 };
+
+const releasesOf = ({ booking: { head } }: ForecastInputs): Releases =>
+  new Map(head.releases.map(({ episodeId, publishAtMs }) => [episodeId, publishAtMs]));
+
+const scheduledOf = (inputs: ForecastInputs): Releases =>
+  new Map([...releasesOf(inputs)].filter(([, atMs]) => atMs > inputs.nowMs));
+
+/**
+ * Whether episodes that were to come out have done so or are still to come at their times, and no others are: one that was withdrawn or
+ * postponed has no plays to sell.
+ * @param told what is known now
+ */
+const isOnSchedule = (scheduled: Releases, told: Releases, nowMs: number): boolean =>
+  [...scheduled].every(([id, atMs]) => (atMs > nowMs ? told.get(id) === atMs : told.has(id))) &&
+  [...told].every(([id, atMs]) => atMs <= nowMs || scheduled.get(id) === atMs);
 
 /** Curves of the same are the same: up to which hour the past is known, and what is known of the days to come. */
 const basisOf = (inputs: ForecastInputs) => {
@@ -196,19 +216,21 @@ const wholeHours = ({ fromMs, toMs }: TimeRange): TimeRange => ({
  * Finds a baseline that answers a question about some hours. Facts of an hour more change it little: until it is made again the one from before
  * answers.
  */
-const answering =
-  (inputs: ForecastInputs, isWide: boolean, range: TimeRange) =>
-  (one: Entry): boolean => {
+const answering = (inputs: ForecastInputs, isWide: boolean, range: TimeRange) => {
+  const [terms, told] = [termsOf(inputs), releasesOf(inputs)];
+  return (one: Entry): boolean => {
     const { days } = one.baseline;
     return (
       one.isWide === isWide &&
-      one.terms === termsOf(inputs) &&
+      one.terms === terms &&
+      isOnSchedule(one.scheduled, told, inputs.nowMs) &&
       inputs.nowMs - one.madeAtMs < maxAgeOf(one) &&
       days.fromMs <= range.fromMs &&
       days.toMs >= range.toMs &&
       days.toMs - days.fromMs <= 2 * (range.toMs - range.fromMs)
     );
   };
+};
 
 /** The parts of flights that lie ahead. */
 function expectedRanges(flights: readonly TimeRange[], nowMs: number): readonly TimeRange[] {
@@ -263,7 +285,8 @@ export function createKeepBaselines(maxSize = maxKept): KeptBaselines {
       const model = sold?.model ?? models.modelFor(inputs);
       return {
         baseline: decideWindow(inputs, decided, model, range, sold?.baseline),
-        ...{ model, terms: termsOf(inputs), basis: sold?.basis ?? basisOf(inputs), isWide, plan, decided },
+        ...{ model, terms: termsOf(inputs), scheduled: sold?.scheduled ?? scheduledOf(inputs) },
+        ...{ basis: sold?.basis ?? basisOf(inputs), isWide, plan, decided },
         ...{ additions: 0, madeAtMs: nowMs, ...wanted },
       };
     };
