@@ -95,6 +95,7 @@ test('as listeners hear it: each choice asks for another play, its ads and empty
   await page.getByText('Ad 1 of 1, Northwind Coffee').waitFor();
   expect(await saidOf(page, 'Position')).toBe('0:00.0, Ad 1 of 1, Northwind Coffee');
   await page.getByText('Those left are too long, or too close to a rival.').waitFor();
+  await page.getByText('Those left have had their share.').waitFor();
   await page.getByText('Why none?').first().click();
   await page.getByText('It targets other countries').nth(1).waitFor();
   await page.getByLabel('Country', { exact: true }).selectOption('FR');

@@ -7,7 +7,7 @@ import { Badge, type Tone } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Card, Column, Pairs } from '../../../parts/card.tsx';
 import { Field } from '../../../parts/field.tsx';
-import { instantText } from '../../../parts/format.ts';
+import { instantText, languageName } from '../../../parts/format.ts';
 import { Page } from '../../../parts/page.tsx';
 import { ProblemPage } from '../../../parts/problem.tsx';
 import { Skeleton } from '../../../parts/skeleton.tsx';
@@ -20,7 +20,7 @@ import { traceQuery, type Trace } from './decision-queries.ts';
 import { purposes, type Purpose } from './decision-search.ts';
 import { WhyNotCard } from './why-not-card.tsx';
 import { breakKeysOf } from './why-not.ts';
-import { countryName, noAdReason } from './words.ts';
+import { askedName, countryName, noAdReason } from './words.ts';
 
 const route = getRouteApi('/w/$ws/decisions/$id');
 
@@ -42,6 +42,7 @@ function AskedCard({ workspace, trace }: { readonly workspace: string; readonly 
   const { language } = usePlace();
   const { request_class: asked, serving_plan_id: plan, policy_versions: policies } = trace;
   const held = trace.suspensions_version === null ? 'decisions.suspensions_none' : 'decisions.suspensions_some';
+  const device = asked.device && askedName('device', asked.device);
   const country = asked.country && countryName(asked.country, language);
   return (
     <Card title={t('decisions.asked')}>
@@ -52,9 +53,9 @@ function AskedCard({ workspace, trace }: { readonly workspace: string; readonly 
           [t('decisions.country'), country === '' ? t('decisions.not_known') : country],
           [t('decisions.region'), asked.region],
           [t('decisions.app'), asked.app],
-          [t('decisions.device'), [asked.device, asked.operating_system].filter(Boolean).join(', ')],
-          [t('decisions.surface'), asked.surface],
-          [t('decisions.language'), asked.language],
+          [t('decisions.device'), [device, asked.operating_system].filter(Boolean).join(', ')],
+          [t('decisions.surface'), asked.surface && askedName('surface', asked.surface)],
+          [t('decisions.language'), asked.language && languageName(asked.language, language)],
           [t('decisions.explicit'), asked.explicit ? t('ads.yes') : undefined],
           [t('decisions.categories'), asked.content_categories.join(', ')],
           [t('decisions.listener'), t(`decisions.listener_${asked.listener_bucket}`)],

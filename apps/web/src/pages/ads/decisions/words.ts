@@ -7,6 +7,12 @@ export function noAdReason(code: string | null): string {
   return hasText(key) ? t(key) : (code ?? '').replaceAll('_', ' ');
 }
 
+/** What a kind of device or a way of playing is called; a code that these pages do not know yet is shown in words. */
+export function askedName(what: 'device' | 'surface', code: string): string {
+  const key = `decisions.${what}_${code}`;
+  return hasText(key) ? t(key) : code.replaceAll('_', ' ');
+}
+
 /** What a step of a break is called. */
 export function stageName(name: string): string {
   const key = `decisions.stage_${name}`;

@@ -8,25 +8,28 @@ import { player } from '../../../parts/player/use-player.ts';
 import { usePlace } from '../../../shell/place.ts';
 import { breakName } from '../audio/break-name.ts';
 import { adName } from './ad-name.ts';
-import type { PlayedAd, PlayedBreak } from './played.ts';
+import { losersOf, reasonOf, type Candidate, type PlayedAd, type PlayedBreak } from './played.ts';
 import type { Preview } from './preview-query.ts';
 import styles from './preview.module.css';
 
-type Candidate = NonNullable<Preview['candidates']>[number];
-
-/** Why a slot has this ad, or none: every line item that was looked at for its break, with what decided. */
+/**
+ * Why a slot has this ad, or none: every line item that was looked at for its break, with what decided.
+ * @param nobody what is said where there is none
+ */
 function Why({
   question,
   candidates,
+  nobody = t('preview.why_nobody'),
 }: {
   readonly question: string;
   readonly candidates: readonly Candidate[] | null;
+  readonly nobody?: string;
 }) {
   return (
     <details className={styles.why}>
       <summary>{question}</summary>
       {candidates === null && <p>{t('preview.why_not_shown')}</p>}
-      {candidates?.length === 0 && <p>{t('preview.why_nobody')}</p>}
+      {candidates?.length === 0 && <p>{nobody}</p>}
       {candidates !== null && candidates.length > 0 && (
         <ul>
           {candidates.map(({ line_item: line, verdict, rank }, at) => (
@@ -89,11 +92,15 @@ const EmptyRow = ({
     </span>
     <span className={styles.time}>{lengthText(of.atMs)}</span>
     <span />
-    <Why question={t('preview.why_none')} candidates={candidates} />
+    <Why
+      question={t('preview.why_none')}
+      candidates={candidates && losersOf(candidates)}
+      {...(reason !== null && { nobody: t(`preview.reason_${reason}`) })}
+    />
   </li>
 );
 
-/** The ads of a play, and the slots that stayed empty, each with its reason. The decision names the reason of the first of these. */
+/** The ads of a play, and the slots that stayed empty, each with its reason. */
 export function PlayCard({ preview, breaks }: { readonly preview: Preview; readonly breaks: readonly PlayedBreak[] }) {
   const place = usePlace();
   const { at, as_paced: asPaced, candidates, no_ad_reason: reason } = preview;
@@ -110,7 +117,7 @@ export function PlayCard({ preview, breaks }: { readonly preview: Preview; reado
                 <EmptyRow
                   key={`${of.key} empty`}
                   of={of}
-                  reason={of.key === firstEmpty ? reason : null}
+                  reason={reasonOf(ofBreak(of.key), reason, candidates?.length === 0 || of.key === firstEmpty)}
                   candidates={ofBreak(of.key)}
                 />,
               ]

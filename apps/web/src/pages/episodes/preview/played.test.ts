@@ -1,6 +1,15 @@
 import { expect, test } from '@jest/globals';
 import { countriesIn, countryOf, requestOf } from './listening-as.ts';
-import { blocksOf, breaksOf, chaptersInFile, peaksInFile, placeInFile } from './played.ts';
+import {
+  blocksOf,
+  breaksOf,
+  chaptersInFile,
+  losersOf,
+  peaksInFile,
+  placeInFile,
+  reasonOf,
+  type Candidate,
+} from './played.ts';
 import type { Preview } from './preview-query.ts';
 
 /** An intro of 2 s, content of 20 s with an ad of 4 s at 10 s, and an outro of 1 s. */
@@ -34,6 +43,33 @@ test('every slot that was to be filled is there: with its ad at its time of the 
     { key: 'n', kind: 'mid', number: 2, atMs: 21_000, ads: [], empty: 1 },
     { key: 'e', kind: 'post', number: 1, atMs: 27_000, ads: [], empty: 1 },
   ]);
+});
+
+const candidate = (verdict: Candidate['verdict']): Candidate => ({
+  ...{ break_key: 'm', verdict, codes: [verdict], tier: 2, rank: null, line_item: null },
+});
+test.each<[Candidate['verdict'][], string]>([
+  [['won', 'outranked'], 'no_more_line_items'],
+  [['won', 'separated_advertiser', 'capped'], 'no_fit'],
+  [['capped', 'no_lease'], 'no_lease'],
+  [['policy_frequency', 'targeting_country'], 'capped'],
+  [['paced_out'], 'paced_out'],
+  [['targeting_country', 'no_rendition'], 'no_rendition'],
+  [['targeting_country', 'not_active'], 'no_matching_line_item'],
+  [['halted', 'not_active'], 'halted'],
+  [['not_active'], 'no_active_line_item'],
+])(
+  'a break whose candidates were %j has its empty slots for the reason %s, whatever the play’s',
+  (verdicts, reason) => {
+    expect(reasonOf(verdicts.map(candidate), 'no_plan', false)).toBe(reason);
+  },
+);
+
+test('where no candidate tells, the reason of the play is that of its first empty break; winners are no candidates for an empty slot', () => {
+  expect([reasonOf([], 'no_plan', true), reasonOf(null, 'capped', true), reasonOf(null, 'capped', false)]).toEqual([
+    ...['no_plan', 'capped', null],
+  ]);
+  expect(losersOf([candidate('won'), candidate('outranked')])).toEqual([candidate('outranked')]);
 });
 
 test('what is not the recording lies to scale between its pieces', () => {

@@ -5,6 +5,8 @@ import type { Preview } from './preview-query.ts';
 type Timeline = Preview['timeline'];
 type Part = Timeline['parts'][number];
 type Break = Preview['breaks'][number];
+export type Candidate = NonNullable<Preview['candidates']>[number];
+type Reason = NonNullable<Preview['no_ad_reason']>;
 export type PlayedAd = Preview['ads'][number] & { readonly startMs: number; readonly durationMs: number };
 
 /** A break of the play, filled as far as it is. Positions are milliseconds of the file. */
@@ -85,3 +87,42 @@ export const chaptersInFile = (chapters: readonly Stretch[], timeline: Timeline)
     ...{ title, startMs: placeInFile(timeline, startMs) },
     endMs: Math.max(placeInFile(timeline, startMs), placeInFile(timeline, Math.max(0, endMs - 1)) + 1),
   }));
+
+/** What the verdict of a candidate that was near enough says about a slot that stayed empty; the first entry with a match is the reason, as in `decide.ts` of libs/ad-decision. */
+const reasonsByVerdict: readonly (readonly [Reason, readonly Candidate['verdict'][]])[] = [
+  [
+    'no_fit',
+    [
+      ...(['duration_too_long', 'separated_advertiser', 'separated_group', 'separated_category'] as const),
+      ...(['policy_separation', 'ad_load', 'policy_ad_load', 'slot_rule', 'position_taken'] as const),
+    ],
+  ],
+  ['no_lease', ['no_lease']],
+  ['capped', ['capped', 'policy_frequency']],
+  ['paced_out', ['paced_out']],
+];
+
+/** Candidates that got no slot. */
+export const losersOf = (candidates: readonly Candidate[]) => candidates.filter(({ verdict }) => verdict !== 'won');
+
+/**
+ * Why a break has an empty slot.
+ * @param candidates those of the break; null for roles that do not see them
+ * @param ofPlay the reason that the decision gives, which is that of its first break with room
+ * @param isFirst whether the break is the first with an empty slot
+ */
+export function reasonOf(
+  candidates: readonly Candidate[] | null,
+  ofPlay: Preview['no_ad_reason'],
+  isFirst: boolean,
+): Preview['no_ad_reason'] {
+  const losers = losersOf(candidates ?? []);
+  const isAny = (...codes: readonly Candidate['verdict'][]) => losers.some(({ verdict }) => codes.includes(verdict));
+  const found = reasonsByVerdict.find(([, codes]) => isAny(...codes));
+  if (found) return found[0];
+  if (candidates === null || candidates.length === 0) return isFirst ? ofPlay : null;
+  if (losers.length < candidates.length || isAny('outranked')) return 'no_more_line_items';
+  if (isAny('no_rendition')) return 'no_rendition';
+  if (losers.some(({ verdict }) => verdict !== 'not_active' && verdict !== 'halted')) return 'no_matching_line_item';
+  return isAny('halted') ? 'halted' : 'no_active_line_item';
+}
