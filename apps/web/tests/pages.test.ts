@@ -92,7 +92,7 @@ const pages = [
   { isTried: false, address: `/w/ws_1/report_runs/new?definition_id=rpd_${one}`, shows: 'Copy as request' },
   // The workspace.
   { isTried: true, address: '/w/ws_1/setup', shows: 'acme-player: Machine' },
-  { isTried: false, address: `/w/ws_1/policies/pol_${one}`, shows: 'Within (seconds)' },
+  { isTried: false, address: `/w/ws_1/policies/pol_${one}`, shows: '1 hour' },
   { isTried: false, address: `/w/ws_1/machine_keys/key_${one}`, shows: 'Fingerprint' },
   { isTried: false, address: '/nothing/here', shows: 'There is no such page' },
 ];

@@ -5,8 +5,13 @@ const lastPart = (type: string) => type.split('.')[1] ?? type;
 /** The text of a derived key; the last part of the key itself, in words, where these pages have none. */
 const derived = (key: string): string => (hasText(key) ? t(key) : lastPart(key).replaceAll('_', ' '));
 
-/** What a field of a command, or an attribute of a resource, is called. */
+/** What a field of a command is called. */
 export const fieldName = (field: string): string => derived(`field.${field}`);
+/** What an attribute is called where its value is shown: without what only a form has to say. */
+export function attributeName(name: string): string {
+  const key = `attribute.${name}`;
+  return hasText(key) ? t(key) : fieldName(name);
+}
 /** What one of the values of a field is called. */
 export const choiceName = (value: string): string => derived(`enum.${value}`);
 /** What a lifecycle state is called. */

@@ -2,14 +2,16 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { resourceQuery, type Attributes } from '../../api/management.ts';
+import { useWorkspace } from '../../api/me.ts';
 import { nameOf } from '../../commands/name-of.ts';
-import { choiceName, fieldName } from '../../commands/words.ts';
+import { attributeName, choiceName } from '../../commands/words.ts';
 import { typesByPrefix } from '../../generated/forms/index.ts';
 import { t } from '../../messages/messages.ts';
 import { numberText } from '../../parts/format.ts';
 import { moneyText } from '../../parts/money-text.ts';
 import { Time } from '../../parts/time.tsx';
 import { usePlace } from '../../shell/place.ts';
+import { attributeLength } from './attribute-length.ts';
 import styles from './ads.module.css';
 import { hasForms } from './type-forms.ts';
 
@@ -24,6 +26,14 @@ const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (Array.isArray(value) && value.length === 0) ||
   (typeof value === 'object' && Object.values(value).every(isEmpty));
+
+/** Whether a value stands on lines of its own: a period and an amount do not. */
+const isBlock = (value: unknown) =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !('amount_micros' in value) &&
+  !('start' in value && 'end' in value);
 
 /** Another resource by its name, without a link. */
 export function NameOf({ workspace, id }: { readonly workspace: string; readonly id: string }) {
@@ -64,7 +74,15 @@ export function AttributeValue({
   if (typeof value === 'number') return <span className="number">{numberText(value, language)}</span>;
   if (typeof value === 'boolean') return t(value ? 'ads.yes' : 'ads.no');
   if (Array.isArray(value))
-    return (
+    return value.some(isBlock) ? (
+      <ul className={styles.each}>
+        {value.map((each, at) => (
+          <li key={at}>
+            <AttributeValue workspace={workspace} value={each} />
+          </li>
+        ))}
+      </ul>
+    ) : (
       <>
         {value.map((each, at) => (
           <span key={at}>
@@ -84,20 +102,44 @@ export function AttributeValue({
         <Time at={start} form="moment" /> – <Time at={end} form="moment" />
       </span>
     );
+  const inside = saying(value as Attributes, []);
+  const [[only, kind] = []] = inside;
+  if (inside.length === 1 && only === 'kind') return <AttributeValue workspace={workspace} value={kind} />;
   return (
     <ul className={styles.inside}>
-      {saying(value as Attributes, []).map(([name, each]) => (
+      {inside.map(([name, each]) => (
         <li key={name}>
-          <span>{fieldName(name)}</span> <AttributeValue workspace={workspace} value={each} />
+          <span>{attributeName(name)}</span> <NamedValue {...{ workspace, name }} value={each} />
         </li>
       ))}
     </ul>
   );
 }
 
-/** Attributes that say something. */
+/** The value of an attribute as its name asks: a length as a length, the least amount of a rule in the workspace’s currency. */
+function NamedValue({
+  workspace,
+  name,
+  value,
+}: {
+  readonly workspace: string;
+  readonly name: string;
+  readonly value: unknown;
+}) {
+  const { language } = usePlace();
+  const currency = useWorkspace(workspace)?.currency;
+  if (name === 'min_amount_micros' && typeof value === 'string' && currency !== undefined)
+    return <span className="number">{moneyText(value, currency, language)}</span>;
+  const length = attributeLength(name, value, language);
+  return length === undefined ? <AttributeValue {...{ workspace, value }} /> : <span className="number">{length}</span>;
+}
+
+/** Attributes that say something; `unknown` is the Ad-ID of an ad that has none. */
 const saying = (attributes: Attributes, without: readonly string[]) =>
-  Object.entries(attributes).filter(([name, value]) => !without.includes(name) && !isEmpty(value));
+  Object.entries(attributes).filter(
+    ([name, value]) =>
+      !without.includes(name) && !isEmpty(value) && !(name === 'universal_ad_id' && value === 'unknown'),
+  );
 
 /** Attributes that say something, each with its name. */
 export const AttributePairs = ({
@@ -112,9 +154,9 @@ export const AttributePairs = ({
   <dl className={styles.facts}>
     {saying(attributes, without).map(([name, value]) => (
       <div key={name}>
-        <dt>{fieldName(name)}</dt>
+        <dt>{attributeName(name)}</dt>
         <dd>
-          <AttributeValue workspace={workspace} value={value} />
+          <NamedValue {...{ workspace, name, value }} />
         </dd>
       </div>
     ))}
