@@ -69,11 +69,13 @@ function isHalfTyped(controls: HTMLFormElement): boolean {
 /**
  * The form of one command, made of its fields in the catalog.
  * @param onDraft is told what stands in the form, for what is shown beside it
+ * @param button what the button says; without it, what the command is called
  */
 export function CommandForm({
   onDraft,
+  button,
   ...options
-}: CommandFormOptions & { readonly onDraft?: (draft: Draft) => void }) {
+}: CommandFormOptions & { readonly onDraft?: (draft: Draft) => void; readonly button?: string }) {
   const { workspace, type, form } = options;
   const state = useCommandForm(options);
   const { draft } = state;
@@ -114,7 +116,7 @@ export function CommandForm({
         {error !== null && <ProblemBanner error={error} />}
         <div className={formStyles.foot}>
           <Button kind="primary" type="submit" busy={isPending || meanwhile !== undefined}>
-            {commandName(form.type, form.from === null ? type : undefined)}
+            {button ?? commandName(form.type, form.from === null ? type : undefined)}
           </Button>
           {meanwhile && (
             <span className={formStyles.hint} role="status">

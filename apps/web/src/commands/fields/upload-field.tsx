@@ -1,10 +1,13 @@
+import { FileText } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { privateSizeMax, sendPrivate } from '../../api/upload/send-private.ts';
 import { t } from '../../messages/messages.ts';
+import { Button } from '../../parts/button.tsx';
 import { shareText } from '../../parts/format.ts';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { usePlace } from '../../shell/place.ts';
 import { useFormContext, type FieldProps } from './context.ts';
+import own from './fields.module.css';
 import { Labelled } from './simple-fields.tsx';
 
 /** A file of counts: it is sent as soon as it is chosen, and the form names its upload. */
@@ -14,6 +17,8 @@ export function UploadField(props: FieldProps) {
   const [share, setShare] = useState<number>();
   const [fault, setFault] = useState<unknown>(null);
   const [isTooLarge, setTooLarge] = useState(false);
+  const [name, setName] = useState<string>();
+  const input = useRef<HTMLInputElement>(null);
   const sending = useRef<AbortController>(undefined);
   // The form may have changed while the file was on its way.
   const change = useRef(props.onChange);
@@ -22,6 +27,7 @@ export function UploadField(props: FieldProps) {
   const choose = async (file: File | undefined) => {
     sending.current?.abort();
     setFault(null);
+    setName(file?.name);
     setShare(undefined);
     setTooLarge(file !== undefined && file.size > privateSizeMax);
     change.current(undefined);
@@ -44,12 +50,20 @@ export function UploadField(props: FieldProps) {
     <div>
       <Labelled of={props} hint={t(isTooLarge ? 'ads.file_too_large' : 'ads.file_choose_csv')}>
         {(control) => (
-          <input
-            {...control}
-            type="file"
-            accept=".csv,text/csv"
-            onChange={({ target }) => void choose(target.files?.[0])}
-          />
+          <div className={own.file}>
+            <input
+              {...control}
+              ref={input}
+              className="hidden"
+              type="file"
+              accept=".csv,text/csv"
+              onChange={({ target }) => void choose(target.files?.[0])}
+            />
+            <Button icon={FileText} tabIndex={-1} onClick={() => input.current?.click()}>
+              {t('ads.file_choose')}
+            </Button>
+            {name !== undefined && <span>{name}</span>}
+          </div>
         )}
       </Labelled>
       <p role="status" hidden={share === undefined && !isThere}>

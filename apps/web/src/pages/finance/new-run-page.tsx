@@ -77,6 +77,7 @@ function RunReport({ workspace, report }: { readonly workspace: Workspace; reado
             <CommandForm
               key={definition.version}
               {...{ workspace, type: 'report_runs', form: withFixed(named(form), fixed), resource: undefined }}
+              button={t('finance.run_report')}
               start={{ ...fixed, window: lastMonth(workspace.timeZone) }}
               draftId={`${workspace.id}:report.run:${definition.id}:${definition.version}`}
               onDone={async (operation) => {
