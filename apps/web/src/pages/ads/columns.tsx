@@ -6,6 +6,7 @@ import type { MessageKey } from '../../messages/messages.ts';
 import { Time } from '../../parts/time.tsx';
 import { AttributeValue } from './attribute-value.tsx';
 import { LifecycleBadge } from './lifecycle-badge.tsx';
+import { Reconciled } from './reconciled.tsx';
 
 /** What a list shows of a type, beside name, state and last change. */
 const shownOf: Readonly<Record<string, readonly string[]>> = {
@@ -22,7 +23,7 @@ const shownOf: Readonly<Record<string, readonly string[]>> = {
   policies: ['kind', 'scope'],
   authority_grants: ['expires_at'],
   machine_keys: ['authority_id', 'not_after'],
-  reconciliations: ['items', 'undecided'],
+  reconciliations: ['scope', 'items', 'undecided'],
   billing_statements: ['campaign_id', 'total'],
   report_definitions: ['metrics', 'schedule'],
   report_runs: ['definition_id', 'row_count'],
@@ -58,9 +59,12 @@ export function columnsOf(workspace: string, type: string): readonly Column<Reso
     ...(shownOf[type] ?? []).map((name): Column<Resource> => ({
       key: name,
       name: `field.${name}` as MessageKey,
-      cell: ({ attributes }) => (
-        <AttributeValue workspace={workspace} value={inside[name]?.(attributes) ?? attributes[name]} />
-      ),
+      cell: ({ attributes }) =>
+        type === 'reconciliations' && name === 'scope' ? (
+          <Reconciled workspace={workspace} of={attributes} />
+        ) : (
+          <AttributeValue workspace={workspace} value={inside[name]?.(attributes) ?? attributes[name]} />
+        ),
     })),
     {
       key: 'updated',

@@ -14,14 +14,14 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { moneyText } from '../../parts/money-text.ts';
 import { Page } from '../../parts/page.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
-import { financeReaders } from '../../shell/ad-place-types.ts';
+import { adPlaceTypes, financeReaders } from '../../shell/ad-place-types.ts';
 import { NotFoundPage } from '../../shell/not-found-page.tsx';
 import { usePlace } from '../../shell/place.ts';
 import adLooks from '../ads/ads.module.css';
 import { NameOf } from '../ads/attribute-value.tsx';
 import { LifecycleBadge } from '../ads/lifecycle-badge.tsx';
 import { NewLink } from '../ads/list-page.tsx';
-import { neighboursOf } from '../ads/neighbours.ts';
+import { Reconciled } from '../ads/reconciled.tsx';
 import { useForms, type FormType } from '../ads/type-forms.ts';
 import type { Reconciliation } from './reconciliation-cards.tsx';
 import type { Statement } from './statement.ts';
@@ -77,7 +77,7 @@ export function FinancePage() {
   const { language } = usePlace();
   const workspace = useWorkspace(ws);
   if (!workspace) return <NotFoundPage />;
-  const tabs = neighboursOf('reconciliations').map((each): ReactNode => (
+  const tabs = adPlaceTypes.reconciliations.map((each): ReactNode => (
     <Link key={each} to="/w/$ws/$type" params={{ ws, type: each }}>
       {typeName(each)}
     </Link>
@@ -90,11 +90,21 @@ export function FinancePage() {
         <>
           <LatestCard<Reconciliation>
             {...{ workspace, type: 'reconciliations', icon: Scale }}
-            about={({ attributes: { totals } }) =>
-              totals &&
-              totals.undecided > 0 &&
-              t('finance.open_count', { open: totals.undecided, shown: numberText(totals.undecided, language) })
-            }
+            about={({ attributes }) => (
+              <>
+                <Reconciled workspace={ws} of={attributes} />
+                {attributes.totals && attributes.totals.undecided > 0 && (
+                  <span>
+                    {t('finance.open_count', {
+                      ...{
+                        open: attributes.totals.undecided,
+                        shown: numberText(attributes.totals.undecided, language),
+                      },
+                    })}
+                  </span>
+                )}
+              </>
+            )}
           />
           <LatestCard<Statement>
             {...{ workspace, type: 'billing_statements', icon: ReceiptText }}
