@@ -148,6 +148,22 @@ test('a feed is shown before anything is made of it; another address is looked a
   expect(findings).toEqual([]);
 });
 
+test('a feed that takes too long to be looked at can be moved in all the same; one that is refused cannot', async () => {
+  await using context = await browser.newContext({ locale: 'en-GB', viewport: { width: 360, height: 780 } });
+  const { page } = await open(context, '/podcasts/import');
+  const answers = [504, 422];
+  await page.route('**/podcasts/import/preview', (route) => route.fulfill({ status: answers.shift()!, json: {} }));
+  await page.getByRole('textbox', { name: 'Address of its feed' }).fill('https://old.example/long.xml');
+  await page.getByRole('button', { name: 'Look at the feed' }).click();
+  await page.getByText('You can move it in all the same').waitFor();
+  await page.getByRole('button', { name: 'Move it in' }).waitFor();
+  expect(await page.evaluate(measured)).toEqual([0, 1]);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('button', { name: 'Look at the feed' }).waitFor();
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByText('You can move it in all the same').count()).toBe(0);
+});
+
 test('a table keeps its search and its order in the address, and the back button leads to the page before', async () => {
   await using context = await browser.newContext({ locale: 'en-GB' });
   const { page } = await open(context, '/podcasts');

@@ -65,7 +65,7 @@ export function feedService({
         access.checkWorkspace(actor, workspaceId);
         if (!holdsRole(actor, { workspaceId, podcastId: undefined }, importers))
           throw new Problem('permission_denied', 'Only who may import podcasts may look at a feed to import.');
-        return previewFeed(workspaceId, feedUrl, context.deadline);
+        return previewFeed(workspaceId, feedUrl, context);
       },
     },
   );

@@ -3,20 +3,26 @@ import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { Problem } from '@longwave/problems';
 import { createPreviewFeed } from './preview-feed.ts';
 
-/** Previews a feed that another host answers with. */
-function preview(answer: string | Problem) {
-  const fetch: GuardedFetch = async (url) => {
+const patient = { deadline: new Date(Date.now() + 600_000), signal: new AbortController().signal };
+
+/** A host that answers with a feed, and tells when it has. */
+const hostOf =
+  (answer: string | Problem, answered?: () => void): GuardedFetch =>
+  async (url) => {
     if (answer instanceof Problem) throw answer;
     return {
       ...{ status: 200, headers: {}, finalUrl: url },
       body: (async function* () {
         yield Buffer.from(answer);
+        answered?.();
       })(),
       [Symbol.dispose]: () => undefined,
     };
   };
-  return createPreviewFeed(fetch)('ws_1', 'https://old.example/feed.xml', new Date(Date.now() + 60_000));
-}
+
+/** Previews a feed that another host answers with. */
+const preview = (answer: string | Problem, caller = patient) =>
+  createPreviewFeed(hostOf(answer))('ws_1', 'https://old.example/feed.xml', caller);
 
 const feed = (channel: string, items: string) =>
   `<rss version="2.0" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd" xmlns:podcast="https://podcastindex.org/namespace/1.0">
@@ -56,4 +62,17 @@ test('an address is refused as its import would be: no feed, an empty one, one t
     ...refused,
     message: 'This address may not be fetched.',
   });
+});
+
+test('a preview ends with a problem, and gives its turn back, two seconds before its deadline or when its caller has left', async () => {
+  const items = Array.from({ length: 50 }, (_v, n) => item(`${n}`)).join('');
+  const late = { ...patient, deadline: new Date(Date.now() + 1_500) };
+  await expect(preview(feed('', items), late)).rejects.toMatchObject({ code: 'timeout' });
+
+  const caller = new AbortController();
+  const leave = () => void setImmediate(() => caller.abort());
+  const look = createPreviewFeed(hostOf(feed('', items), leave));
+  const address = 'https://old.example/feed.xml';
+  await expect(look('ws_1', address, { ...patient, signal: caller.signal })).rejects.toMatchObject({ code: 'timeout' });
+  expect(await look('ws_1', address, patient)).toMatchObject({ items: 50 });
 });

@@ -1,8 +1,10 @@
 import type { GuardedFetch } from '@longwave/guarded-fetch';
+import { Problem } from '@longwave/problems';
+import type { RpcContext } from '@longwave/rpc';
 import type { PreviewFeedResponse } from '@longwave/rpc/feed';
 import { fetchFeed, frameOf, maxItems, piecesOf } from './fetch-feed.ts';
 import { createFetchTurns } from './fetch-turns.ts';
-import { findImportedItems, whyLeftOut } from './imported-items.ts';
+import { whyLeftOut } from './imported-items.ts';
 import type { ImportNote } from './import-notes.ts';
 import { readItem } from './read-item.ts';
 
@@ -10,6 +12,8 @@ import { readItem } from './read-item.ts';
 const maxFetches = 2;
 /** Milliseconds that remain for reading the items. */
 const reserveMs = 6_000;
+/** Milliseconds that remain for the answer after reading the items. */
+const answerMs = 2_000;
 /** Items that a preview names as left out; it counts all. */
 const maxNamed = 20;
 
@@ -26,17 +30,32 @@ function countNotes(notesOfItems: readonly (readonly ImportNote[])[]) {
   return [...counts.values()].toSorted((a, b) => b.items - a.items || a.field.localeCompare(b.field)).slice(0, 200);
 }
 
-/** What an import would make of the items of a feed. */
-async function readItems(document: string) {
+/** The caller that looks at a feed. */
+type Onlooker = Pick<RpcContext, 'deadline' | 'signal'>;
+
+/** Throws `timeout` when no answer would reach the caller any more: it has left, or its deadline is near. */
+function assertAwaited({ deadline, signal }: Onlooker): void {
+  if (signal.aborted || Date.now() >= deadline.getTime() - answerMs)
+    throw new Problem('timeout', 'The feed could not be read in time. It can be imported without a preview.');
+}
+
+/**
+ * What an import would make of the items of a feed. Each is read once, between other work, for as long as the caller waits: a feed of 50 MB takes many
+ * seconds. Throws `timeout`.
+ */
+async function readItems(document: string, onlooker: Onlooker) {
   const pieces = piecesOf(document);
   const { namespaces } = frameOf(pieces);
-  const imported = await findImportedItems(pieces.items, namespaces);
+  /** GUID → index of its first item. */
+  const imported = new Map<string, number>();
   const notes: (readonly ImportNote[])[] = [];
   const leftOut: { readonly position: number; readonly title: string; readonly problem: string }[] = [];
   let audioBytes = 0;
   for (const [index, xml] of pieces.items.slice(0, maxItems).entries()) {
+    assertAwaited(onlooker);
     const read = readItem(xml, namespaces);
     const position = index + 1;
+    if (read.item && !imported.has(read.item.guid)) imported.set(read.item.guid, index);
     const problem = read.item ? whyLeftOut(read, index, imported) : read.problem;
     if (problem !== undefined) leftOut.push({ position, title: read.item?.title ?? '', problem });
     else {
@@ -58,13 +77,14 @@ async function readItems(document: string) {
 
 /**
  * Makes a function that says what `podcast.import_feed` would take over of a feed, and what it would not, and makes nothing. It is refused
- * where the import would be, but for a locked feed, which it shows as such.
+ * where the import would be, but for a locked feed, which it shows as such. Throws `timeout` when the feed takes longer to read than the caller waits.
  */
 export function createPreviewFeed(fetch: GuardedFetch) {
   const takeTurn = createFetchTurns(maxFetches);
-  return (workspaceId: string, feedUrl: string, deadline: Date): Promise<PreviewFeedResponse> =>
+  return (workspaceId: string, feedUrl: string, onlooker: Onlooker): Promise<PreviewFeedResponse> =>
     takeTurn(workspaceId, async () => {
-      const endsAtMs = deadline.getTime() - reserveMs;
+      assertAwaited(onlooker);
+      const endsAtMs = onlooker.deadline.getTime() - reserveMs;
       const { bytes, channel, itemCount } = await fetchFeed(fetch, feedUrl, {
         now: Date.now,
         endsAtMs,
@@ -83,7 +103,7 @@ export function createPreviewFeed(fetch: GuardedFetch) {
         isBlocked: channel.blocked,
         items: itemCount,
         channelNotes: [...channel.notes.list],
-        ...(await readItems(bytes.toString()).then(({ audioBytes, ...rest }) => ({
+        ...(await readItems(bytes.toString(), onlooker).then(({ audioBytes, ...rest }) => ({
           ...rest,
           audioBytes: BigInt(audioBytes),
         }))),

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { rest } from '../../api/client.ts';
+import { asProblem } from '../../api/problems.ts';
 import { useSend } from '../../api/send.ts';
 import { t } from '../../messages/messages.ts';
 import { Button } from '../../parts/button.tsx';
@@ -21,6 +22,12 @@ const usePreview = () =>
     retry: false,
   });
 
+/** Whether a feed could not be looked at though it may be whole: another was read, it took too long, or no answer came. The import takes its time. */
+function isUnseen(error: unknown): boolean {
+  const { status, slug } = asProblem(error);
+  return status === 503 || status === 504 || slug === 'no_answer';
+}
+
 /**
  * Moves a show in from the feed of another host: the feed is looked at first, then moved in. It is a draft: nothing is public before somebody
  * publishes it, or asks for it here.
@@ -33,7 +40,8 @@ export function ImportPage() {
   const [publish, setPublish] = useState(false);
   const feedUrl = address.trim();
   const preview = look.data?.feed_url === feedUrl ? look.data : undefined;
-  const isReady = preview !== undefined && !preview.locked;
+  const lookError = look.variables === feedUrl ? look.error : null;
+  const isReady = preview ? !preview.locked : lookError !== null && isUnseen(lookError);
   const isBusy = !isWebAddress(feedUrl) || look.isPending || begin.isPending;
   const go = () =>
     begin.mutate(
@@ -42,7 +50,7 @@ export function ImportPage() {
         onSuccess: ({ id }) => void navigate({ to: '/podcasts/$podcastId/import', params: { podcastId: id } }),
       },
     );
-  const error = begin.error ?? (look.variables === feedUrl ? look.error : null);
+  const error = begin.error ?? lookError;
   return (
     <Page
       title={t('import.title')}
@@ -73,7 +81,10 @@ export function ImportPage() {
               <small>{t('import.publish_hint')}</small>
             </span>
           </label>
-          {error !== null && <ProblemBanner error={error} />}
+          {error !== null && (
+            <ProblemBanner error={error} {...(error === lookError && { onRetry: () => look.mutate(feedUrl) })} />
+          )}
+          {error !== null && error === lookError && isReady && <p>{t('import.unseen')}</p>}
           <div>
             <Button kind="primary" type="submit" busy={isBusy}>
               {t(isReady ? 'import.begin' : 'import.look')}
