@@ -334,3 +334,42 @@ test('the forecaster is told which flights may be sold next, those of the worksp
   const over = await listAt(new Date(Number(flightOf(offered).toMs)));
   expect(over).toEqual([{ workspaceId: w.workspaceId, flights: [] }]);
 });
+
+test('drafts of one workspace, however many, leave the others their place: of each the flights that were changed last are told', async () => {
+  const [quiet, busy] = [createWorld(management), createWorld(management)];
+  const offered = await quiet.approvedLineItem();
+  const draft = await busy.lineItem();
+  const columns = 'workspace_id, resource_type, version, lifecycle_state, digest, operation_id, created_at';
+  await management.pool.query(
+    `insert into resource (id, ${columns}, attributes, updated_at)
+     select 'li_' || lpad(n::text, 26, '0'), ${columns}, jsonb_set(attributes, '{window,end}', to_jsonb($2::timestamptz + n * interval '1 hour')),
+       updated_at + n * interval '1 ms'
+     from resource, generate_series(1, 2100) n where id = $1`,
+    [draft.id, new Date(Number(flightOf(draft).toMs))],
+  );
+  const sellers = await listSellers(management.pool, quiet.now());
+  const flightsOf = (w: World) => sellers.find(({ workspaceId }) => workspaceId === w.workspaceId)?.flights;
+  const { fromMs, toMs } = flightOf(draft);
+  const last = Array.from({ length: 20 }, (_, at) => ({ fromMs, toMs: toMs + BigInt((2100 - at) * hour) }));
+  expect(flightsOf(busy)).toEqual(last);
+  expect(flightsOf(quiet)).toEqual([flightOf(offered)]);
+});
+
+test('of workspaces that offer nothing those that sold last are told, the last one first', async () => {
+  const [first, second] = [createWorld(management), createWorld(management)];
+  await management.pool.query(
+    `insert into booking_version (workspace_id, version) select 'ws_' || lpad(n::text, 26, '0'), 1 from generate_series(1, 30) n`,
+  );
+  const sold = await first.reservedLineItem();
+  await second.reservedLineItem();
+  const over = new Date(Number(flightOf(sold).toMs) + 30 * 24 * hour);
+  const lastTwo = async () =>
+    (await listSellers(management.pool, over)).slice(0, 2).map(({ workspaceId }) => workspaceId);
+  expect(await lastTwo()).toEqual([second.workspaceId, first.workspaceId]);
+  first.ahead(1_000);
+  await first.reservedLineItem();
+  // A draft is no sale.
+  second.ahead(1_000);
+  await second.lineItem();
+  expect(await lastTwo()).toEqual([first.workspaceId, second.workspaceId]);
+});

@@ -1,5 +1,6 @@
 import type { Pool, Transaction } from '@longwave/postgres';
 import type { Columns } from '../../generated/rows.ts';
+import { contendingStates } from './booked-plan.ts';
 
 /** The version of a workspace's bookings; 0 when nothing was ever sold. */
 export async function findBookingVersion(db: Pool | Transaction, workspaceId: string): Promise<number> {
@@ -27,6 +28,23 @@ export async function listSellingWorkspaces(pool: Pool): Promise<readonly string
   const { rows } = await pool.query<Columns<'booking_version', 'workspace_id'>>(
     'select workspace_id from booking_version',
   );
+  return rows.map((row) => row.workspace_id);
+}
+
+/** Some of them, those first of which a line item that is sold changed last. @param but those that are left out */
+export async function listLastSellers(
+  pool: Pool,
+  { but, most }: { readonly but: readonly string[]; readonly most: number },
+): Promise<readonly string[]> {
+  const { rows } = await pool.query<Columns<'booking_version', 'workspace_id'>>({
+    name: 'list_last_sellers',
+    text: `select workspace_id from booking_version as seller where workspace_id <> all($1)
+           order by (
+             select max(updated_at) from resource
+             where workspace_id = seller.workspace_id and resource_type = 'line_items' and lifecycle_state = any($2)
+           ) desc nulls last, workspace_id limit $3`,
+    values: [but, [...contendingStates, 'completed'], most],
+  });
   return rows.map((row) => row.workspace_id);
 }
 
