@@ -34,13 +34,15 @@ function Row({ report, hasTop }: { readonly report: MonthReport; readonly hasTop
           {title}
         </Link>
       </th>
-      <td className="number">
+      <td className="number" data-name={t('analytics.downloads')}>
         {numberText(downloads, language)} {change !== null && <Change of={change} />}
       </td>
-      <td className="number">{numberText(listeners, language)}</td>
+      <td className="number" data-name={t('analytics.month_listeners')}>
+        {numberText(listeners, language)}
+      </td>
       {hasTop && (
         <>
-          <td>
+          <td data-name={t('analytics.top_episodes')}>
             <ol className={styles.top}>
               {report.top_episodes?.slice(0, shownTop).map((one) => (
                 <li key={one.episode_id}>
@@ -50,7 +52,7 @@ function Row({ report, hasTop }: { readonly report: MonthReport; readonly hasTop
               ))}
             </ol>
           </td>
-          <td>
+          <td data-name={t('analytics.top_countries')}>
             <ol className={styles.top}>
               {report.top_countries?.slice(0, shownTop).map(({ key, share }) => (
                 <li key={key}>
