@@ -275,6 +275,25 @@ describe('an imported podcast', () => {
     expect(await report.get(await current(podcast))).toMatchObject({ state: 'completed', failed: 0 });
   });
 
+  test('keeps the audio that somebody gave an episode meanwhile, when its failed items are tried again', async () => {
+    const { world, podcast, idOf } = await importFeed(feedOf(item('given', past) + item('broken', past)));
+    await world.setEncodingLimit(null);
+    const productionsOf = (guid: string) =>
+      listLinked(management.pool, world.workspaceId, 'productions', 'episode', idOf(guid));
+    for (const guid of ['given', 'broken']) {
+      const [production] = await productionsOf(guid);
+      const lease = await world.lease('encode_production', production!.id);
+      const subject = { ...production!, resource_type: 'productions', version: 2 } as unknown as ResourceView;
+      const problem = { code: 'media_not_fetchable', detail: 'The host answers with 503.' };
+      await world.send('production.fail', subject, { problem }, service('encoder'), lease);
+    }
+    const mine = await newAudio(world, idOf('given'));
+    await world.send('podcast.retry_import', await current(podcast), {});
+    await runJobs(podcast);
+    expect((await productionsOf('given')).map(({ id }) => id).at(-1)).toBe(mine.id);
+    expect(await productionsOf('broken')).toHaveLength(2);
+  });
+
   test('and is still being encoded when it is published appears with its audio; drafts of one’s own stay drafts', async () => {
     const { world, podcast, stateOf, encodeAll } = await importFeed(feedOf(item('late', past)));
     const own = await world.audibleEpisode(podcast);

@@ -1,4 +1,4 @@
-import { findResource, type ExecuteCommand } from '@longwave/command-pipeline';
+import { findResource, listLinked, type ExecuteCommand } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
@@ -13,7 +13,7 @@ import { readItem } from './read-item.ts';
 
 /**
  * Makes another production of the audio of each failed item, or of the one that `input.position` names, from the file that the imported feed
- * names. Keys are made of the job, so that its next attempt makes nothing twice, and the next job makes productions of its own.
+ * names. An episode that got other audio meanwhile keeps it. Keys are made of the job, so that its next attempt makes nothing twice, and the next job makes productions of its own.
  */
 export const createRetryImportHandler = ({
   pool,
@@ -43,7 +43,7 @@ export const createRetryImportHandler = ({
       const { lifecycle_state: state } = (await findResource(pool, workspaceId, 'podcasts', podcastId))!;
       if (state === 'archived') throw new Problem('state_not_allowed', 'The podcast is archived.');
       const { item } = readItem(items[position - 1] ?? '', frame.namespaces);
-      if (!item) continue;
+      if (!item || !(await lacksAudio(pool, workspaceId, { episodeId, fileUrl: item.enclosureUrl }))) continue;
       const send = createSend({ execute, workspaceId, podcastId }, guid);
       await saveRetry(pool, podcastId, { position, ...(await startAudio(item, episodeId, send, `:${job.id}`)) });
     }
@@ -54,3 +54,19 @@ export const createRetryImportHandler = ({
     );
   },
 });
+
+/** States of a production that can still give its episode audio. */
+const hopeful = ['initial', 'encoding', 'encoded'];
+
+/** Whether an episode is a draft that has no audio now, nor a production of another file than the feed names: somebody may have given it audio since. */
+async function lacksAudio(
+  pool: Pool,
+  workspaceId: string,
+  { episodeId, fileUrl }: { readonly episodeId: string; readonly fileUrl: string | undefined },
+): Promise<boolean> {
+  const episode = await findResource(pool, workspaceId, 'episodes', episodeId);
+  if (episode?.lifecycle_state !== 'draft' || episode.attributes.current_production_id !== undefined) return false;
+  const productions = await listLinked(pool, workspaceId, 'productions', 'episode', episodeId, hopeful);
+  // One that could not be started, or that an attempt at this job left.
+  return productions.every(({ attributes }) => attributes.imported && attributes.file_url === fileUrl);
+}
