@@ -6,6 +6,7 @@ import { removePreviews, savePreview } from '../src/previews/preview-table.ts';
 import { apply, next } from './_apply.ts';
 import { askAt, newListener } from './_ask.ts';
 import { flipped, tokenOf } from './_hls-plays.ts';
+import { hosted } from './_hosted.ts';
 import { openPreview } from './_previews.ts';
 import { giveAds, publishShow, storeSegment } from './_stitched.ts';
 import { audio, noAds, openBench, workspaceId, type Bench } from './_support.ts';
@@ -184,4 +185,15 @@ test('a preview of another time is decided for that time, with goals that have r
     asPaced: false,
     play: { atMs: at, listenerBucket: Buffer.alloc(0) },
   });
+});
+
+test('once the rights of its platform are over, no time that an editor names opens an episode', async () => {
+  const until = new Date(bench.now().getTime() - 1_000);
+  const { episodeId } = await hosted(bench, {}, { rights: { until: until.toISOString() } });
+  for (const atMs of [undefined, BigInt(until.getTime() - 1), BigInt(until.getTime())])
+    await expect(preview(episodeId, { atMs })).rejects.toMatchObject({ code: 'episode_has_no_audio' });
+  bench.setClock(new Date(until.getTime() - 1));
+  expect((await preview(episodeId)).previewId).toMatch(/^prv_/);
+  const later = preview(episodeId, { atMs: BigInt(until.getTime()) });
+  await expect(later).rejects.toMatchObject({ code: 'episode_has_no_audio' });
 });

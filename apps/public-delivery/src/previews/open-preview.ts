@@ -35,7 +35,10 @@ export function createOpenPreview({ pool, decide, compose, tokens, mediaUrl, now
     const at = atMs === undefined ? madeAt : new Date(Number(atMs));
     const episode = await findEditedEpisode(pool, workspaceId, episodeId, madeAt);
     const rights = episode?.rights;
-    if (!episode || (rights && (!holdIn(rights, listener.country) || areOver(rights, at))))
+    if (
+      !episode ||
+      (rights && (!holdIn(rights, listener.country) || [at, madeAt].some((each) => areOver(rights, each))))
+    )
       throw new Problem('episode_has_no_audio');
     const { ads, told } = await decide(newId(idPrefixes.decision), episode, listener, {
       ...{ at, asPaced: atMs === undefined },
