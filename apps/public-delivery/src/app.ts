@@ -233,7 +233,7 @@ export async function createApp(
         findListenersPlay: createFindListenersPlay(pool, arrangements, traceAgent),
       }),
       ...playFileRoutes({ pool, store, findPlay, servingTokens, projection, mediaUrl }),
-      ...previewRoutes({ pool, partSource, tokens: previewTokens }),
+      ...previewRoutes({ pool, partSource, projection, tokens: previewTokens }),
       ...presentationRoutes({ projection, presentations, files, segments }),
       ...hlsPlayRoutes({
         ...{ identify, files, facts, mediaUrl, segments, ads, listAds, tokens: hlsTokens },

@@ -1,15 +1,16 @@
 /** Plays that editors try: what they hear, and that nothing of it is counted. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { DomainEvent } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import type { DeliveryApp } from '../src/app.ts';
 import { removePreviews, savePreview } from '../src/previews/preview-table.ts';
-import { apply, next } from './_apply.ts';
+import { apply, next, ofWorkspace } from './_apply.ts';
 import { askAt, newListener } from './_ask.ts';
 import { flipped, tokenOf } from './_hls-plays.ts';
-import { hosted } from './_hosted.ts';
+import { applyNow, hosted } from './_hosted.ts';
 import { openPreview } from './_previews.ts';
 import { giveAds, publishShow, storeSegment } from './_stitched.ts';
-import { audio, noAds, openBench, workspaceId, type Bench } from './_support.ts';
+import { audio, eventOf, noAds, openBench, workspaceId, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
@@ -142,7 +143,8 @@ test('a workspace keeps a hundred previews, and a new one takes the place of its
     ids.push(newId('prv'));
     const expiresAt = new Date(Date.UTC(2030, 0, 1, 0, 0, at));
     await savePreview(bench.pool, {
-      ...{ id: ids.at(-1)!, workspaceId: workspace, episodeId: 'ep_1', document, headers: [], expiresAt },
+      ...{ id: ids.at(-1)!, workspaceId: workspace, podcastId: 'pod_1', episodeId: 'ep_1', document },
+      ...{ headers: [], ads: {}, madeAt: expiresAt, expiresAt },
     });
   }
   const { rows } = await bench.pool.query<{ id: string }>(
@@ -196,4 +198,46 @@ test('once the rights of its platform are over, no time that an editor names ope
   expect((await preview(episodeId)).previewId).toMatch(/^prv_/);
   const later = preview(episodeId, { atMs: BigInt(until.getTime()) });
   await expect(later).rejects.toMatchObject({ code: 'episode_has_no_audio' });
+});
+
+test('no preview is made of a version that its platform has revoked', async () => {
+  const { episodeId, snapshot } = await hosted(bench);
+  expect((await preview(episodeId)).previewId).toMatch(/^prv_/);
+  await apply(bench, next(snapshot, {}, { state: 'revoked' }));
+  await expect(preview(episodeId)).rejects.toMatchObject({ code: 'episode_has_no_audio' });
+});
+
+const haltOf = (scope: Record<string, unknown>) =>
+  eventOf('serving_halts', newId('hlt'), 1, 'active', { scope, cause: 'A complaint' });
+
+test.each([
+  ['its episode is archived', ({ episode }) => next(episode, {}, { state: 'archived' })],
+  ['its podcast is archived', ({ podcast }) => next(podcast, {}, { state: 'archived' })],
+  [
+    'plays of its episode are ended',
+    ({ episode }) => next(episode, { plays_end_before: new Date().toISOString() }, { state: 'unpublished' }),
+  ],
+  ['one of its ads is halted', (_, { creative_id }) => haltOf({ kind: 'creative', creative_id })],
+  ['ads of its podcast are halted', (_, { podcast_id }) => haltOf({ kind: 'show', podcast_id })],
+  ['ads of its workspace are halted', () => haltOf({ kind: 'workspace' })],
+] satisfies [
+  string,
+  (
+    events: Awaited<ReturnType<typeof show>>['events'],
+    ids: { readonly creative_id: string; readonly podcast_id: string },
+  ) => DomainEvent,
+][])('an address of a preview that was read before answers 410 once %s', async (_, takeDown) => {
+  const workspace = newId('ws');
+  const { events, episodeId, podcastId } = await publishShow(bench, content, {}, {}, workspace);
+  bench.setClock(new Date(Date.now() - 60_000));
+  const without = await preview(episodeId, { workspaceId: workspace });
+  giveAds(bench, (key) => (key === 'pre' ? french : undefined));
+  const { audioUrl, timelineUrl, decisionJson } = await preview(episodeId, { workspaceId: workspace });
+  for (const url of [audioUrl, timelineUrl]) expect((await ask(url)).status).toBe(200);
+  const { picks } = JSON.parse(decisionJson) as { picks: [{ creative_id: string }] };
+  const event = takeDown(events, { creative_id: picks[0].creative_id, podcast_id: podcastId });
+  await applyNow(bench, ofWorkspace(event, workspace));
+  for (const url of [audioUrl, timelineUrl]) expect((await ask(url)).status).toBe(410);
+  // A halt ends nothing that has no ad.
+  expect((await ask(without.timelineUrl)).status).toBe(event.subject.type === 'serving_halts' ? 200 : 410);
 });

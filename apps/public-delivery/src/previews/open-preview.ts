@@ -46,7 +46,11 @@ export function createOpenPreview({ pool, decide, compose, tokens, mediaUrl, now
     const { document, headers } = await compose(episode, ads.breaks, madeAt);
     const id = newId(idPrefixes.preview);
     const expiresAt = new Date(madeAt.getTime() + previewMs);
-    await savePreview(pool, { id, workspaceId, episodeId, document, headers, expiresAt });
+    const { podcastId } = episode;
+    await savePreview(pool, {
+      ...{ id, workspaceId, podcastId, episodeId, document, headers },
+      ...{ ads: ads.counted, madeAt, expiresAt },
+    });
     const root = `${mediaUrl}/delivery/v1/pv/${tokens.mint(id, madeAt)}`;
     return {
       previewId: id,

@@ -6,9 +6,12 @@ import { arrangedMedia } from '../arrangements/arranged-media.ts';
 import { partsOf } from '../arrangements/arrangement.ts';
 import { fromMemory, type PartSource } from '../arrangements/part-source.ts';
 import { sendMade } from '../companions/companion-files.ts';
+import { haltsAny } from '../decisions/halts.ts';
 import { openedToken } from '../http/parameter.ts';
 import type { Exchange, Route } from '../http/route.ts';
 import { sendFile } from '../http/send-file.ts';
+import { hasEnded } from '../plays/ended-plays.ts';
+import type { RecentProjection } from '../projection/recent-projection.ts';
 import { copyChunks } from '../segments/copy-chunks.ts';
 import { previewTimelineOf } from './open-preview.ts';
 import { findPreview, type KeptPreview } from './preview-table.ts';
@@ -17,6 +20,7 @@ import type { PreviewTokens } from './preview-token.ts';
 export interface PreviewRoutesOptions {
   readonly pool: Pool;
   readonly partSource: PartSource;
+  readonly projection: Pick<RecentProjection, 'getVisibility' | 'listHalts'>;
   readonly tokens: Pick<PreviewTokens, 'open'>;
 }
 
@@ -40,16 +44,27 @@ async function* readBytes(preview: KeptPreview, source: PartSource, from: number
 
 /**
  * The file and the timeline of a preview. They are sent as files that nobody counts: no fact of them is made. Rejects with `resource_gone` once
- * the address has expired, and with `not_found` for every other token that does not open.
+ * the address has expired, the plays of its episode were ended or one of its ads was halted, and with `not_found` for every other token that
+ * does not open.
  */
-export function previewRoutes({ pool, partSource, tokens }: PreviewRoutesOptions): readonly Route[] {
+export function previewRoutes({ pool, partSource, projection, tokens }: PreviewRoutesOptions): readonly Route[] {
   const remembered = new LRUCache<string, KeptPreview>({ max: maxRemembered });
+
+  /** Where an ad is halted, a listener gets another file; a preview is made anew by whoever wants it. */
+  async function isOver({ workspaceId, podcastId, episodeId, ads, begun }: KeptPreview, at: Date): Promise<boolean> {
+    const [{ kind, playsEnd }, halts] = await Promise.all([
+      projection.getVisibility(episodeId, at),
+      projection.listHalts(workspaceId, at),
+    ]);
+    return kind === 'ended' || hasEnded(begun, playsEnd) || haltsAny(halts, podcastId, ads);
+  }
 
   async function previewOf(exchange: Exchange): Promise<KeptPreview> {
     const { previewId, expired } = openedToken(exchange, tokens.open);
     const preview = expired ? undefined : (remembered.get(previewId) ?? (await findPreview(pool, previewId)));
     if (!preview) throw new Problem('resource_gone');
     remembered.set(previewId, preview);
+    if (await isOver(preview, exchange.startedAt)) throw new Problem('resource_gone');
     return preview;
   }
 

@@ -152,7 +152,8 @@ export async function findAudioByEpisode(pool: Pool, episodeId: string): Promise
 }
 
 /**
- * An episode as its editors try it, whether or not it is public yet; undefined when it was archived or has no file of ours.
+ * An episode as its editors try it, whether or not it is public yet; undefined when it was archived, its platform has revoked it or it has no
+ * file of ours.
  * @param at stands for the publication of one that is not published
  */
 export async function findEditedEpisode(
@@ -167,7 +168,7 @@ export async function findEditedEpisode(
     values: [episodeId, workspaceId],
   });
   const [row] = rows;
-  if (!row || [row.state, row.podcast_state].includes('archived')) return undefined;
+  if (!row || row.source_state === 'revoked' || [row.state, row.podcast_state].includes('archived')) return undefined;
   const shown = { state: 'published', podcast_state: 'published' } as const;
   const named = { published_at: row.published_at ?? at, file_name: row.file_name ?? 'preview' };
   const found = toAudio({ ...row, ...shown, ...named });

@@ -2,9 +2,12 @@
 CREATE TABLE "preview" (
     "id" TEXT NOT NULL,
     "workspace_id" TEXT NOT NULL,
+    "podcast_id" TEXT NOT NULL,
     "episode_id" TEXT NOT NULL,
     "document" JSONB NOT NULL,
     "headers" JSONB NOT NULL,
+    "ads" JSONB NOT NULL,
+    "made_at" TIMESTAMPTZ(3) NOT NULL,
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "preview_pkey" PRIMARY KEY ("id")
