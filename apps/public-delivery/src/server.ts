@@ -59,7 +59,10 @@ export const deliveryServices = ({
   rpcService(
     PreviewServiceService,
     { openPreview: ['rest-gateway'] },
-    { openPreview: (request) => openPreview({ atMs: undefined, ...parseOrProblem(previewRequest, request) }) },
+    {
+      openPreview: (request, { signal }) =>
+        openPreview({ atMs: undefined, ...parseOrProblem(previewRequest, request) }, signal),
+    },
   ),
   rpcService(
     BindingServiceService,

@@ -2,7 +2,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { DomainEvent } from '@longwave/events';
 import { newId } from '@longwave/ids';
+import { Problem } from '@longwave/problems';
+import { until } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
+import { createDecidePreview } from '../src/previews/decide-preview.ts';
+import { createOpenPreview } from '../src/previews/open-preview.ts';
 import { removePreviews, savePreview } from '../src/previews/preview-table.ts';
 import { apply, next, ofWorkspace } from './_apply.ts';
 import { askAt, newListener } from './_ask.ts';
@@ -240,4 +244,45 @@ test.each([
   for (const url of [audioUrl, timelineUrl]) expect((await ask(url)).status).toBe(410);
   // A halt ends nothing that has no ad.
   expect((await ask(without.timelineUrl)).status).toBe(event.subject.type === 'serving_halts' ? 200 : 410);
+});
+
+test('a workspace has two previews made at a time, so that others have theirs, and a caller who left frees its place', async () => {
+  const [crowd, other] = [newId('ws'), newId('ws')];
+  const shows = new Map<string, string>();
+  for (const workspace of [crowd, other])
+    shows.set(workspace, (await publishShow(bench, content, {}, {}, workspace)).episodeId);
+  const asked: string[] = [];
+  const open = createOpenPreview({
+    decide: createDecidePreview({
+      pool: bench.pool,
+      segments: { fetch: async () => undefined },
+      previewDecision: ({ play }, { signal }) => {
+        asked.push(play!.workspaceId);
+        const { promise, reject } = Promise.withResolvers<never>();
+        signal?.addEventListener('abort', () => reject(new Problem('temporarily_unavailable')), { once: true });
+        return promise;
+      },
+    }),
+    compose: () => Promise.reject(new Error('nothing is decided')),
+    ...{ pool: bench.pool, tokens: { mint: () => '' }, mediaUrl: '', now: bench.now },
+  });
+  function begin(workspace: string) {
+    const left = new AbortController();
+    const whom = { country: 'DE', app: '', device: '', operatingSystem: '', atMs: undefined };
+    const answer = open({ workspaceId: workspace, episodeId: shows.get(workspace)!, ...whom }, left.signal);
+    return { leave: () => left.abort(), code: answer.catch((error: unknown) => (error as Problem).code) };
+  }
+  const crowding = Array.from({ length: 8 }, () => begin(crowd));
+  const others = begin(other);
+  await until(() => asked.length >= 3);
+  expect(asked.toSorted()).toEqual([crowd, crowd, other].toSorted());
+  for (const { leave } of crowding) leave();
+  for (const { code } of crowding) expect(await code).toBe('temporarily_unavailable');
+  const later = begin(crowd);
+  await until(() => asked.length >= 4);
+  expect(asked.at(-1)).toBe(crowd);
+  for (const { leave, code } of [others, later]) {
+    leave();
+    expect(await code).toBe('temporarily_unavailable');
+  }
 });

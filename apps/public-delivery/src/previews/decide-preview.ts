@@ -39,6 +39,8 @@ export type DecidePreview = (
   episode: PlayableEpisode,
   listener: PreviewedListener,
   time: { readonly at: Date; readonly asPaced: boolean },
+  /** Aborted when nobody waits for it. */
+  signal: AbortSignal,
 ) => Promise<PreviewDecision>;
 
 /** An editor waits longer than a listener. */
@@ -78,7 +80,7 @@ export function createDecidePreview({ pool, previewDecision, segments }: DecideP
     return keepAds(ads, (slot) => cached.has(slot));
   }
 
-  return async (decisionId, episode, { device, ...listener }, { at, asPaced }) => {
+  return async (decisionId, episode, { device, ...listener }, { at, asPaced }, signal) => {
     const { workspaceId, podcastId } = episode;
     const [context, halts] = await Promise.all([getAdContext(pool, episode, at), listHalts(pool, workspaceId)]);
     const who = { country: listener.country, region: '', key: '', previousKey: undefined };
@@ -91,7 +93,7 @@ export function createDecidePreview({ pool, previewDecision, segments }: DecideP
       const nothing = { serving_plan_id: null, picks: [], stages: [], candidates: [] };
       return { ads: noAds, told: { ...common, ...nothing, no_ad_reason: reason } };
     }
-    const { answer, traceJson } = await previewDecision({ play: request, asPaced }, { deadlineMs });
+    const { answer, traceJson } = await previewDecision({ play: request, asPaced }, { deadlineMs, signal });
     const decision = answer && readAnswer(request, answer);
     if (!answer || !decision?.decided)
       throw new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 });
