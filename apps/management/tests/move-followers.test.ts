@@ -5,6 +5,7 @@ import { type ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { createImportReport } from '../src/hosting/imports/import-report.ts';
 import { createImportHandler } from '../src/hosting/imports/import-feed.ts';
+import { saveImportRecord } from '../src/hosting/imports/import-report-table.ts';
 import { createPublishImportHandler } from '../src/hosting/imports/publish-import.ts';
 import { createRetryImportHandler } from '../src/hosting/imports/retry-import.ts';
 import { startJobRunner } from '../src/background/job-runner.ts';
@@ -292,6 +293,26 @@ describe('an imported podcast', () => {
     await runJobs(podcast);
     expect((await productionsOf('given')).map(({ id }) => id).at(-1)).toBe(mine.id);
     expect(await productionsOf('broken')).toHaveLength(2);
+  });
+
+  test('shows, after it was cancelled, that failed items are tried again, which can be cancelled too', async () => {
+    const world = createWorld(management);
+    const started = await world.send('podcast.import_feed', null, {
+      feed_url: `https://feeds.example/${newId('req')}.xml`,
+    });
+    const podcast = await world.send('podcast.cancel_import', started, {});
+    await saveImportRecord(
+      management.pool,
+      { workspaceId: world.workspaceId, podcastId: podcast.id },
+      { position: 1, guid: 'one', title: 'One', episodeId: newId('ep'), problem: 'No answer.', notes: [] },
+    );
+    const report = createImportReport(management.pool);
+    const state = async () => (await report.get(await current(podcast))).state;
+    expect(await state()).toBe('failed');
+    await world.send('podcast.retry_import', podcast, {});
+    expect(await state()).toBe('running');
+    await world.send('podcast.cancel_import', await current(podcast), {});
+    expect(await state()).toBe('failed');
   });
 
   test('and is still being encoded when it is published appears with its audio; drafts of one’s own stay drafts', async () => {

@@ -60,11 +60,12 @@ export const podcastMoveCommands = {
     changes: z.strictObject({}),
     roles: ['owner'],
     settles: 'cancelled',
-    settlesOf: ['podcast.import_feed'],
+    settlesOf: ['podcast.import_feed', 'podcast.retry_import'],
     event: 'podcast.import_cancelled',
     hasRule: true,
     problems: ['state_not_allowed'],
-    summary: 'Stops an import that is under way; the episodes that it created are kept, and their audio is encoded.',
+    summary:
+      'Stops an import that is under way, or another try of its failed items; the episodes that it created are kept, and their audio is encoded.',
   }),
   'podcast.retry_import': defineCommand({
     type: 'podcast.retry_import',
@@ -76,6 +77,7 @@ export const podcastMoveCommands = {
     }),
     roles: ['owner'],
     mode: 'async',
+    endedBy: 'podcast.cancel_import',
     event: 'podcast.import_retry_started',
     hasRule: true,
     problems: ['state_not_allowed'],

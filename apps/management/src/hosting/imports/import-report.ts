@@ -52,7 +52,8 @@ export const createImportReport = (pool: Pool) => ({
       states.reduce((sum, state) => sum + (counts.get(state) ?? 0), 0);
     const isRecorded = counts.size > 0;
     return {
-      state: problem ? 'failed' : job === 'queued' || job === 'running' ? 'running' : 'completed',
+      // Another try of failed items may be under way after an import that did not end well.
+      state: job === 'queued' || job === 'running' ? 'running' : problem ? 'failed' : 'completed',
       total,
       // Imports of an earlier release kept no record of their items.
       created: isRecorded ? created : done,

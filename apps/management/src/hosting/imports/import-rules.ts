@@ -73,12 +73,15 @@ export function importRules(options: FetchImportOptions & { readonly mediaUrl: s
     }),
 
     'podcast.cancel_import': async ({ tx, current, subjectId }) => {
-      if (!current.import || !(await hasJob(tx, 'import_feed', subjectId)))
+      const isImporting = await hasJob(tx, 'import_feed', subjectId);
+      const kind = isImporting ? 'import_feed' : 'retry_import';
+      if (!current.import || !(isImporting || (await hasJob(tx, kind, subjectId))))
         throw new Problem('state_not_allowed', 'No import of this podcast is under way.');
       const problem = { code: 'import_cancelled', detail: 'The import was cancelled.' };
       return {
-        attributes: { ...current, import: { ...current.import, problem } },
-        also: (inner) => stopJobs(inner, subjectId, 'import_feed'),
+        // Another try of failed items changes nothing of how the import ended.
+        attributes: isImporting ? { ...current, import: { ...current.import, problem } } : current,
+        also: (inner) => stopJobs(inner, subjectId, kind),
       };
     },
 
