@@ -138,7 +138,7 @@ test('a feed is shown before anything is made of it; another address is looked a
   await address.fill('https://old.example/salt.xml');
   await page.getByRole('button', { name: 'Look at the feed' }).click();
   await page.getByText('2.1 GB').waitFor();
-  await page.getByText('1 item would have no audio').waitFor();
+  await page.getByText('1 item would fail').waitFor();
   expect(await page.evaluate(measured)).toEqual([0, 1]);
   expect(await violationsOf(page, 'wide and light')).toEqual([]);
   await page.getByRole('button', { name: 'Move it in' }).waitFor();
