@@ -62,6 +62,7 @@ beforeAll(async () => {
     productions: productionId,
     media_clips: clip?.id ?? 'none',
     webhook_endpoints: endpoint.id,
+    uploads: /upl_[0-9a-z]{26}/.exec(fileUrl)?.[0] ?? 'none',
     file_url: fileUrl,
   });
   document = (await (await fetch(`${world.fleet.urls.base}/api/v1/docs`)).json()) as OpenApi;
@@ -169,7 +170,9 @@ test(`${requests} generated requests meet no 5xx, no undocumented status and no 
   expect(failures.slice(0, 20)).toEqual([]);
   const succeeded = new Set([...seen.keys()].filter((key) => / 2\d\d$/.test(key)).map((key) => key.slice(0, -4)));
   // Requests that never get past the checks prove little.
-  expect(succeeded.size).toBeGreaterThanOrEqual(operations.length * 0.6);
+  // An import needs the feed of another host, which is not in this world.
+  const possible = operations.filter(({ route }) => !/\/import(\/|$)/.test(route));
+  expect(succeeded.size).toBeGreaterThanOrEqual(possible.length * 0.6);
 });
 
 async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
