@@ -153,7 +153,7 @@ const withoutSample = (inputs: ForecastInputs): ForecastInputs => ({
   ...inputs,
   past: { ...inputs.past, plays: undefined as never },
 });
-/** What two baselines of the same are to have in common. */
+/** The part that two baselines of the same question have in common. */
 const madeOf = ({ index: _index, fits: _fits, ...made }: ReturnType<Kept['baselineOf']>['baseline']) => made;
 type Kept = ReturnType<typeof createKeepBaselines>;
 const { widen: widenFirst } = createWiden();

@@ -20,11 +20,11 @@ interface Kept {
 }
 
 interface Entry extends Kept {
-  /** What a question must have in common with it. */
+  /** The terms that a question must have in common with it. */
   readonly terms: string;
   /** Episodes that were to come out, each with its time. */
   readonly scheduled: Releases;
-  /** What was known of the traffic. */
+  /** The basis: facts of the traffic that were known. */
   readonly basis: string;
   readonly isWide: boolean;
   /** The plan of everything that is sold, also outside of the window. */
@@ -93,7 +93,7 @@ const wordsPerPlay = 70;
 /** Curves of a workspace with a thousand podcasts have some 3 MB. */
 const maxModels = 20;
 
-/** What people say of the days to come: it counts from the next question on. */
+/** The words of people about the days to come: they count from the next question on. */
 const termsOf = ({ booking: { head } }: ForecastInputs) => {
   const modifiers = head.modifiers.map(({ trafficModifierId: id, fromMs, toMs, factor, podcastIds }) =>
     [id, fromMs, toMs, factor, ...podcastIds].join(),
@@ -299,7 +299,7 @@ export function createKeepBaselines(maxSize = maxKept): KeptBaselines {
     keepEntries(workspaceId, [entry, ...entries.filter((one) => one !== known)], entry);
     return entry;
   };
-  /** What nobody has asked about takes no room from what somebody did. */
+  /** A baseline that nobody has asked for takes no room from one that somebody did. */
   const keepEntries = (workspaceId: string, all: readonly Entry[], newest: Entry) => {
     const entries = bounded(all);
     const size = (own: readonly Entry[]) => own.reduce((sum, one) => sum + sizeOf(one), 1);

@@ -73,6 +73,20 @@ async function beforeDeadline<T>(deadline: Date, work: () => Promise<T>): Promis
   return Promise.race([work(), late]).finally(() => clearTimeout(timer));
 }
 
+/** The plan by which a workspace decides now, and what is suspended of it. Throws `temporarily_unavailable` before the plan is loaded. */
+export async function findLoadedPlan(
+  { plans, suspensions }: Pick<DecidePlayOptions, 'plans' | 'suspensions'>,
+  workspaceId: string,
+) {
+  // "Not loaded yet" is no decision: it must not be stored, nor bound to a listener for a day.
+  if (plans.isAwaited(workspaceId))
+    throw new Problem('temporarily_unavailable', 'The plan of this workspace is not loaded yet.', {
+      retryAfterSeconds: 1,
+    });
+  const plan = plans.find(workspaceId);
+  return { plan, suspended: plan && (await suspensions.active(workspaceId, plan.index)) };
+}
+
 /**
  * Decides one play: plan, request, suspensions, shares and the listener's record give the picks; caps are counted in Redis, slots of
  * goals in the leases of this node before anything is promised, and the answer is stored before it is given.
@@ -80,7 +94,7 @@ async function beforeDeadline<T>(deadline: Date, work: () => Promise<T>): Promis
  * that has an answer gets that answer, on every node and for ever.
  */
 export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
-  const { decisions, plans, suspensions, node, listeners, shares, write, logger } = options;
+  const { decisions, node, listeners, shares, write, logger } = options;
 
   /** Makes the listener's record count the caps of the stored answer instead of those of this attempt. */
   async function reapplyCaps(
@@ -178,13 +192,7 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
   async function decidePlay(request: PlayRequest, signal: AbortSignal): Promise<DecideResponse> {
     const startedMs = performance.now();
     const { workspaceId, context } = request;
-    // "Not loaded yet" is no decision: it must not be stored, nor bound to a listener for a day.
-    if (plans.isAwaited(workspaceId))
-      throw new Problem('temporarily_unavailable', 'The plan of this workspace is not loaded yet.', {
-        retryAfterSeconds: 1,
-      });
-    const plan = plans.find(workspaceId);
-    const suspended = plan && (await suspensions.active(workspaceId, plan.index));
+    const { plan, suspended } = await findLoadedPlan(options, workspaceId);
     using open = node.begin();
     const play: OpenPlay = { request, plan, suspended, open, refused: new Set(), signal };
     let final = await decideOnce(play, open.goals);

@@ -6,7 +6,7 @@ import type { OpenDecision, ServingNode } from '../leases/serving-node.ts';
 import type { CurrentPlan, CurrentPlans } from '../plans/current-plans.ts';
 import type { ShareCounts } from '../shares/share-counts.ts';
 import type { ActiveSuspensions, CurrentSuspensions } from '../suspensions/current-suspensions.ts';
-import { noPlan } from './decide-play.ts';
+import { findLoadedPlan, noPlan } from './decide-play.ts';
 import { answerOf, renderAnswer, traceOf } from './decision-record.ts';
 import { parsePlayRequest, type PlayRequest } from './play-request.ts';
 
@@ -52,18 +52,13 @@ function decideDry(
 }
 
 /** Decides plays dry (docs/adr/0119-a-preview-is-decided-dry.md): no decision, lease, cap, share or number changes. */
-export function createPreviewPlay({ node, plans, suspensions, shares }: PreviewPlayOptions): PreviewPlay {
+export function createPreviewPlay({ node, shares, ...options }: PreviewPlayOptions): PreviewPlay {
   return async ({ play, asPaced }) => {
     if (!play) throw new Problem('validation_failed', 'The play is missing.');
     const nobody = { listenerBucket: Buffer.alloc(0), previousListenerBucket: Buffer.alloc(0) };
     const request = parsePlayRequest({ ...play, ...nobody });
     const { workspaceId, context } = request;
-    if (plans.isAwaited(workspaceId))
-      throw new Problem('temporarily_unavailable', 'The plan of this workspace is not loaded yet.', {
-        retryAfterSeconds: 1,
-      });
-    const plan = plans.find(workspaceId);
-    const suspended = plan && (await suspensions.active(workspaceId, plan.index));
+    const { plan, suspended } = await findLoadedPlan(options, workspaceId);
     using open = node.begin();
     const decision = plan && suspended ? decideDry(request, plan, suspended, open, shares, asPaced) : noPlan;
     const answer = answerOf(context.decisionId, plan?.servingPlanId, decision);
